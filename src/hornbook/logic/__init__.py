@@ -1,0 +1,1 @@
+"""Horn logic over partial interpretations."""

@@ -1,0 +1,177 @@
+"""Forward chaining three times over: readable, on bit masks, and bit-sliced over a batch.
+
+`closure` is the definition. `Program.close` runs one closure on Python integers used as bit
+sets, the fastest for single questions. `Program.conflicts` runs a closure for each of a
+batch of interpretations at once. Tests hold the three equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools, Words
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
+
+BLOCK_WORDS = 256
+"""Words of each row closed at a time, so that a block of rows stays in the cache."""
+
+ALWAYS = np.uint64(2**64 - 1)
+"""Every bit of a word."""
+
+FEW = 24
+"""Up to so many interpretations, bit masks beat the bit-sliced kernel."""
+
+
+def closure(rules: Iterable[Rule], facts: Iterable[int]) -> frozenset[Head]:
+    """The least superset of `facts` closed under `rules`; it contains ⊥ if ⊥ is derived."""
+    closed: set[Head] = set(facts)
+    pending = list(rules)
+    while fired := [rule for rule in pending if rule.body <= closed]:
+        closed.update(rule.head for rule in fired)
+        pending = [rule for rule in pending if not rule.body <= closed]
+    return frozenset(closed)
+
+
+def derive(rules: Iterable[Rule], facts: Iterable[int]) -> Iterator[Rule]:
+    """The rules that add something to `facts`, in an order in which each can fire."""
+    closed: set[Head] = set(facts)
+    pending = list(rules)
+    progress = True
+    while progress:
+        progress = False
+        for rule in pending:
+            if rule.body <= closed and rule.head not in closed:
+                closed.add(rule.head)
+                progress = True
+                yield rule
+        pending = [rule for rule in pending if rule.head not in closed]
+
+
+class Program:
+    """Rules compiled for chaining: rules with one body are one implication, ⊥ is bit n."""
+
+    def __init__(self, implications: Iterable[tuple[int, int]], width: int) -> None:
+        self.masks = list(implications)
+        self.width = width
+        self.bottom = 1 << width
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule], width: int) -> Program:
+        """Compile rules over `width` variables."""
+        heads: dict[frozenset[int], int] = {}
+        for rule in rules:
+            if not rule.is_trivial:
+                head = 1 << (width if isinstance(rule.head, Bottom) else rule.head)
+                heads[rule.body] = heads.get(rule.body, 0) | head
+        return cls(((mask(body), head) for body, head in heads.items()), width)
+
+    @cached_property
+    def indices(self) -> list[tuple[NDArray[np.intp], list[int]]]:
+        """The implications as row numbers, for the bit-sliced kernel."""
+        return [(np.array(members(body), np.intp), members(heads)) for body, heads in self.masks]
+
+    @cached_property
+    def derivable(self) -> list[int]:
+        """The rows that some implication can set."""
+        return sorted({head for _, heads in self.indices for head in heads})
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """For a variable, the implications whose body contains it."""
+        users: dict[int, list[int]] = {}
+        for position, (body, _) in enumerate(self.indices):
+            for v in body.tolist():
+                users.setdefault(v, []).append(position)
+        return users
+
+    def close(self, facts: int) -> int:
+        """The closure of a bit mask of facts."""
+        pending = self.masks
+        while True:
+            before, waiting = facts, []
+            for implication in pending:
+                body, heads = implication
+                if body & facts == body:
+                    facts |= heads
+                else:
+                    waiting.append(implication)
+            if facts == before:
+                return facts
+            pending = waiting
+
+    def conflicts(self, batch: Batch) -> Bools:
+        """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
+        if len(batch) <= FEW:
+            return self._conflicts_of_few(batch)
+        found = np.zeros(batch.true.shape[1], np.uint64)
+        for start in range(0, len(found), BLOCK_WORDS):
+            block = slice(start, start + BLOCK_WORDS)
+            closed = self._close_rows(batch.true[:, block])
+            for head in self.derivable:
+                forbidden = ALWAYS if head == self.width else batch.false[head, block]
+                found[block] |= closed[head] & forbidden
+        return bits.flat(found, len(batch))
+
+    def close_batch(self, batch: Batch) -> tuple[Words, Bools]:
+        """The closures of the true variables as words, and which of them contain ⊥."""
+        closed = np.empty((self.width + 1, batch.true.shape[1]), np.uint64)
+        for start in range(0, closed.shape[1], BLOCK_WORDS):
+            block = slice(start, start + BLOCK_WORDS)
+            closed[:, block] = self._close_rows(batch.true[:, block])
+        bits.clear_spare(closed, len(batch))
+        return closed[:-1], bits.flat(closed[-1], len(batch))
+
+    def _conflicts_of_few(self, batch: Batch) -> Bools:
+        true, false = integers(batch.true, len(batch)), integers(batch.false, len(batch))
+        answers = [
+            bool(self.close(facts) & (forbidden | self.bottom))
+            for facts, forbidden in zip(true, false, strict=True)
+        ]
+        return np.array(answers, np.bool_)
+
+    def _close_rows(self, true: Words) -> Words:
+        """Close a block: the rows of the variables, then the row of ⊥."""
+        rows = np.zeros((self.width + 1, true.shape[1]), np.uint64)
+        rows[:-1] = true
+        agenda: Iterable[int] = range(len(self.indices))
+        while agenda:
+            changed: set[int] = set()
+            for position in agenda:
+                body, heads = self.indices[position]
+                fires = np.bitwise_and.reduce(rows[body], axis=0)
+                for head in heads:
+                    if (fires & ~rows[head]).any():
+                        rows[head] |= fires
+                        changed.add(head)
+            agenda = sorted({user for v in changed for user in self.users.get(v, ())})
+        return rows
+
+
+def mask(variables: Iterable[int]) -> int:
+    """A set of variables as a bit mask."""
+    total = 0
+    for v in variables:
+        total |= 1 << v
+    return total
+
+
+def members(bit_mask: int) -> list[int]:
+    """The set bits of a mask, ascending."""
+    return [position for position, bit in enumerate(reversed(f"{bit_mask:b}")) if bit == "1"]
+
+
+def heads_of(bit_mask: int, width: int) -> frozenset[Head]:
+    """A mask as a set of variables, with bit `width` read as ⊥."""
+    return frozenset(BOTTOM if v == width else v for v in members(bit_mask))
+
+
+def integers(words: Words, size: int) -> list[int]:
+    """The items of a bit-sliced matrix as bit masks over its rows."""
+    packed = np.packbits(bits.unpack(words, size), axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]

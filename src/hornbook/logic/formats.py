@@ -1,0 +1,98 @@
+"""Theories as data that other programs read back: JSON and DIMACS CNF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM, Bottom, Rule
+from hornbook.logic.vocabulary import Vocabulary
+
+
+def rule_object(vocabulary: Vocabulary, rule: Rule) -> dict[str, Any]:
+    """A rule as a JSON object: names, with null for ⊥."""
+    head = None if isinstance(rule.head, Bottom) else vocabulary.name(rule.head)
+    return {"body": list(vocabulary.named(rule.body)), "head": head}
+
+
+def to_json(vocabulary: Vocabulary, rules: Iterable[Rule]) -> str:
+    """The vocabulary, its dual pairs and the rules."""
+    document = {
+        "vocabulary": list(vocabulary.names),
+        "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
+        "rules": [rule_object(vocabulary, rule) for rule in rules],
+        "background": [],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def from_json(text: str) -> tuple[Vocabulary, list[Rule]]:
+    """The vocabulary and the rules, the background first."""
+    try:
+        document = json.loads(text)
+        vocabulary = Vocabulary(document["vocabulary"], document.get("duals"))
+        entries = [*document.get("background", ()), *document["rules"]]
+        named = [(list(entry["body"]), entry["head"]) for entry in entries]
+    except HornbookError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HornbookError(f"not a theory in JSON: {type(error).__name__} {error}") from None
+    return vocabulary, [Rule.of(vocabulary, body, BOTTOM if head is None else head) for body, head in named]
+
+
+def to_dimacs(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """One clause a rule; variable v is number v + 1."""
+    lines = [f"c var {v + 1} {json.dumps(name)}" for v, name in enumerate(vocabulary)]
+    lines += [f"c dual {v + 1} {w + 1}" for v, w in vocabulary.pairs]
+    lines.append(f"p cnf {len(vocabulary)} {len(rules)}")
+    for rule in rules:
+        head = [] if isinstance(rule.head, Bottom) else [rule.head + 1]
+        lines.append(" ".join(map(str, [*(-v - 1 for v in sorted(rule.body)), *head, 0])))
+    return "\n".join(lines) + "\n"
+
+
+def from_dimacs(text: str) -> tuple[Vocabulary, list[Rule]]:
+    """Read Horn clauses; variables without a name comment are called x1, x2, ..."""
+    names: dict[int, str] = {}
+    pairs: list[tuple[int, int]] = []
+    numbers: list[int] = []
+    width = -1
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            match line.split(maxsplit=3):
+                case ["c", "var", variable, name]:
+                    names[int(variable)] = json.loads(name)
+                case ["c", "dual", left, right]:
+                    pairs.append((int(left), int(right)))
+                case ["p", "cnf", variables, _]:
+                    width = int(variables)
+                case [first, *_] if first != "c":
+                    numbers += map(int, line.split())
+        except ValueError as error:
+            raise HornbookError(f"line {number}: not DIMACS CNF: {error}") from None
+    if width < 0:
+        raise HornbookError("not DIMACS CNF: no line 'p cnf VARIABLES CLAUSES'")
+    called = [names.get(v, f"x{v}") for v in range(1, width + 1)]
+    if any(not 1 <= v <= width for pair in pairs for v in pair):
+        raise HornbookError(f"a dual outside 1 to {width}")
+    vocabulary = Vocabulary(called, {called[v - 1]: called[w - 1] for v, w in pairs})
+    return vocabulary, list(_clauses(numbers, width))
+
+
+def _clauses(numbers: list[int], width: int) -> Iterable[Rule]:
+    literals: list[int] = []
+    for number in numbers:
+        if abs(number) > width:
+            raise HornbookError(f"literal {number} is outside the {width} variables declared")
+        if number:
+            literals.append(number)
+            continue
+        heads = sorted({v - 1 for v in literals if v > 0})
+        if len(heads) > 1:
+            raise HornbookError(f"the clause {literals} is not Horn: it has {len(heads)} positive literals")
+        yield Rule((-v - 1 for v in literals if v < 0), heads[0] if heads else BOTTOM)
+        literals = []
+    if literals:
+        raise HornbookError("the last clause is not ended by 0")

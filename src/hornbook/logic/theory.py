@@ -1,0 +1,228 @@
+"""Horn theories: what they accept, what follows from them, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from hornbook.logic import chaining, exports, formats, minimise, syntax
+from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
+from hornbook.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, init=False)
+class HornTheory:
+    """A set of Horn rules over one vocabulary, kept in order.
+
+    A partial interpretation satisfies the theory if some way of filling in its unknown
+    values does.
+
+    Examples
+    --------
+    >>> theory = HornTheory.parse("horse & wings -> pegasus")
+    >>> print(theory)
+    horse ∧ wings → pegasus
+    >>> theory.entails("horse & wings -> pegasus"), theory.entails("horse -> pegasus")
+    (True, False)
+    >>> nan = float("nan")
+    >>> batch = Batch.from_array([[1, 1, 0], [1, nan, 0]], theory.vocabulary)
+    >>> theory.satisfied_by(batch)
+    array([False,  True])
+
+    """
+
+    vocabulary: Vocabulary
+    rules: tuple[Rule, ...]
+
+    def __init__(self, vocabulary: Vocabulary, rules: Iterable[Rule] = ()) -> None:
+        rules = tuple(dict.fromkeys(rules))
+        width = len(vocabulary)
+        for rule in rules:
+            for v in rule.body if isinstance(rule.head, Bottom) else (*rule.body, rule.head):
+                if not 0 <= v < width:
+                    raise HornbookError(f"variable {v} is outside the vocabulary of {width} names")
+        object.__setattr__(self, "vocabulary", vocabulary)
+        object.__setattr__(self, "rules", rules)
+
+    @classmethod
+    def parse(cls, text: str, vocabulary: Vocabulary | None = None) -> HornTheory:
+        """Read one rule a line; without a vocabulary, variables come in order of appearance."""
+        return cls(*syntax.parse(text, vocabulary))
+
+    @classmethod
+    def background(cls, vocabulary: Vocabulary) -> HornTheory:
+        """What always holds: no variable is true together with its dual."""
+        return cls(vocabulary, (Rule(pair, BOTTOM) for pair in vocabulary.pairs))
+
+    @classmethod
+    def from_json(cls, text: str) -> HornTheory:
+        """Read what `to_json` wrote."""
+        return cls(*formats.from_json(text))
+
+    @classmethod
+    def from_dimacs(cls, text: str) -> HornTheory:
+        """Read DIMACS CNF whose clauses are Horn, with names in `c var NUMBER NAME` comments."""
+        return cls(*formats.from_dimacs(text))
+
+    def satisfied_by(self, batch: Batch) -> Bools:
+        """For each interpretation, whether some completion of it satisfies every rule."""
+        if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
+            raise HornbookError("the batch and the theory are over different vocabularies")
+        return ~self.program.conflicts(batch)
+
+    def closure(self, facts: Iterable[int | str]) -> frozenset[Head]:
+        """Everything that follows from the facts, ⊥ included if they contradict the theory."""
+        closed = self.program.close(chaining.mask(self._variables(facts)))
+        return chaining.heads_of(closed, len(self.vocabulary))
+
+    def entails(self, claim: Rule | HornTheory | str) -> bool:
+        """Whether the rule, or every rule of the theory, follows from this theory."""
+        return next(self._unentailed(claim), None) is None
+
+    def equivalent(self, other: HornTheory) -> bool:
+        """Whether both theories accept exactly the same interpretations."""
+        return self.entails(other) and other.entails(self)
+
+    def counterexample(self, other: HornTheory) -> Interpretation | None:
+        """A partial interpretation that one theory accepts and the other rejects, if any.
+
+        Such an interpretation is the body of an unentailed rule made true and its head false.
+        """
+        other = other.over(self.vocabulary)
+        for theory, claims in ((self, other), (other, self)):
+            for rule in theory._unentailed(claims):
+                return violation(rule)
+        return None
+
+    def is_satisfiable(self) -> bool:
+        """Whether some interpretation satisfies every rule."""
+        return BOTTOM not in self.closure(())
+
+    def is_falsifiable(self) -> bool:
+        """Whether some interpretation breaks a rule."""
+        return not all(rule.is_trivial for rule in self.rules)
+
+    def minimise(self) -> HornTheory:
+        """An equivalent theory with no redundant rule and no redundant body literal."""
+        return HornTheory(self.vocabulary, minimise.irredundant(self.rules, len(self.vocabulary)))
+
+    def canonical(self) -> HornTheory:
+        """The Duquenne–Guigues basis: the least number of bodies, each with all its heads."""
+        return HornTheory(self.vocabulary, minimise.canonical_basis(self.rules, len(self.vocabulary)))
+
+    def explain(self, claim: Rule | str | Iterable[int | str]) -> Derivation | None:
+        """How a rule follows from the theory (None if it does not), or all that follows from facts.
+
+        A string is read as a rule.
+        """
+        if not isinstance(claim, Rule | str):
+            facts = self._variables(claim)
+            return Derivation(self.vocabulary, facts, tuple(chaining.derive(self.rules, facts)))
+        rule = syntax.parse_rule(claim, self.vocabulary) if isinstance(claim, str) else claim
+        steps = list(chaining.derive(self.rules, rule.body))
+        goals = {rule.head, BOTTOM} & {*rule.body, *(step.head for step in steps)}
+        if not goals:
+            return None
+        goal = rule.head if rule.head in goals else BOTTOM
+        return Derivation(self.vocabulary, rule.body, tuple(_needed(steps, goal)))
+
+    def over(self, vocabulary: Vocabulary) -> HornTheory:
+        """The same rules, by name, over another vocabulary."""
+        if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
+            return self
+        names = self.vocabulary.names
+        return HornTheory(
+            vocabulary,
+            (
+                Rule.of(
+                    vocabulary,
+                    (names[v] for v in rule.body),
+                    BOTTOM if isinstance(rule.head, Bottom) else names[rule.head],
+                )
+                for rule in self.rules
+            ),
+        )
+
+    def to_text(self) -> str:
+        """One rule a line in plain ASCII operators: the format of `.horn` files."""
+        return syntax.print_rules(self.vocabulary, self.rules, syntax.ASCII)
+
+    def to_json(self) -> str:
+        """The vocabulary and rules as JSON."""
+        return formats.to_json(self.vocabulary, self.rules)
+
+    def to_dimacs(self) -> str:
+        """The rules as DIMACS CNF, names in comments."""
+        return formats.to_dimacs(self.vocabulary, self.rules)
+
+    def export(self, language: str) -> str:
+        """The theory as source: `sympy`, `prolog`, `python`, `sql` or `latex`."""
+        return exports.export(language, self.vocabulary, self.rules)
+
+    @cached_property
+    def program(self) -> chaining.Program:
+        """The rules compiled for chaining."""
+        return chaining.Program.of(self.rules, len(self.vocabulary))
+
+    def _unentailed(self, claim: Rule | HornTheory | str) -> Iterator[Rule]:
+        if isinstance(claim, str):
+            claim = syntax.parse_rule(claim, self.vocabulary)
+        for rule in (claim,) if isinstance(claim, Rule) else claim.over(self.vocabulary).rules:
+            if not rule.is_trivial and not {rule.head, BOTTOM} & self.closure(rule.body):
+                yield rule
+
+    def _variables(self, facts: Iterable[int | str]) -> frozenset[int]:
+        if isinstance(facts, str):
+            raise HornbookError(f"facts are a set of names, not the string {facts!r}; write {{{facts!r}}}")
+        return frozenset(self.vocabulary.index(v) if isinstance(v, str) else v for v in facts)
+
+    def __or__(self, other: HornTheory) -> HornTheory:
+        return HornTheory(self.vocabulary, self.rules + other.over(self.vocabulary).rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __str__(self) -> str:
+        return syntax.print_rules(self.vocabulary, self.rules, syntax.UNICODE).rstrip("\n")
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Facts, and the rules that fire from them, in order."""
+
+    vocabulary: Vocabulary
+    facts: frozenset[int]
+    steps: tuple[Rule, ...]
+
+    def __str__(self) -> str:
+        given = ", ".join(map(syntax.quote, self.vocabulary.named(self.facts))) or "nothing"
+        lines = [f"given {given}"]
+        for number, rule in enumerate(self.steps, 1):
+            head = syntax.head_text(self.vocabulary, rule.head, syntax.UNICODE)
+            lines.append(
+                f"{number}. {head}, because {syntax.rule_text(self.vocabulary, rule, syntax.UNICODE)}"
+            )
+        return "\n".join(lines)
+
+
+def violation(rule: Rule) -> Interpretation:
+    """The smallest interpretation that breaks a rule: body true, head false."""
+    return Interpretation(rule.body, frozenset() if isinstance(rule.head, Bottom) else frozenset({rule.head}))
+
+
+def _needed(steps: list[Rule], goal: Head) -> list[Rule]:
+    """The steps that the goal depends on, in their order."""
+    wanted: set[Head] = {goal}
+    needed = []
+    for rule in reversed(steps):
+        if rule.head in wanted:
+            wanted |= rule.body
+            needed.append(rule)
+    return needed[::-1]
