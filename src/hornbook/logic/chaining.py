@@ -8,7 +8,8 @@ batch of interpretations at once. Tests hold the three equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools, Words
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 
-BLOCK_WORDS = 256
+BLOCK_WORDS = 1024
 """Words of each row closed at a time, so that a block of rows stays in the cache."""
 
 ALWAYS = np.uint64(2**64 - 1)
@@ -30,11 +31,10 @@ FEW = 24
 
 def closure(rules: Iterable[Rule], facts: Iterable[int]) -> frozenset[Head]:
     """The least superset of `facts` closed under `rules`; it contains ⊥ if ⊥ is derived."""
+    rules = list(rules)
     closed: set[Head] = set(facts)
-    pending = list(rules)
-    while fired := [rule for rule in pending if rule.body <= closed]:
-        closed.update(rule.head for rule in fired)
-        pending = [rule for rule in pending if not rule.body <= closed]
+    while new := {rule.head for rule in rules if rule.body <= closed} - closed:
+        closed |= new
     return frozenset(closed)
 
 
@@ -92,18 +92,12 @@ class Program:
 
     def close(self, facts: int) -> int:
         """The closure of a bit mask of facts."""
-        pending = self.masks
         while True:
-            before, waiting = facts, []
-            for implication in pending:
-                body, heads = implication
-                if body & facts == body:
-                    facts |= heads
-                else:
-                    waiting.append(implication)
-            if facts == before:
+            fired = [heads for body, heads in self.masks if body & facts == body]
+            closed = reduce(or_, fired, facts)
+            if closed == facts:
                 return facts
-            pending = waiting
+            facts = closed
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""

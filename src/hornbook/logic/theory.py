@@ -81,7 +81,19 @@ class HornTheory:
 
     def entails(self, claim: Rule | HornTheory | str) -> bool:
         """Whether the rule, or every rule of the theory, follows from this theory."""
-        return next(self._unentailed(claim), None) is None
+        return next(self.unentailed(claim), None) is None
+
+    def unentailed(self, claim: Rule | HornTheory | str) -> Iterator[Rule]:
+        """The rules of the claim that do not follow from this theory."""
+        if isinstance(claim, HornTheory):
+            claims = claim.over(self.vocabulary).program
+        else:
+            claims = chaining.Program.of([self._rule(claim)], len(self.vocabulary))
+        for body, heads in claims.masks:
+            closed = self.program.close(body)
+            if not closed & self.program.bottom:
+                for head in chaining.heads_of(heads & ~closed, len(self.vocabulary)):
+                    yield Rule(chaining.members(body), head)
 
     def equivalent(self, other: HornTheory) -> bool:
         """Whether both theories accept exactly the same interpretations."""
@@ -94,7 +106,7 @@ class HornTheory:
         """
         other = other.over(self.vocabulary)
         for theory, claims in ((self, other), (other, self)):
-            for rule in theory._unentailed(claims):
+            for rule in theory.unentailed(claims):
                 return violation(rule)
         return None
 
@@ -122,7 +134,7 @@ class HornTheory:
         if not isinstance(claim, Rule | str):
             facts = self._variables(claim)
             return Derivation(self.vocabulary, facts, tuple(chaining.derive(self.rules, facts)))
-        rule = syntax.parse_rule(claim, self.vocabulary) if isinstance(claim, str) else claim
+        rule = self._rule(claim)
         steps = list(chaining.derive(self.rules, rule.body))
         goals = {rule.head, BOTTOM} & {*rule.body, *(step.head for step in steps)}
         if not goals:
@@ -168,12 +180,8 @@ class HornTheory:
         """The rules compiled for chaining."""
         return chaining.Program.of(self.rules, len(self.vocabulary))
 
-    def _unentailed(self, claim: Rule | HornTheory | str) -> Iterator[Rule]:
-        if isinstance(claim, str):
-            claim = syntax.parse_rule(claim, self.vocabulary)
-        for rule in (claim,) if isinstance(claim, Rule) else claim.over(self.vocabulary).rules:
-            if not rule.is_trivial and not {rule.head, BOTTOM} & self.closure(rule.body):
-                yield rule
+    def _rule(self, claim: Rule | str) -> Rule:
+        return syntax.parse_rule(claim, self.vocabulary) if isinstance(claim, str) else claim
 
     def _variables(self, facts: Iterable[int | str]) -> frozenset[int]:
         if isinstance(facts, str):

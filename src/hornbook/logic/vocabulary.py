@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 
 from hornbook.logic.errors import HornbookError
 
@@ -103,12 +104,12 @@ class Vocabulary:
         """The variable that stands for the negation of `variable`, if there is one."""
         return self.duals[variable]
 
-    @property
+    @cached_property
     def has_duals(self) -> bool:
         """Whether any variable has a dual."""
         return any(dual is not None for dual in self.duals)
 
-    @property
+    @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Every pair (v, dual of v), once, the smaller index first."""
         return tuple((v, w) for v, w in enumerate(self.duals) if w is not None and v < w)

@@ -1,0 +1,41 @@
+# Two commands for a newcomer: make demo, make test. Each sets up .venv with pip on its first run.
+
+PYTHON ?= python3
+BIN := .venv/bin
+LOCK := requirements.lock
+
+.PHONY: demo test check format benchmarks clean
+
+demo: .venv/demo.stamp
+	$(BIN)/hornbook learn
+
+test: check
+
+check: .venv/test.stamp
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+format: .venv/test.stamp
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+benchmarks: .venv/test.stamp
+	$(BIN)/python benchmarks/closure.py
+	$(BIN)/python benchmarks/learning.py
+
+clean:
+	rm -rf .venv
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo.stamp: .venv/bin/python pyproject.toml $(LOCK)
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable .
+	touch $@
+
+.venv/test.stamp: .venv/bin/python pyproject.toml $(LOCK)
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[test]"
+	touch $@

@@ -1,0 +1,215 @@
+"""The command line: thin, and kind to its users."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+import hornbook
+from hornbook.learners.heads import by_groups
+from hornbook.learners.horn1 import horn1
+from hornbook.learners.lrn_star import lrn_star
+from hornbook.learners.shrink import shrink_by_halves
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.generate import random_theory
+from hornbook.logic.syntax import UNICODE, rule_text
+from hornbook.logic.theory import HornTheory
+from hornbook.oracles.filters import Cached, Counted
+from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.queries import Step, Trace
+
+app = typer.Typer(
+    help="Reads the rules out of a black box.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+class Algorithm(StrEnum):
+    """The learners for known theories."""
+
+    LRN_STAR = "lrn-star"
+    HORN1 = "horn1"
+
+
+class Policy(StrEnum):
+    """What counterexamples the perfect teacher gives."""
+
+    VIOLATED = "violated"
+    INFLATED = "inflated"
+    ADVERSARIAL = "adversarial"
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    try:
+        app()
+    except HornbookError as error:
+        print(f"hornbook: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("hornbook: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"hornbook {hornbook.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
+
+
+@app.command()
+def learn(
+    target: Annotated[
+        Path | None, typer.Argument(help="A theory, one rule a line; without it, a small example.")
+    ] = None,
+    algorithm: Annotated[Algorithm, typer.Option(help="The learner.")] = Algorithm.LRN_STAR,
+    counterexamples: Annotated[
+        Policy, typer.Option(help="Which counterexamples the teacher gives; horn1 always gets total ones.")
+    ] = Policy.VIOLATED,
+    shrink: Annotated[
+        bool, typer.Option(help="Reduce counterexamples to minimal ones first (lrn-star only).")
+    ] = True,
+    background: Annotated[
+        Path | None, typer.Option(help="Rules known from the start, which the target entails.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the teacher's random choices.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn a known theory exactly, by queries to a perfect teacher: the algorithm on show.
+
+    Examples:
+      hornbook learn
+
+      hornbook learn target.horn --counterexamples inflated
+
+      hornbook random --variables 50 --rules 20 | hornbook learn /dev/stdin --json
+
+    """
+    theory = read_theory(target) if target else _example()
+    known = read_theory(background, like=theory) if background else None
+    if known is not None:
+        for rule in theory.unentailed(known):
+            raise HornbookError(
+                f"{background}: {rule_text(theory.vocabulary, rule, UNICODE)} does not follow from the target"
+            )
+    policy = "total" if algorithm is Algorithm.HORN1 else counterexamples.value
+    teacher = PerfectTeacher(theory, policy, np.random.default_rng(seed))
+    counted = Counted(teacher.member)
+    member = Cached(counted)
+    if algorithm is Algorithm.HORN1:
+        steps = horn1(theory.vocabulary, member, teacher.equivalent, background=known)
+    else:
+        steps = lrn_star(
+            theory.vocabulary,
+            member,
+            teacher.equivalent,
+            background=known,
+            rhs=by_groups,
+            shrink=shrink_by_halves if shrink else None,
+        )
+    trace = Trace()
+    for step in _watched(steps, trace):
+        trace.record(step, counted.questions)
+    learned = step.hypothesis.minimise()
+    result = {
+        "learned": learned.to_text().splitlines(),
+        "equivalent": learned.equivalent(theory),
+        "guarantee": trace.entries[-1]["guarantee"],
+        "equivalence_queries": len(trace.entries),
+        "membership_queries": counted.questions,
+        "seconds": trace.entries[-1]["seconds"],
+    }
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+        return
+    print(learned)
+    print(
+        f"# {len(learned)} rules, {result['equivalence_queries']} equivalence and "
+        f"{result['membership_queries']} membership queries, {result['seconds']:.3f} s"
+    )
+    print(f"# {step.answer}")
+    print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
+
+
+@app.command("random")
+def random_command(
+    variables: Annotated[int, typer.Option(min=1, help="How many variables.")] = 20,
+    rules: Annotated[int, typer.Option(min=0, help="How many rules.")] = 10,
+    body: Annotated[str, typer.Option(help="Body lengths: a number or a range.")] = "2-4",
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+) -> None:
+    """Print a random theory, to feed to `hornbook learn`.
+
+    Example:
+      hornbook random --variables 100 --rules 50 --body 2-4 --seed 1 > target.horn
+
+    """
+    shortest, _, longest = body.partition("-")
+    if not shortest.isdigit() or not (longest or shortest).isdigit():
+        raise HornbookError(f"--body {body!r}: expected a length or a range, such as 3 or 2-4")
+    lengths = int(shortest), int(longest or shortest)
+    print(random_theory(variables, rules, lengths, np.random.default_rng(seed)).to_text(), end="")
+
+
+def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
+    """Read a `.horn` file, over the vocabulary of another theory if one is given."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise HornbookError(
+            f"{path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
+        ) from None
+    try:
+        theory = HornTheory.parse(text, like.vocabulary if like else None)
+    except HornbookError as error:
+        raise HornbookError(f"{path}, {error}") from None
+    if not theory.rules:
+        raise HornbookError(f"{path} holds no rules; write one a line, such as: horse & wings -> pegasus")
+    return theory
+
+
+def _example() -> HornTheory:
+    return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
+
+
+def _watched(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
+    """The same steps, with the growing hypothesis shown on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from steps
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        for step in steps:
+            yield step
+            live.update(_view(step, trace), refresh=True)
+
+
+def _view(step: Step, trace: Trace) -> Table:
+    title = f"equivalence query {len(trace.entries)}, {trace.membership_queries} membership queries"
+    table = Table(title=title, show_header=False, title_justify="left")
+    for rule in step.hypothesis.rules[-12:]:
+        table.add_row(rule_text(step.hypothesis.vocabulary, rule, UNICODE))
+    return table

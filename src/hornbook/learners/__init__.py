@@ -1,0 +1,1 @@
+"""Learners: generators of hypotheses, driven by queries."""

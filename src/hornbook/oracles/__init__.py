@@ -1,0 +1,1 @@
+"""Those who answer: teachers, models and the filters around them."""

@@ -1,0 +1,179 @@
+"""What learners ask and teachers answer: queries, counterexamples, guarantees, budgets, traces.
+
+A question is a pair (P, N): the partial interpretation with P true, N false and all else
+unknown. A teacher rejects it exactly when its hidden formula entails ⋀P → ⋁N. So (A, {u})
+asks for the rule A → u, (A, ∅) asks for A → ⊥, and (A, V∖A) asks whether A is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+
+class Membership(Protocol):
+    """Answers, for each interpretation of a batch, whether the teacher accepts it."""
+
+    def __call__(self, batch: Batch, /) -> Bools: ...
+
+
+class Equivalence(Protocol):
+    """Answers with a counterexample, or with the guarantee under which it found none.
+
+    None found is not none exists: only `Exact` and `Proved` say so.
+    """
+
+    def __call__(self, hypothesis: HornTheory, /) -> Counterexample | Guarantee: ...
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An interpretation on which hypothesis and teacher differ.
+
+    Negative: the hypothesis accepts it and the teacher rejects it, so a rule is missing.
+    Positive: the teacher accepts it and the hypothesis rejects it, so a rule is wrong.
+    """
+
+    interpretation: Interpretation
+    positive: bool = False
+    found_by: str = "teacher"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Hypothesis and teacher agree on every interpretation."""
+
+    kind = "exact"
+
+    def __str__(self) -> str:
+        return "exact: hypothesis and teacher agree on every interpretation"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nothing is known beyond the search that found no counterexample."""
+
+    reason: str
+
+    kind = "none"
+
+    def __str__(self) -> str:
+        return f"none: {self.reason}"
+
+
+Guarantee: TypeAlias = Exact | Unknown
+
+Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
+
+
+class IncoherentTeacher(HornbookError):
+    """The answers fit no Horn theory, and the learner at hand needs one."""
+
+
+def interpretation(vocabulary: Vocabulary, true: Iterable[int], false: Iterable[int] = ()) -> Interpretation:
+    """The question (P, N), made pair-consistent: a variable is true exactly when its dual is false.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> interpretation(vocabulary, {0}, {1})
+    Interpretation(true=frozenset({0, 3}), false=frozenset({1, 2}))
+
+    """
+    true, false = frozenset(true), frozenset(false)
+    if not vocabulary.has_duals:
+        return Interpretation(true, false)
+    return Interpretation(true | _duals(vocabulary, false), false | _duals(vocabulary, true))
+
+
+def rejected(member: Membership, vocabulary: Vocabulary, questions: Sequence[Question]) -> Bools:
+    """For each question (P, N), whether the teacher rejects it, so that ⋀P → ⋁N is its rule."""
+    items = [interpretation(vocabulary, true, false) for true, false in questions]
+    return ~member(Batch.from_interpretations(items, vocabulary))
+
+
+def _duals(vocabulary: Vocabulary, variables: Iterable[int]) -> frozenset[int]:
+    return frozenset(dual for v in variables if (dual := vocabulary.dual(v)) is not None)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One equivalence query: the hypothesis, and the answer to it."""
+
+    hypothesis: HornTheory
+    answer: Counterexample | Guarantee
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may spend; None is no limit."""
+
+    equivalence_queries: int | None = None
+    membership_queries: int | None = None
+    seconds: float | None = None
+
+    def exhausted_by(self, trace: Trace) -> str | None:
+        """The limit that a run has reached, in words, or None."""
+        limits = (
+            ("equivalence queries", self.equivalence_queries, len(trace.entries)),
+            ("membership queries", self.membership_queries, trace.membership_queries),
+            ("seconds", self.seconds, trace.seconds),
+        )
+        for name, limit, spent in limits:
+            if limit is not None and spent >= limit:
+                return f"budget of {limit} {name}"
+        return None
+
+
+@dataclass
+class Trace:
+    """What happened in a run: one entry an equivalence query, written to `path` as it happens."""
+
+    path: Path | None = None
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    membership_queries: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def record(self, step: Step, membership_queries: int) -> None:
+        """Add the entry of a step, with the number of membership queries asked so far."""
+        self.membership_queries = membership_queries
+        entry = {
+            "query": len(self.entries) + 1,
+            "rules": len(step.hypothesis),
+            "membership_queries": membership_queries,
+            "seconds": round(self.seconds, 6),
+            **_answer_object(step),
+        }
+        self.entries.append(entry)
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self.started
+
+
+def _answer_object(step: Step) -> dict[str, Any]:
+    if not isinstance(step.answer, Counterexample):
+        return {"guarantee": step.answer.kind}
+    vocabulary, example = step.hypothesis.vocabulary, step.answer.interpretation
+    return {
+        "counterexample": {
+            "true": list(vocabulary.named(example.true)),
+            "false": list(vocabulary.named(example.false)),
+            "positive": step.answer.positive,
+            "found_by": step.answer.found_by,
+        }
+    }

@@ -1,0 +1,1 @@
+"""Strategies and contract tests that tests of other packages can reuse."""

@@ -1,0 +1,125 @@
+"""The command line, as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from hornbook import HornTheory, __version__
+
+
+def hornbook(*arguments, stdin=None, cwd=None):
+    command = [sys.executable, "-m", "hornbook", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+@pytest.fixture
+def target(tmp_path):
+    path = tmp_path / "target.horn"
+    path.write_text(hornbook("random", "--variables", 30, "--rules", 12, "--seed", 1).stdout)
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--no-shrink"],
+        ["--counterexamples", "inflated"],
+        ["--counterexamples", "adversarial", "--no-shrink"],
+        ["--algorithm", "horn1"],
+    ],
+)
+def test_learning_a_known_theory(target, options):
+    done = hornbook("learn", target, "--json", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    assert result["equivalent"] is True and result["guarantee"] == "exact"
+    assert set(result) == {
+        "learned", "equivalent", "guarantee", "equivalence_queries", "membership_queries", "seconds",
+    }  # fmt: skip
+    theory = HornTheory.parse(target.read_text())
+    assert HornTheory.parse("\n".join(result["learned"]), theory.vocabulary).equivalent(theory)
+
+
+def test_the_output_without_json_is_a_theory_again(target):
+    done = hornbook("learn", target)
+    assert "# equivalent to the target: yes" in done.stdout
+    theory = HornTheory.parse(target.read_text())
+    assert HornTheory.parse(done.stdout, theory.vocabulary).equivalent(theory)
+
+
+def test_a_pipe_feeds_the_learner():
+    text = hornbook("random", "--variables", 10, "--rules", 4).stdout
+    assert json.loads(hornbook("learn", "/dev/stdin", "--json", stdin=text).stdout)["equivalent"]
+
+
+def test_without_a_file_the_example_is_learned():
+    done = hornbook("learn")
+    assert done.returncode == 0 and "horse ∧ wings → pegasus" in done.stdout
+
+
+def test_a_seed_repeats_a_run(target):
+    runs = [
+        json.loads(hornbook("learn", target, "--json", "--counterexamples", "inflated").stdout) for _ in "ab"
+    ]
+    for result in runs:
+        del result["seconds"]
+    assert runs[0] == runs[1]
+
+
+def test_background_saves_queries(target, tmp_path):
+    background = tmp_path / "background.horn"
+    background.write_text("\n".join(target.read_text().splitlines()[:6]))
+    plain = json.loads(hornbook("learn", target, "--json").stdout)
+    helped = json.loads(hornbook("learn", target, "--json", "--background", background).stdout)
+    assert helped["equivalent"] and helped["equivalence_queries"] < plain["equivalence_queries"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no rules; write one a line"),
+        (b"# only a comment\n", "holds no rules"),
+        (b"a -> b\na & -> c\n", "bad.horn, line 2, column 5: expected a name before '->'"),
+        (b"\xff\xfea -> b", "is not UTF-8 text: byte 0 is 0xff"),
+        (b"a b c", "line 1, column 6: expected '->' and a head"),
+    ],
+)
+def test_bad_files_give_one_line_and_exit_code_2(tmp_path, content, message):
+    path = tmp_path / "bad.horn"
+    path.write_bytes(content)
+    done = hornbook("learn", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn", "missing.horn"], "cannot read missing.horn: No such file or directory"),
+        (["learn", "."], "cannot read .: Is a directory"),
+        (["learn", "--background", "other.horn"], "unknown name 'cow'"),
+        (
+            ["learn", "--background", "wrong.horn"],
+            "wrong.horn: mammal → horse does not follow from the target",
+        ),
+        (["random", "--body", "x"], "--body 'x': expected a length or a range"),
+        (["random", "--variables", "3", "--body", "4"], "need at least 5 variables, not 3"),
+        (["random", "--variables", "3", "--rules", "900", "--body", "1"], "too few distinct rules"),
+        (["learn", "--algorithm", "magic"], "magic"),
+        (["lern"], "lern"),
+    ],
+)
+def test_wrong_usage_gives_exit_code_2(tmp_path, arguments, message):
+    (tmp_path / "other.horn").write_text("cow -> mammal")
+    (tmp_path / "wrong.horn").write_text("mammal -> horse")
+    done = hornbook(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_version_and_help():
+    assert hornbook("--version").stdout == f"hornbook {__version__}\n"
+    for command in ("learn", "random"):
+        assert "Example" in hornbook(command, "--help").stdout

@@ -1,0 +1,249 @@
+"""LRN* and HORN1 learn exactly, within the bounds of the theorem."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.learners.heads import by_groups, one_by_one, total_query
+from hornbook.learners.horn1 import horn1
+from hornbook.learners.lrn_star import lrn_star
+from hornbook.learners.shrink import shrink_by_halves, shrink_one_zero
+from hornbook.logic.generate import random_theory
+from hornbook.oracles.filters import Counted
+from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.queries import Counterexample, Exact, IncoherentTeacher, Unknown
+
+POLICIES = ["violated", "inflated", "adversarial", "total"]
+PLAIN = {"rhs": one_by_one, "closed": total_query}
+VARIANTS = {
+    "plain": PLAIN,
+    "groups": {"rhs": by_groups, "closed": total_query},
+    "closed by heads": {"rhs": one_by_one, "closed": None},
+    "shrunk": {"rhs": by_groups, "closed": total_query, "shrink": shrink_by_halves},
+    "shrunk, one zero": {"rhs": one_by_one, "closed": None, "shrink": shrink_one_zero},
+}
+
+
+def closure_in(models: frozenset[int], body: int) -> int | None:
+    """The intersection of the models above `body`, all bit masks; None if there is none."""
+    above = [model for model in models if model & body == body]
+    return None if not above else int(np.bitwise_and.reduce(above))
+
+
+def theory_of(models: frozenset[int], width: int) -> HornTheory:
+    """The Horn theory whose models are the intersection closure of `models`."""
+    vocabulary = Vocabulary(f"v{i}" for i in range(width))
+    bits = lambda mask: [v for v in range(width) if mask >> v & 1]  # noqa: E731
+    rules = []
+    for body in range(1 << width):
+        closed = closure_in(models, body)
+        rules += (
+            [Rule(bits(body), BOTTOM)]
+            if closed is None
+            else [Rule(bits(body), u) for u in bits(closed & ~body)]
+        )
+    return HornTheory(vocabulary, rules).minimise()
+
+
+def all_horn_functions(width: int) -> list[frozenset[int]]:
+    """Every family of sets that is closed under intersection."""
+    families: list[frozenset[int]] = [frozenset()]
+    for model in range(1 << width):  # a meet is a smaller number, so it is decided before
+        families += [
+            family | {model} for family in families if all(model & other in family for other in family)
+        ]
+    return families
+
+
+def run(learner, theory, policy, seed=0, **options):
+    """The steps of a learner against a perfect teacher, and the number of questions."""
+    teacher = PerfectTeacher(theory, policy, np.random.default_rng(seed))
+    counted = Counted(teacher.member)
+    return list(learner(theory.vocabulary, counted, teacher.equivalent, **options)), counted.questions
+
+
+def bodies(theory: HornTheory) -> set[frozenset[int]]:
+    return {rule.body for rule in theory}
+
+
+def assert_exact(steps, theory):
+    assert isinstance(steps[-1].answer, Exact)
+    assert steps[-1].hypothesis.equivalent(theory)
+    assert not any(step.answer.positive for step in steps[:-1])
+
+
+def assert_bounds(steps, questions, theory):
+    canonical, n = len(bodies(theory.canonical())), len(theory.vocabulary)
+    assert len(steps) <= canonical * (n + 1) + 1
+    assert questions <= len(steps) * (canonical + n + 1)
+
+
+def test_there_are_as_many_horn_functions_as_known():
+    assert [len(all_horn_functions(width)) for width in range(4)] == [2, 4, 14, 122]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_theory_over_three_variables_in_every_variant(policy, variant):
+    for width in (1, 2, 3):
+        for models in all_horn_functions(width):
+            theory = theory_of(models, width)
+            steps, _ = run(lrn_star, theory, policy, **VARIANTS[variant])
+            assert_exact(steps, theory)
+            assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_theory_over_four_variables(policy):
+    functions = all_horn_functions(4)
+    assert len(functions) == 4960
+    for models in functions:
+        theory = theory_of(models, 4)
+        steps, questions = run(lrn_star, theory, policy, **PLAIN)
+        assert_exact(steps, theory)
+        assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+        assert_bounds(steps, questions, theory)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_theories_within_the_bounds(policy, seed):
+    rng = np.random.default_rng(seed)
+    theory = random_theory(int(rng.integers(8, 40)), int(rng.integers(3, 20)), (1, 4), rng)
+    steps, questions = run(lrn_star, theory, policy, seed, **PLAIN)
+    assert_exact(steps, theory)
+    assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+    assert_bounds(steps, questions, theory)
+    for before, after in pairwise(step.hypothesis for step in steps):
+        assert len(bodies(after)) <= len(bodies(theory.canonical()))
+        assert theory.entails(after) and not before.equivalent(after)
+
+
+@pytest.mark.parametrize(("variables", "rules", "body"), [(100, 50, (2, 4)), (200, 60, (2, 20))])
+def test_large_random_theories(variables, rules, body):
+    theory = random_theory(variables, rules, body, np.random.default_rng(variables))
+    steps, _ = run(lrn_star, theory, "inflated", rhs=by_groups, shrink=shrink_by_halves)
+    assert_exact(steps, theory)
+    assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+
+
+def test_plain_counterexamples_at_the_size_of_the_benchmark():
+    theory = random_theory(100, 50, (2, 4), np.random.default_rng(0))
+    steps, questions = run(lrn_star, theory, "violated", rhs=by_groups)
+    assert_exact(steps, theory)
+    assert len(steps) <= 52 and questions <= 1900
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_background_is_kept_and_not_learned_again(policy):
+    theory = random_theory(20, 12, (1, 3), np.random.default_rng(1))
+    background = HornTheory(theory.vocabulary, theory.rules[:6])
+    steps, _ = run(lrn_star, theory, policy, background=background, **PLAIN)
+    without, _ = run(lrn_star, theory, policy, **PLAIN)
+    assert_exact(steps, theory)
+    assert all(set(background) <= set(step.hypothesis) for step in steps)
+    assert len(steps) < len(without)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_horn1_learns_the_same(seed):
+    rng = np.random.default_rng(seed)
+    theory = random_theory(15, 8, (1, 3), rng)
+    steps, _ = run(horn1, theory, "total")
+    assert isinstance(steps[-1].answer, Exact) and steps[-1].hypothesis.equivalent(theory)
+
+
+def test_horn1_learns_every_theory_over_three_variables():
+    for models in all_horn_functions(3):
+        theory = theory_of(models, 3)
+        steps, _ = run(horn1, theory, "total")
+        assert isinstance(steps[-1].answer, Exact) and steps[-1].hypothesis.equivalent(theory)
+
+
+class AnyFormula:
+    """A coherent teacher for a formula given by its models; counterexamples have at most one zero."""
+
+    def __init__(self, models: frozenset[int], width: int, rng: np.random.Generator) -> None:
+        self.models, self.rng = models, rng
+        self.vocabulary = Vocabulary(f"v{i}" for i in range(width))
+
+    def accepts(self, item: Interpretation) -> bool:
+        true, false = sum(1 << v for v in item.true), sum(1 << v for v in item.false)
+        return any(model & true == true and not model & false for model in self.models)
+
+    def member(self, batch: Batch):
+        return np.array([self.accepts(item) for item in batch], bool)
+
+    def equivalent(self, hypothesis: HornTheory):
+        width = len(self.vocabulary)
+        questions = [
+            Interpretation(frozenset(v for v in range(width) if mask >> v & 1), frozenset(zero))
+            for mask, zero in product(range(1 << width), [(), *((v,) for v in range(width))])
+            if not zero or not mask >> zero[0] & 1
+        ]
+        accepted = hypothesis.satisfied_by(Batch.from_interpretations(questions, self.vocabulary))
+        wrong = [item for item, yes in zip(questions, accepted, strict=True) if yes != self.accepts(item)]
+        if not wrong:
+            return Unknown("every question with at most one zero was asked")
+        chosen = wrong[self.rng.integers(len(wrong))]
+        return Counterexample(chosen, positive=self.accepts(chosen))
+
+
+@pytest.mark.parametrize("shrink", [None, shrink_one_zero])
+@pytest.mark.parametrize("width", [2, 3, 4, 5])
+def test_the_horn_envelope_of_any_formula(width, shrink):
+    rng = np.random.default_rng(width)
+    for _ in range(60):
+        models = frozenset(np.flatnonzero(rng.random(1 << width) < rng.random()).tolist())
+        teacher = AnyFormula(models, width, rng)
+        *_, last = lrn_star(
+            teacher.vocabulary, teacher.member, teacher.equivalent, closed=None, shrink=shrink
+        )
+        envelope = theory_of(models, width)
+        assert last.hypothesis.equivalent(envelope)
+        assert bodies(last.hypothesis) == bodies(envelope.canonical())
+
+
+def test_a_teacher_that_contradicts_itself_is_refused():
+    vocabulary = Vocabulary(["a", "b"])
+    everything = Interpretation(frozenset({0, 1}))
+
+    def positive(hypothesis):
+        return Counterexample(everything, positive=True)
+
+    with pytest.raises(IncoherentTeacher, match="not Horn"):
+        list(lrn_star(vocabulary, lambda batch: np.ones(len(batch), bool), positive))
+
+    def negative(hypothesis):
+        return Counterexample(everything)
+
+    for shrink in (None, shrink_one_zero):
+        with pytest.raises(IncoherentTeacher, match="has no head"):
+            list(lrn_star(vocabulary, lambda batch: np.ones(len(batch), bool), negative, shrink=shrink))
+
+
+def test_questions_over_a_paired_vocabulary_are_pair_consistent():
+    vocabulary = Vocabulary.with_duals(["sunny", "warm", "jogging"])
+    background = HornTheory.background(vocabulary)
+    theory = background | HornTheory.parse("sunny & warm -> jogging\nnot_warm -> not_jogging", vocabulary)
+    seen = []
+
+    def member(batch):
+        seen.extend(batch)
+        return theory.satisfied_by(batch)
+
+    def equivalent(hypothesis):
+        totals = np.array(list(product([0.0, 1.0, np.nan], repeat=3)))
+        batch = Batch.from_array(np.hstack([totals, 1 - totals]), vocabulary)
+        wrong = np.flatnonzero(hypothesis.satisfied_by(batch) != theory.satisfied_by(batch))
+        if not len(wrong):
+            return Exact()
+        return Counterexample(batch[int(wrong[0])], positive=bool(theory.satisfied_by(batch)[wrong[0]]))
+
+    *_, last = lrn_star(vocabulary, member, equivalent, background=background, shrink=shrink_one_zero)
+    assert isinstance(last.answer, Exact)
+    for item in seen:
+        for v, w in vocabulary.pairs:
+            assert (v in item.true) == (w in item.false) and (v in item.false) == (w in item.true)

@@ -1,0 +1,111 @@
+"""Filters, budgets and traces."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from hornbook import Batch, HornbookError, HornTheory, Interpretation
+from hornbook.oracles.filters import Cached, Counted, Logged
+from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.queries import Budget, Counterexample, Exact, Step, Trace, Unknown
+from hornbook.testing.strategies import batches
+
+THEORY = HornTheory.parse("a & b -> c\nc -> false")
+
+
+def member(batch):
+    return THEORY.satisfied_by(batch)
+
+
+@given(batches(THEORY.vocabulary, 120))
+def test_filters_do_not_change_answers(batch):
+    expected = member(batch).tolist()
+    for filtered in (Counted(member), Cached(member), Cached(member, size=3), Logged(member)):
+        assert filtered(batch).tolist() == expected
+        assert filtered(batch).tolist() == expected
+
+
+@given(batches(THEORY.vocabulary, 120))
+def test_a_cache_asks_each_question_once(batch):
+    counted = Counted(member)
+    cached = Cached(counted)
+    cached(batch)
+    cached(batch[::-1])
+    assert counted.questions == len(set(batch))
+
+
+def test_a_cache_is_bounded_and_forgets_the_oldest():
+    counted = Counted(member)
+    cached = Cached(counted, size=2)
+    questions = [Batch.from_array([row], THEORY.vocabulary) for row in ([1, 0, 0], [0, 1, 0], [0, 0, 1])]
+    for question in questions:
+        cached(question)
+    cached(questions[2])
+    assert counted.questions == 3
+    cached(questions[0])
+    assert counted.questions == 4 and len(cached._answers) == 2
+
+
+def test_a_log_line_for_each_batch(caplog):
+    with caplog.at_level(logging.DEBUG, "hornbook.queries"):
+        Logged(member)(Batch.from_array([[1, 1, 0], [0, 0, 0]], THEORY.vocabulary))
+    assert caplog.messages == ["2 membership queries, 1 accepted"]
+
+
+def test_a_trace_is_written_as_it_happens(tmp_path):
+    trace = Trace(tmp_path / "trace.jsonl")
+    found = Counterexample(Interpretation(frozenset({0, 1}), frozenset({2})), found_by="sampling")
+    trace.record(Step(HornTheory(THEORY.vocabulary), found), 7)
+    first = json.loads((tmp_path / "trace.jsonl").read_text())
+    assert first["counterexample"] == {
+        "true": ["a", "b"],
+        "false": ["c"],
+        "positive": False,
+        "found_by": "sampling",
+    }
+    trace.record(Step(THEORY, Exact()), 9)
+    lines = (tmp_path / "trace.jsonl").read_text().splitlines()
+    last = json.loads(lines[1])
+    assert (last["query"], last["rules"], last["membership_queries"], last["guarantee"]) == (2, 2, 9, "exact")
+
+
+@pytest.mark.parametrize(
+    ("budget", "reached"),
+    [
+        (Budget(), None),
+        (Budget(equivalence_queries=1), "budget of 1 equivalence queries"),
+        (Budget(membership_queries=5), "budget of 5 membership queries"),
+        (Budget(equivalence_queries=2, membership_queries=6, seconds=1000), None),
+        (Budget(seconds=0), "budget of 0 seconds"),
+    ],
+)
+def test_a_budget_names_the_limit_reached(budget, reached):
+    trace = Trace()
+    trace.record(Step(THEORY, Unknown("nothing was asked")), 5)
+    assert budget.exhausted_by(trace) == reached
+
+
+@pytest.mark.parametrize("policy", ["violated", "inflated", "adversarial", "total"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_perfect_teacher_gives_true_counterexamples(policy, seed):
+    teacher = PerfectTeacher(THEORY, policy, np.random.default_rng(seed))
+    for text in ("a -> b", "a & b -> c", "c -> false\na -> c", "true -> false"):
+        hypothesis = HornTheory.parse(text, THEORY.vocabulary)
+        answer = teacher.equivalent(hypothesis)
+        assert isinstance(answer, Counterexample)
+        batch = Batch.from_interpretations([answer.interpretation], THEORY.vocabulary)
+        assert THEORY.satisfied_by(batch)[0] == answer.positive
+        assert hypothesis.satisfied_by(batch)[0] != answer.positive
+
+
+def test_unknown_policies_are_refused():
+    with pytest.raises(HornbookError, match="choose one of violated, inflated, adversarial, total"):
+        PerfectTeacher(THEORY, "kind")
+
+
+def test_a_guarantee_is_said_in_words():
+    assert str(Exact()).startswith("exact:")
+    assert str(Unknown("the budget ended")) == "none: the budget ended"
