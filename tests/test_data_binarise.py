@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -278,6 +280,11 @@ def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]
         ({}, FRAME.assign(age=np.nan), "column 'age' has no known value; drop it"),
         ({}, FRAME.assign(age=pd.Timestamp(0)), "column 'age' holds times"),
         ({}, FRAME.assign(age=[np.inf, 1, 2, 3, 4, 5]), "row 0, column 'age' is infinity"),
+        (
+            {},
+            FRAME.assign(age=[b"1", b"2", b"3", b"4", b"5", b"6"]),
+            "'age' holds values that are not numbers",
+        ),
         ({}, FRAME.assign(age=[{}, {}, {}, {}, {}, {}]), "'age' holds values that are not numbers or text"),
         ({"dual": True}, FRAME.assign(not_obesity=[0, 1, 0, 1, 0, 1]), "'not_obesity' appears twice"),
     ],
@@ -295,6 +302,8 @@ def test_words_where_numbers_were_are_refused() -> None:
 
 
 def test_it_is_a_public_name_that_loads_late() -> None:
+    loaded = "import hornbook, hornbook.data.target, sys; print({'pandas', 'sklearn'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "set()\n"
     assert hornbook.Binariser is Binariser
     assert "Binariser" in hornbook.__all__
     with pytest.raises(AttributeError, match="no attribute 'Binarizer'"):

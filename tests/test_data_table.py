@@ -46,7 +46,7 @@ ARFF = """% comment
 40,I,0,control
 ?,II,1,treated
 % another
-61.5,?,1,'treated'
+61.5,?,1, 'treated'
 70,III,?,control
 """
 
@@ -197,6 +197,7 @@ def test_a_label_is_made_of_zero_and_one(
         ("a,\n1,2\n", {}, "column 2 has no name; name it in the header"),
         ("a,b\n1,2\n\n3\n", {}, "line 4 has 1 values and there are 2 columns; is the delimiter ','"),
         ("a,b\n1,2\n3,4,5\n", {}, "line 3 has 3 values"),
+        ("a,b\n1," + 200_000 * "x" + "\n", {}, "line 2: field larger than field limit"),
         ("", {}, "the file is empty; its first line should name the columns"),
         ("a,b\n", {}, "t.csv has 2 columns and 0 rows"),
         ("a,b\n1,?\n2,?\n", {}, "column 'b' has no known value; drop it"),

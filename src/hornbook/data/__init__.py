@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.datasets import DATASETS, load_dataset
     from hornbook.data.examples import Examples, accuracy_by_kind
-    from hornbook.data.splits import folds, split
+    from hornbook.data.splits import against, folds, split
     from hornbook.data.table import Table, read_table
     from hornbook.data.target import Recipe, default_recipe, target_theory, training_set
 
@@ -17,6 +17,7 @@ __all__ = [
     "Recipe",
     "Table",
     "accuracy_by_kind",
+    "against",
     "default_recipe",
     "folds",
     "load_dataset",
@@ -33,6 +34,7 @@ _MODULES = {
     "Recipe": "target",
     "Table": "table",
     "accuracy_by_kind": "examples",
+    "against": "splits",
     "default_recipe": "target",
     "folds": "splits",
     "load_dataset": "datasets",

@@ -34,7 +34,10 @@ def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str]
     """
     delimiter = delimiter or sniffed(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=delimiter != "\t")
-    numbered = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
+    try:
+        numbered = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
+    except csv.Error as error:
+        raise HornbookError(f"line {reader.line_num}: {error}") from None
     if names is None:
         if not numbered:
             raise HornbookError("the file is empty; its first line should name the columns")
@@ -50,7 +53,10 @@ def sniffed(text: str) -> str:
     lines = [line for line in text.splitlines()[: 2 * SAMPLE] if line.strip()][:SAMPLE]
 
     def score(delimiter: str) -> tuple[int, int]:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        except csv.Error:
+            return 0, 0
         first = widths[0] if widths else 1
         return (sum(width == first for width in widths) if first > 1 else 0), first
 
@@ -80,8 +86,9 @@ def _arff_rows(lines: list[str], offset: int, width: int) -> list[list[str]]:
         if stripped.startswith("{"):
             raise HornbookError(f"line {number}: sparse ARFF rows are not read; save the data as dense")
         if stripped and not stripped.startswith("%"):
-            quote = "'" if "'" in stripped else '"'
-            numbered.append((number, next(csv.reader([stripped], quotechar=quote, skipinitialspace=True))))
+            quote = re.search("['\"]", stripped)
+            row = csv.reader([stripped], quotechar=quote[0] if quote else '"', skipinitialspace=True)
+            numbered.append((number, next(row)))
     refuse_uneven(numbered, width, ",")
     return [row for _, row in numbered]
 
