@@ -238,6 +238,12 @@ def test_cut_points_ascend_and_bins_partition(
     assert (binariser.transform(frame).sum(axis=1) == 1).all()
 
 
+def test_rounding_leaves_no_value_outside_its_half() -> None:
+    value = 349526.153761285  # three of these have a mean that is not this
+    assert cut_points(np.array([0, value, value, value]), 3, "mean-of-halves") == (0, value)
+    assert cut_points(np.array([0, -value, -value, -value]), 3, "mean-of-halves") == (-value, 0)
+
+
 def test_quantiles_leave_no_bin_empty_where_values_repeat() -> None:
     assert cut_points(np.array([0.0, 8, 8, 8, 8]), 4, "quantile") == (0,)
 
