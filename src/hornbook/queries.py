@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from hornbook.intervals import Share
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
@@ -71,7 +72,37 @@ class Unknown:
         return f"none: {self.reason}"
 
 
-Guarantee: TypeAlias = Exact | Unknown
+@dataclass(frozen=True)
+class Pac:
+    """With probability 1 - δ hypothesis and teacher differ on at most a share ε of a distribution."""
+
+    epsilon: float
+    delta: float
+    distribution: str
+
+    kind = "pac"
+
+    def __str__(self) -> str:
+        return (
+            f"PAC: with probability {1 - self.delta:g}, hypothesis and teacher differ on at most "
+            f"{100 * self.epsilon:g} % of: {self.distribution}"
+        )
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The disagreement observed on fresh samples of a distribution, with its interval."""
+
+    disagreement: Share
+    distribution: str
+
+    kind = "estimated"
+
+    def __str__(self) -> str:
+        return f"estimated: hypothesis and teacher differ on {self.disagreement} of: {self.distribution}"
+
+
+Guarantee: TypeAlias = Exact | Pac | Estimated | Unknown
 
 Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 

@@ -1,0 +1,101 @@
+"""How sure a count is: exact intervals for a share, and sample sizes behind a claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hornbook.logic.errors import HornbookError
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share estimated from `hits` of `size` independent samples, with an exact interval.
+
+    Examples
+    --------
+    >>> print(Share.of(3, 1000))
+    0.30 % (95 % interval 0.06 % to 0.87 %)
+    >>> Share.of(0, 0)
+    Share(hits=0, size=0, low=0.0, high=1.0, confidence=0.95)
+
+    References
+    ----------
+    C. Clopper, E. Pearson. The use of confidence or fiducial limits. Biometrika 26, 1934.
+
+    """
+
+    hits: int
+    size: int
+    low: float
+    high: float
+    confidence: float = 0.95
+
+    @classmethod
+    def of(cls, hits: int, size: int, confidence: float = 0.95) -> Share:
+        """The share with its Clopper–Pearson interval."""
+        from scipy.special import betaincinv
+
+        tail = (1 - confidence) / 2
+        low = float(betaincinv(hits, size - hits + 1, tail)) if hits else 0.0
+        high = float(betaincinv(hits + 1, size - hits, 1 - tail)) if hits < size else 1.0
+        return cls(int(hits), int(size), low, high, confidence)
+
+    @property
+    def estimate(self) -> float:
+        """The observed share; NaN without samples."""
+        return self.hits / self.size if self.size else math.nan
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
+            f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"
+        )
+
+
+def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query: int) -> int:
+    """How many samples the `query`-th equivalence query draws, counted from 1.
+
+    Parameters
+    ----------
+    rule
+        `paper`: ⌈(n^2.1 + log₂(1/δ))/ε⌉, the size the paper chose. `angluin`:
+        ⌈(ln(1/δ) + i·ln 2)/ε⌉, which makes the whole run probably approximately correct.
+        `vapnik`: ⌈(log₂|H| + log₂(1/δ))/ε⌉ over all Horn theories, refused where it is beyond
+        reach. Or a number.
+    width
+        The number n of variables.
+    epsilon, delta
+        The tolerated disagreement, and the tolerated probability that it is exceeded.
+    query
+        The number i of the equivalence query.
+
+    Examples
+    --------
+    >>> sample_size("paper", 204, 0.1, 0.1, 1), sample_size("angluin", 204, 0.05, 0.05, 1)
+    (708344, 74)
+
+    """
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not 0 < value < 1:
+            raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
+    if rule == "paper":
+        return math.ceil((width**2.1 + math.log2(1 / delta)) / epsilon)
+    if rule == "angluin":
+        return math.ceil((math.log(1 / delta) + query * math.log(2)) / epsilon)
+    if rule == "vapnik":
+        return _vapnik(width, epsilon, delta)
+    if isinstance(rule, int) and rule > 0:
+        return rule
+    raise HornbookError(f"a sample size is paper, angluin, vapnik or a positive number; got {rule!r}")
+
+
+def _vapnik(width: int, epsilon: float, delta: float) -> int:
+    hypotheses = math.comb(width, width // 2)
+    size = math.ceil((hypotheses + math.log2(1 / delta)) / epsilon) if width < 1000 else 10**300
+    if size > 10**12:
+        raise HornbookError(
+            f"the vapnik size for {width} variables is about 10^{len(str(size)) - 1} samples, beyond reach; "
+            "choose paper, angluin or a number"
+        )
+    return size
