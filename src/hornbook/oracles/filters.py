@@ -6,25 +6,35 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
-from hornbook.queries import Membership
+from hornbook.queries import BudgetExhausted, Membership
+
+Answers = TypeVar("Answers", bound=NDArray[Any])
+"""Booleans, or the scores behind them."""
+
+PART = 1 << 10
+"""Questions asked at a time while a clock is running."""
 
 
-class Counted:
+class Counted(Generic[Answers]):
     """Counts questions and batches."""
 
-    def __init__(self, member: Membership) -> None:
+    def __init__(self, member: Callable[[Batch], Answers]) -> None:
         self.member = member
         self.questions = 0
         self.batches = 0
 
-    def __call__(self, batch: Batch) -> Bools:
+    def __call__(self, batch: Batch) -> Answers:
         """Ask, and count."""
         self.questions += len(batch)
         self.batches += 1
@@ -56,6 +66,36 @@ class Cached:
         while len(self._answers) > self.size:
             self._answers.popitem(last=False)
         return np.array([known[key] for key in keys], np.bool_)
+
+
+class Budgeted(Generic[Answers]):
+    """Stops a run when it has asked enough, or has run long enough.
+
+    With a time limit large batches are asked in parts, so that the limit is kept.
+    """
+
+    def __init__(
+        self, member: Callable[[Batch], Answers], questions: int | None, seconds: float | None
+    ) -> None:
+        self.member = member
+        self.questions = questions
+        self.seconds = seconds
+        self.asked = 0
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+
+    def __call__(self, batch: Batch) -> Answers:
+        """Ask, if the budget allows it."""
+        self.asked += len(batch)
+        if self.questions is not None and self.asked > self.questions:
+            raise BudgetExhausted(f"budget of {self.questions} membership queries")
+        if self.deadline is None:
+            return self.member(batch)
+        parts = []
+        for part in batch.blocks(PART) if len(batch) else [batch]:
+            if time.monotonic() > self.deadline:
+                raise BudgetExhausted(f"budget of {self.seconds} seconds")
+            parts.append(self.member(part))
+        return cast(Answers, np.concatenate(parts))
 
 
 class Logged:

@@ -1,0 +1,93 @@
+"""A pool of labelled interpretations: the evidence that rules are weighed by.
+
+Literals here are numbers below 2n: v says that variable v is true, n + v that it is false. A
+term is a set of literals; an item meets it if it has them all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.bits import Bools, Words
+from hornbook.logic.chaining import ALWAYS
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+
+class Side:
+    """The items of one label: a row of bits for each literal, and which items are still open."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.batch = Batch.from_interpretations([], vocabulary)
+        self.rows = np.zeros((2 * len(vocabulary), 0), np.uint64)
+        self.open = np.zeros(0, np.uint64)
+
+    def add(self, batch: Batch, limit: int) -> None:
+        """Append items; past the limit the oldest are forgotten."""
+        self.batch = Batch.concatenate([self.batch, batch])
+        if len(self.batch) > limit:
+            self.batch = self.batch[len(self.batch) - limit :]
+        self.rows = np.concatenate([self.batch.true, self.batch.false])
+
+    def close(self, done: Bools) -> None:
+        """Mark which items need no further attention."""
+        self.open = bits.pack_rows(~done[None, :])[0]
+
+    def meeting(self, term: NDArray[np.intp]) -> Words:
+        """The items that meet a term."""
+        met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
+        if not len(term):
+            bits.clear_spare(met := np.full(self.rows.shape[1], ALWAYS), len(self.batch))
+        return met
+
+
+class Pool:
+    """Rejected and accepted items, and where a hypothesis is wrong about them.
+
+    Open among the rejected are those that the hypothesis accepts and that were not given up;
+    open among the accepted are those that it accepts too, so that a new rule could wrong them.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limit: int = 1 << 18) -> None:
+        self.vocabulary = vocabulary
+        self.limit = limit
+        self.rejected = Side(vocabulary)
+        self.accepted = Side(vocabulary)
+        self._given_up: set[Interpretation] = set()
+
+    def add(self, batch: Batch, accepted: Bools) -> None:
+        """Remember labelled items."""
+        self.rejected.add(batch[~accepted], self.limit)
+        self.accepted.add(batch[accepted], self.limit)
+
+    def judge(self, hypothesis: HornTheory) -> None:
+        """Find which items are open under a hypothesis."""
+        done = ~hypothesis.satisfied_by(self.rejected.batch)
+        if self._given_up:
+            for position in np.flatnonzero(~done).tolist():
+                done[position] = self.rejected.batch[position] in self._given_up
+        self.rejected.close(done)
+        self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
+
+    def give_up(self, item: Interpretation) -> None:
+        """Stop offering an item as a counterexample."""
+        self._given_up.add(item)
+
+    def missed(self) -> NDArray[np.intp]:
+        """The positions of open rejected items."""
+        return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
+
+    def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
+        """An item that the teacher rejects and the hypothesis accepts."""
+        self.judge(hypothesis)
+        missed = self.missed()
+        return self.rejected.batch[int(missed[0])] if len(missed) else None
+
+
+def count(words: Words) -> NDArray[np.int64]:
+    """The number of set bits along the last axis."""
+    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    return counts
