@@ -22,6 +22,7 @@ from hornbook.logic.rule import Head, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.chain import Chain
 from hornbook.oracles.filters import Budgeted, Counted
+from hornbook.oracles.rules import RuleByRule
 from hornbook.oracles.sampling import CHUNK, Sampling
 from hornbook.oracles.stored import Stored
 from hornbook.queries import (
@@ -213,7 +214,8 @@ class _Run:
             seed=seed + 1,
             remember=self.pool.add,
         )
-        links: list[Equivalence] = [Stored(self.pool.first_missed), self.sampling]
+        rules = RuleByRule(self.member, self.background.rules)
+        links: list[Equivalence] = [Stored(self.pool.first_missed), rules, self.sampling]
         self.chain = Chain(links if guided is None else [*links, guided(self.member, self.pool)])
         self.recorded = iter(_recorded(path))
         self.replayed: Step | None = None

@@ -80,11 +80,42 @@ class Pool:
         """The positions of open rejected items."""
         return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
 
+    def accepted_nearest(self, term: NDArray[np.intp], size: int) -> Batch:
+        """The accepted items that lack the fewest literals of a term, given those they lack."""
+        lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
+        nearest = np.argsort(lacking, kind="stable")[:size]
+        return imposed(self.accepted.batch[nearest], term)
+
+    def typical(self, term: NDArray[np.intp], size: int) -> Batch:
+        """The latest items of both labels in their proportion, made to meet a term."""
+        accepted, rejected = self.accepted.batch, self.rejected.batch
+        share = len(accepted) / (len(accepted) + len(rejected))
+        latest = [
+            accepted[-round(size * share) or len(accepted) :],
+            rejected[-round(size * (1 - share)) or len(rejected) :],
+        ]
+        return imposed(Batch.concatenate(latest), term)
+
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
         """An item that the teacher rejects and the hypothesis accepts."""
         self.judge(hypothesis)
         missed = self.missed()
         return self.rejected.batch[int(missed[0])] if len(missed) else None
+
+
+def imposed(batch: Batch, term: NDArray[np.intp]) -> Batch:
+    """The same items, made to meet a term."""
+    vocabulary, width = batch.vocabulary, len(batch.vocabulary)
+    true, false = batch.true.copy(), batch.false.copy()
+    every = np.full(true.shape[1], ALWAYS)
+    bits.clear_spare(every, len(batch))
+    for literal in term.tolist():
+        v, holds = literal % width, literal < width
+        for variable, value in ((v, holds), (vocabulary.dual(v), not holds)):
+            if variable is not None:
+                true[variable] = every if value else 0
+                false[variable] = 0 if value else every
+    return Batch(vocabulary, true, false, len(batch))
 
 
 def count(words: Words) -> NDArray[np.int64]:

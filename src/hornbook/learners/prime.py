@@ -26,6 +26,12 @@ from hornbook.queries import Change, Counterexample, Equivalence, Membership, St
 Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
 """How far from rejection each interpretation is: negative where the teacher rejects."""
 
+TRIAL_SIZE = 256
+"""How many accepted items are made to meet a new term, to see whether the teacher then rejects them."""
+
+TRIALS = 8
+"""How often a term is sought anew after it failed its trial."""
+
 Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
 
 
@@ -99,7 +105,7 @@ class Reviser:
             others, min(self.tries - 1, len(others)), replace=False
         )
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
-        found = [rule for seed in seeds if (rule := self._rule(seed)) and rule not in self.refuted]
+        found = [rule for seed in seeds if (rule := self._rule(seed, h)) and rule not in self.refuted]
         if found:
             return Change(added=max(found, key=self._worth))
         self.pool.give_up(answer.interpretation)
@@ -115,14 +121,27 @@ class Reviser:
         if change.removed is not None and change.witness is not None:
             self.refuted[change.removed] = change.witness
 
-    def _rule(self, seed: Interpretation) -> Rule | None:
-        """A rule with a prime body that rejects the seed."""
+    def _rule(self, seed: Interpretation, h: HornTheory) -> Rule | None:
+        """A rule with a prime body that rejects the seed, and that stands its trial."""
         for zero in self._zeros(seed):
             literals = np.array(sorted({*seed.true, *zero}), np.intp)
-            term = self.search.prime(literals, np.array(zero, np.intp))
-            if term is not None:
-                return self._as_rule(term)
+            for _ in range(TRIALS):
+                term = self.search.prime(literals, np.array(zero, np.intp))
+                if term is None:
+                    break
+                tried = self._tried(term)
+                accepted = self.member(tried)
+                if self.search.is_precise(int((~accepted).sum()), int(accepted.sum())):
+                    return self._as_rule(term)
+                self.pool.add(tried[accepted], accepted[accepted])
+                self.pool.judge(h)
         return None
+
+    def _tried(self, term: Term) -> Batch:
+        """Items made to meet a term: where no exception is allowed those nearest to one, or else typical ones."""
+        if self.search.min_precision == 1:
+            return self.pool.accepted_nearest(term, TRIAL_SIZE)
+        return self.pool.typical(term, TRIAL_SIZE)
 
     def _zeros(self, seed: Interpretation) -> list[tuple[int, ...]]:
         """The literals that say which head is false, one choice at a time; () leaves it open."""
