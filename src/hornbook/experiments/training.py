@@ -1,0 +1,133 @@
+"""One network trained on its own, by the plain loop that the batched search must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import asdict, replace
+from itertools import islice
+
+import numpy as np
+
+from hornbook.experiments.backend import torch
+from hornbook.experiments.network import MLP, Encoding, encode
+from hornbook.experiments.recipe import (
+    Bools,
+    Training,
+    glorot,
+    order_rng,
+    steps,
+    steps_per_epoch,
+    weights_rng,
+)
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+
+OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+
+
+def train(
+    batch: Batch,
+    accepted: Bools,
+    widths: Sequence[int],
+    *,
+    rate: float = 0.1,
+    training: Training | None = None,
+    encoding: Encoding = "half",
+    seed: int = 0,
+    validation: tuple[Batch, Bools] | None = None,
+    patience: int = 10,
+) -> MLP:
+    """Train one network by gradient descent on the binary cross-entropy.
+
+    The first weights are Glorot's and the biases zero. The same seed gives the same network.
+
+    Parameters
+    ----------
+    batch, accepted
+        The interpretations to learn from, and whether each is accepted.
+    widths
+        The units of each hidden layer.
+    rate
+        The learning rate.
+    training
+        Optimiser, epochs and batch size.
+    encoding
+        How interpretations enter the network.
+    seed
+        Decides the first weights and the order of the examples.
+    validation, patience
+        With validation examples, training stops early once the loss on them has not improved
+        for `patience` epochs, and the weights of the best epoch are kept.
+
+    """
+    training = training or Training()
+    inputs, labels = _tensors(batch, accepted, encoding)
+    weights = glorot((inputs.shape[1], *widths, 1), weights_rng(seed, widths))
+    network = MLP.of([(weight, np.zeros(len(weight))) for weight in weights], batch.vocabulary, encoding)
+    epochs = _epochs(network.module, inputs, labels, rate, training, order_rng(seed, 0))
+    if validation is None:
+        best = sum(1 for _ in epochs)
+    else:
+        best = _best_epoch(epochs, network.module, *_tensors(*validation, encoding), patience)
+    if not np.isfinite(network.log_odds(batch)).all():
+        raise HornbookError(
+            f"training diverged: {'-'.join(map(str, widths))} at rate {rate} ends in infinite weights; "
+            "lower the rate"
+        )
+    provenance = {"examples": len(batch), "rate": rate, **asdict(training), "epochs": best, "seed": seed}
+    return replace(network, provenance=provenance)
+
+
+def _epochs(
+    module: torch.nn.Module,
+    inputs: torch.Tensor,
+    labels: torch.Tensor,
+    rate: float,
+    training: Training,
+    rng: np.random.Generator,
+) -> Iterator[int]:
+    """Train the module in place; yield the number of epochs done after each."""
+    optimiser = OPTIMISERS[training.optimiser](module.parameters(), lr=rate)
+    per_epoch = steps_per_epoch(len(labels), training)
+    order = steps(np.arange(len(labels)), per_epoch, training.epochs, rng)
+    for done in range(1, training.epochs + 1):
+        for items in map(torch.from_numpy, islice(order, per_epoch)):
+            optimiser.zero_grad()
+            torch.autograd.backward(_loss(module, inputs[items], labels[items]))
+            optimiser.step()
+        yield done
+
+
+def _best_epoch(
+    epochs: Iterable[int],
+    module: torch.nn.Module,
+    inputs: torch.Tensor,
+    labels: torch.Tensor,
+    patience: int,
+) -> int:
+    """Leave the module with the weights of the epoch of least loss, and say which it was."""
+    least, best, kept = np.inf, 0, deepcopy(module.state_dict())
+    for done in epochs:
+        with torch.no_grad():
+            loss = float(_loss(module, inputs, labels))
+        if loss < least:
+            least, best, kept = loss, done, deepcopy(module.state_dict())
+        elif done - best >= patience:
+            break
+    module.load_state_dict(kept)
+    return best
+
+
+def _loss(module: torch.nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.binary_cross_entropy_with_logits(module(inputs).squeeze(1), labels)
+
+
+def _tensors(batch: Batch, accepted: Bools, encoding: Encoding) -> tuple[torch.Tensor, torch.Tensor]:
+    if len(batch) != len(accepted) or not len(batch):
+        raise HornbookError(
+            f"training takes one label an interpretation and at least one of them; "
+            f"got {len(batch)} interpretations and {len(accepted)} labels"
+        )
+    labels = np.asarray(accepted, np.float32)
+    return torch.from_numpy(encode(batch, encoding)), torch.from_numpy(labels)
