@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.experiments import lockstep
-from hornbook.experiments.backend import torch
+from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.network import encode
-from hornbook.experiments.recipe import Fold, Net, Training, glorot, steps, weights_rng
+from hornbook.experiments.recipe import Fold, Net, Setting, Training, glorot, steps, weights_rng
 from hornbook.experiments.training import train
 from hornbook.logic.batch import Batch
 from hornbook.logic.vocabulary import Vocabulary
@@ -28,7 +28,8 @@ def trained_stack(nets, inputs, labels, folds, training, seed=3):
     stack = lockstep.Stack(nets, inputs.shape[1], len(folds), seed, "cpu")
     order = lockstep.schedule(folds, training, seed, "cpu")
     targets = torch.from_numpy(labels.astype(np.float32))
-    lockstep.train(stack, torch.from_numpy(inputs), targets, order, training.optimiser)
+    with one_thread():
+        lockstep.train(stack, torch.from_numpy(inputs), targets, order, training.optimiser)
     return stack
 
 
@@ -76,7 +77,8 @@ def test_the_tasks_do_not_see_each_other(optimiser):
         stack = lockstep.Stack(nets, VARIABLES, 1, 3, "cpu")
         own = lockstep.Schedule(*(part[task : task + 1] for part in order))
         targets = torch.from_numpy(labels.astype(np.float32))
-        lockstep.train(stack, torch.from_numpy(inputs), targets, own, optimiser)
+        with one_thread():
+            lockstep.train(stack, torch.from_numpy(inputs), targets, own, optimiser)
         for net in range(len(nets)):
             for (weight, bias), (weight_alone, bias_alone) in zip(
                 together.parameters(task, net), stack.parameters(0, net), strict=True
@@ -122,8 +124,9 @@ def test_a_net_that_diverges_does_not_disturb_its_neighbours():
     inputs, folds = encode(batch, "half"), [Fold(np.arange(40), np.arange(40, 60))]
     calm, wild = Net((8, 8, 4), 0.1), Net((16, 8, 8), 1e6)
     training = Training(epochs=30)
-    alone = lockstep.cross_validate([calm], inputs, labels, folds, training, 0)
-    both = lockstep.cross_validate([wild, calm], inputs, labels, folds, training, 0)
+    setting = Setting(inputs, labels, folds, training)
+    alone = lockstep.cross_validate([calm], setting)
+    both = lockstep.cross_validate([wild, calm], setting)
     assert not both.loss_after[0, 0] <= both.loss_before[0, 0] or both.constant[0, 0]
     np.testing.assert_allclose(both.loss_after[1], alone.loss_after[0], rtol=1e-3)
     assert both.accuracy[1] == alone.accuracy[0]
@@ -134,7 +137,7 @@ def test_outcomes_are_means_over_the_right_examples():
     inputs = encode(batch, "half")
     folds = [Fold(np.arange(40), np.arange(40, 64)), Fold(np.arange(24, 64), np.arange(24))]
     nets, training = [Net((8, 8), 0.1), Net((4, 16), 0.05)], Training(epochs=20)
-    outcome = lockstep.cross_validate(nets, inputs, labels, folds, training, 3)
+    outcome = lockstep.cross_validate(nets, Setting(inputs, labels, folds, training, seed=3))
     outputs = trained_stack(nets, inputs, labels, folds, training).outputs(torch.from_numpy(inputs)).numpy()
     for net in range(2):
         for task, (trained, valid) in enumerate(folds):

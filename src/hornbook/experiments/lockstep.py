@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from hornbook.experiments.backend import torch
+from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.recipe import (
     Bools,
     Floats,
@@ -36,6 +36,7 @@ from hornbook.experiments.recipe import (
     Items,
     Net,
     Optimiser,
+    Setting,
     Training,
     glorot,
     order_rng,
@@ -214,24 +215,19 @@ def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, opti
         descent.descend(0, error.view(stack.tasks, -1, error.shape[2]), flow[0])
 
 
-def cross_validate(
-    nets: Sequence[Net],
-    inputs: Floats,
-    labels: Bools,
-    folds: Sequence[Fold],
-    training: Training,
-    seed: int,
-    device: str = "cpu",
-) -> Outcome:
+def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -> Outcome:
     """Train nets of one depth on every fold and see how they do on the rest of it.
 
     A net's result does not depend, but for rounding, on the nets it is trained with.
     """
-    stack = Stack(nets, inputs.shape[1], len(folds), seed, device)
-    examples = torch.from_numpy(inputs).to(device)
-    targets = torch.from_numpy(labels.astype(np.float32)).to(device)
+    folds, labels = setting.folds, setting.labels
+    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, device)
+    examples = torch.tensor(setting.inputs, dtype=torch.float32, device=device)
+    targets = torch.tensor(labels, dtype=torch.float32, device=device)
     before = stack.outputs(examples)
-    train(stack, examples, targets, schedule(folds, training, seed, device), training.optimiser)
+    order = schedule(folds, setting.training, setting.seed, device)
+    with one_thread():
+        train(stack, examples, targets, order, setting.training.optimiser)
     after = stack.outputs(examples)
     trained, validated = (
         torch.from_numpy(_chosen(items, len(labels))).to(device).unsqueeze(1)

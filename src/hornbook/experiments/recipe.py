@@ -66,6 +66,60 @@ class Training:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What every net of a search is trained and validated on.
+
+    Parameters
+    ----------
+    inputs, labels
+        The examples: a (k, n) matrix and k Booleans.
+    folds
+        Which of them to train on and which to validate on, time after time.
+    training
+        Optimiser, epochs and batch size.
+    seed
+        Decides the first weights and the order of the examples.
+
+    """
+
+    inputs: Floats
+    labels: Bools
+    folds: tuple[Fold, ...]
+    training: Training
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1]:
+            raise HornbookError(
+                f"expected a (k, n) matrix of inputs and k labels; "
+                f"got shapes {self.inputs.shape} and {self.labels.shape}"
+            )
+        if not self.folds or not all(len(items) for fold in self.folds for items in fold):
+            raise HornbookError("every fold needs examples to train on and examples to validate on")
+
+
+def stratified_folds(labels: Bools, count: int, rng: np.random.Generator) -> tuple[Fold, ...]:
+    """`count` folds with the same share of each label, each example in one validation set.
+
+    Examples
+    --------
+    >>> labels = np.array([True, True, True, False, False, False])
+    >>> for fold in stratified_folds(labels, 3, np.random.default_rng(0)):
+    ...     print(fold.train, fold.valid)
+    [0 1 4 5] [2 3]
+    [1 2 3 4] [0 5]
+    [0 2 3 5] [1 4]
+
+    """
+    if not 2 <= count <= len(labels):
+        raise HornbookError(f"{len(labels)} examples cannot be split into {count} folds")
+    order = rng.permutation(len(labels))
+    by_label = order[np.argsort(labels[order], kind="stable")]
+    parts = [np.sort(by_label[start::count]) for start in range(count)]
+    return tuple(Fold(np.setdiff1d(order, part), part) for part in parts)
+
+
 def glorot(layers: Sequence[int], rng: np.random.Generator) -> list[Floats]:
     """The weights of one net, from its layers' widths, inputs first: uniform in ±√(6 / (in + out)).
 

@@ -5,25 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
-from functools import cached_property
-from itertools import product
+from dataclasses import dataclass, fields
+from itertools import groupby, product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import hornbook
-from hornbook.experiments import lockstep
-from hornbook.experiments.lockstep import Outcome
+from hornbook.experiments.backend import torch
+from hornbook.experiments.lockstep import Outcome, cross_validate
 from hornbook.experiments.progress import tracked
-from hornbook.experiments.recipe import Bools, Floats, Fold, Items, Net, Training
+from hornbook.experiments.recipe import Net, Setting
+from hornbook.experiments.scores import Scores
 from hornbook.logic.errors import HornbookError
 
 CHUNK = {"cpu": 48, "cuda": 4096}
-"""Nets trained in lockstep: on a CPU few, so that they differ little in width and stay in the
-cache; on a GPU as many as there are, so that each launch has work for the whole chip."""
+"""Nets trained in lockstep: on a CPU few, which differ little in width and fit the cache; on a
+GPU as many as there are, so that every launch has work for the whole chip."""
 
 
 def grid(
@@ -46,37 +44,117 @@ def grid(
     )
 
 
-@dataclass(frozen=True)
-class Task:
-    """What every net of a search is trained and validated on."""
+def score(
+    nets: Sequence[Net],
+    setting: Setting,
+    *,
+    device: str = "cpu",
+    processes: int | None = None,
+    folder: str | Path | None = None,
+) -> Scores:
+    """Train every net on every fold.
 
-    inputs: Floats
-    labels: Bools
-    folds: tuple[Fold, ...]
-    training: Training
-    seed: int
-    device: str = "cpu"
+    Parameters
+    ----------
+    nets
+        What to train; see `grid`.
+    setting
+        What to train it on.
+    device
+        `cpu`, or `cuda` for a GPU.
+    processes
+        How many processes share the work on a CPU; all cores by default. The result does not
+        depend on it.
+    folder
+        Where finished parts are kept, so that an interrupted search goes on from there. A
+        part is trained anew unless everything that decides its outcome is the same.
 
-    def __post_init__(self) -> None:
-        if self.inputs.ndim != 2 or len(self.inputs) != len(self.labels):
-            raise HornbookError(
-                f"expected one row of inputs a label; got shape {self.inputs.shape} and {len(self.labels)} labels"
-            )
-        for number, fold in enumerate(self.folds):
-            if not len(fold.train) or not len(fold.valid):
-                raise HornbookError(f"fold {number} has nothing to train on or nothing to validate on")
+    """
+    kind = device.partition(":")[0]
+    if kind not in CHUNK or (kind == "cuda" and not torch.cuda.is_available()):
+        raise HornbookError(f"there is no device {device!r} here; use 'cpu', or 'cuda' where there is a GPU")
+    if not nets:
+        raise HornbookError("there are no nets to train")
+    parts = [
+        Part(chosen, tuple(nets[at] for at in chosen), setting, device)
+        for chosen in chunks(nets, CHUNK[kind])
+    ]
+    outcomes = _trained(parts, processes) if folder is None else _resumed(parts, processes, Path(folder))
+    return Scores(tuple(nets), _joined(tracked(outcomes, len(parts), "training")))
 
-    @cached_property
-    def checksum(self) -> bytes:
-        """A digest of all that decides the result of a net."""
-        digest = hashlib.sha256(repr((hornbook.__version__, self.training, self.seed, self.device)).encode())
-        for array in (self.inputs, self.labels, *(items for fold in self.folds for items in fold)):
+
+def chunks(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
+    """The positions of nets to train together: at most `size`, of one depth and similar widths.
+
+    In the order of their widths, neighbours agree in the first layers, which are the costly
+    ones, so that little is padded. The costliest come first, so that processes side by side
+    end together.
+    """
+    order = sorted(range(len(nets)), key=lambda at: (len(nets[at].widths), nets[at].widths), reverse=True)
+    by_depth = [tuple(group) for _, group in groupby(order, key=lambda at: len(nets[at].widths))]
+    return [group[start : start + size] for group in by_depth for start in range(0, len(group), size)]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Nets that are trained together, with their positions in the search."""
+
+    positions: tuple[int, ...]
+    nets: tuple[Net, ...]
+    setting: Setting
+    device: str
+
+    @property
+    def checksum(self) -> str:
+        """A digest of everything that decides the outcome."""
+        setting = self.setting
+        described = (hornbook.__version__, self.nets, setting.training, setting.seed, self.device)
+        digest = hashlib.sha256(repr(described).encode())
+        for array in (setting.inputs, setting.labels, *(items for fold in setting.folds for items in fold)):
             digest.update(repr((array.shape, array.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.digest()
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
-    def outcome(self, nets: Sequence[Net]) -> Outcome:
-        """Train nets of one depth."""
-        return lockstep.cross_validate(
-            nets, self.inputs, self.labels, self.folds, self.training, self.seed, self.device
-        )
+    def trained(self) -> tuple[tuple[int, ...], Outcome]:
+        """The positions and the outcome."""
+        return self.positions, cross_validate(self.nets, self.setting, self.device)
+
+
+Found = Iterator[tuple[tuple[int, ...], Outcome]]
+
+
+def _trained(parts: Sequence[Part], processes: int | None) -> Found:
+    """The outcomes in the order in which they come."""
+    from joblib import Parallel, cpu_count, delayed
+
+    on_gpu = any(part.device != "cpu" for part in parts)
+    count = min(len(parts), 1 if on_gpu else processes or cpu_count())
+    if count <= 1:
+        yield from (part.trained() for part in parts)
+    else:
+        yield from Parallel(count, return_as="generator_unordered")(delayed(part.trained)() for part in parts)
+
+
+def _resumed(parts: Sequence[Part], processes: int | None, folder: Path) -> Found:
+    """The outcomes that the folder keeps, then the others, which it keeps from now on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
+    pending = [part for part in parts if not files[part.positions].exists()]
+    for part in parts:
+        if part not in pending:
+            with np.load(files[part.positions]) as kept:
+                yield part.positions, Outcome(**kept)
+    for positions, outcome in _trained(pending, processes):
+        unfinished = files[positions].with_suffix(".part")
+        with unfinished.open("wb") as file:
+            np.savez(file, **vars(outcome))
+        os.replace(unfinished, files[positions])
+        yield positions, outcome
+
+
+def _joined(found: Found) -> Outcome:
+    """One outcome of all nets, in the order of their positions."""
+    positions, outcomes = zip(*found, strict=True)
+    order = np.argsort(np.concatenate(positions))
+    columns = ([getattr(outcome, field.name) for outcome in outcomes] for field in fields(Outcome))
+    return Outcome(*(np.concatenate(column)[order] for column in columns))

@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from hornbook.experiments.backend import torch
+from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.network import MLP, Encoding, encode
 from hornbook.experiments.recipe import (
     Bools,
@@ -66,10 +66,11 @@ def train(
     weights = glorot((inputs.shape[1], *widths, 1), weights_rng(seed, widths))
     network = MLP.of([(weight, np.zeros(len(weight))) for weight in weights], batch.vocabulary, encoding)
     epochs = _epochs(network.module, inputs, labels, rate, training, order_rng(seed, 0))
-    if validation is None:
-        best = sum(1 for _ in epochs)
-    else:
-        best = _best_epoch(epochs, network.module, *_tensors(*validation, encoding), patience)
+    with one_thread():
+        if validation is None:
+            best = sum(1 for _ in epochs)
+        else:
+            best = _best_epoch(epochs, network.module, *_tensors(*validation, encoding), patience)
     if not np.isfinite(network.log_odds(batch)).all():
         raise HornbookError(
             f"training diverged: {'-'.join(map(str, widths))} at rate {rate} ends in infinite weights; "
