@@ -96,3 +96,28 @@ def take(words: Words, items: NDArray[np.intp]) -> Words:
         chosen = (row[word] >> shift) & np.uint64(1)
         out[:] = pack_rows(chosen.astype(np.bool_)[None, :])[0]
     return taken
+
+
+def transposed(words: Words, size: int) -> Words:
+    """The bit matrix turned over: n rows of `size` bits become `size` rows of n bits.
+
+    Turns items into variables and back. Blocks of 64 × 64 bits are turned all at once by
+    swapping their off-diagonal quarters, then the quarters' own, down to single bits. Give it
+    cache-sized parts.
+    """
+    count, width = words.shape
+    across = words_for(count)
+    padded = np.zeros((across * WORD, width), np.uint64)
+    padded[:count] = words
+    rows = np.ascontiguousarray(padded.reshape(across, WORD, width).swapaxes(0, 1))
+    half, low = WORD // 2, np.uint64(2**32 - 1)
+    while half:
+        quarters = rows.reshape(WORD // (2 * half), 2, half, across * width)
+        upper, lower = quarters[:, 0], quarters[:, 1]
+        swap = ((upper >> np.uint64(half)) ^ lower) & low
+        lower ^= swap
+        upper ^= swap << np.uint64(half)
+        half //= 2
+        low ^= low << np.uint64(half)
+    turned: Words = np.moveaxis(rows, 2, 0).reshape(width * WORD, across)
+    return turned[:size]

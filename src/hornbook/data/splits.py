@@ -1,0 +1,105 @@
+"""Splits of examples, and the rules that decide whether a split is a fair test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.data.examples import Examples
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.chaining import ALWAYS
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Bottom
+from hornbook.logic.theory import HornTheory
+
+SEEN, UNSEEN = "violation of a seen rule", "violation of an unseen rule"
+
+
+def violated_rules(theory: HornTheory, batch: Batch) -> Bools:
+    """A (rules, items) matrix: whether the rule contradicts the item.
+
+    That is, its body is in the closure of what is true, and its head is ⊥ or false. Every
+    rejected item has such a rule. The disjointness of a pair is not counted: with duals it
+    fails along with whichever rule derives one of the two.
+    """
+    closed, _ = theory.program.close_batch(batch)
+    pairs = {frozenset(pair) for pair in theory.vocabulary.pairs}
+    found = np.zeros((len(theory), closed.shape[1]), np.uint64)
+    for row, rule in zip(found, theory, strict=True):
+        if rule.body not in pairs:
+            fires = np.bitwise_and.reduce(closed[sorted(rule.body)], axis=0)
+            row[:] = fires & (ALWAYS if isinstance(rule.head, Bottom) else batch.false[rule.head])
+    return bits.unpack_rows(found, len(batch))
+
+
+def against(training: Examples, examples: Examples, theory: HornTheory) -> Examples:
+    """The examples, where violations say whether training violated one of the same rules."""
+    seen = violated_rules(theory, training.batch).any(axis=1)
+    of_seen = violated_rules(theory, examples.batch)[seen].any(axis=0)
+    marked = np.where(of_seen, SEEN, UNSEEN)
+    return replace(examples, kinds=np.where(examples.kinds == "violation", marked, examples.kinds))
+
+
+def parts(
+    examples: Examples,
+    shares: Sequence[float],
+    rng: np.random.Generator,
+    disjoint: HornTheory | None = None,
+) -> NDArray[np.intp]:
+    """For each example the number of its part; the parts have these shares of every kind.
+
+    Given a theory in `disjoint`, no rule of it is violated in two parts.
+    """
+    groups = (
+        np.arange(len(examples)) if disjoint is None else _linked(violated_rules(disjoint, examples.batch))
+    )
+    _, strata = np.unique(np.char.add(examples.kinds, examples.accepted.astype("U5")), return_inverse=True)
+    wanted = np.outer(np.bincount(strata), np.asarray(shares) / np.sum(shares))
+    numbers, sizes = np.unique(groups, return_counts=True)
+    shuffled = rng.permutation(len(numbers))
+    part = np.empty(len(examples), np.intp)
+    # the largest first, so that the small ones even out what these leave uneven
+    for group in numbers[shuffled[np.argsort(-sizes[shuffled], kind="stable")]]:
+        members = np.flatnonzero(groups == group)
+        missing = wanted[strata[members]].sum(axis=0)
+        part[members] = emptiest = int(missing.argmax())
+        wanted[:, emptiest] -= np.bincount(strata[members], minlength=len(wanted))
+    return part
+
+
+def split(
+    examples: Examples,
+    rng: np.random.Generator,
+    test: float = 0.2,
+    disjoint: HornTheory | None = None,
+) -> tuple[Examples, Examples]:
+    """Training and test examples; see `parts` for `disjoint`."""
+    if not 0 < test < 1:
+        raise HornbookError(f"the test share is strictly between 0 and 1; got {test}")
+    part = parts(examples, (1 - test, test), rng, disjoint)
+    return examples[part == 0], examples[part == 1]
+
+
+def folds(
+    examples: Examples, count: int, rng: np.random.Generator, disjoint: HornTheory | None = None
+) -> Iterator[tuple[Examples, Examples]]:
+    """For each of `count` folds, the examples outside it and inside it; see `parts` for `disjoint`."""
+    if not 2 <= count <= len(examples):
+        raise HornbookError(f"{len(examples)} examples can make 2 to {len(examples)} folds; got {count}")
+    part = parts(examples, [1] * count, rng, disjoint)
+    for fold in range(count):
+        yield examples[part != fold], examples[part == fold]
+
+
+def _linked(violated: Bools) -> NDArray[np.intp]:
+    """For each item the number of its group: items that violate one rule share a group."""
+    groups = np.arange(violated.shape[1])
+    for rule in violated:
+        if rule.any():
+            groups[np.isin(groups, groups[rule])] = groups[rule].min()
+    return groups

@@ -1,0 +1,237 @@
+"""Interpretations that a rule demands: its violations, and those that miss one narrowly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.distributions.literals import Groups, Literals
+from hornbook.distributions.protocol import draw_in_blocks, percent
+from hornbook.distributions.random import THIRD, Random
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import WORD, Words
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Bottom, Rule
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Demanding(ABC):
+    """Interpretations in which a random rule demands some values and the rest is random."""
+
+    theory: HornTheory = field(repr=False)
+    missing: float = THIRD
+    groups: Groups = ()
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", self.rest.groups)
+        if not self.rules:
+            raise HornbookError(
+                f"none of the {len(self.theory)} rules can serve here: each contradicts itself, as the "
+                "disjointness of a pair does, or breaks a group, or has no body literal to undo"
+            )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the theory."""
+        return self.theory.vocabulary
+
+    @cached_property
+    def rest(self) -> Random:
+        """Where the values come from that the rule does not demand."""
+        return Random(self.vocabulary, self.missing, self.groups)
+
+    @property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return self.rest.literals
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can serve: violated pair by pair, at most one of a group true."""
+        return tuple(rule for rule in self.theory if self._is_possible(self.violation(rule)))
+
+    @cached_property
+    def table(self) -> Words:
+        """The literals of each rule's violation."""
+        return self.literals.table([self.violation(rule) for rule in self.rules])
+
+    def violation(self, rule: Rule) -> frozenset[int]:
+        """The literals that violate a rule: its body, and the contrary of its head."""
+        head = () if isinstance(rule.head, Bottom) else (rule.head,)
+        return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
+
+    @abstractmethod
+    def demand(self, size: int, rng: np.random.Generator) -> Words:
+        """The literals that `size` independent items must have; both of a value mean unknown."""
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+
+    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
+        must, must_not = self.literals.sliced(self.demand(count * WORD, rng))
+        true, false = self.rest.drawn_rows(count, rng)
+        for groups in self.rest.group_rows:
+            # where a member must be true, the random rest makes no other one true
+            moved = true[groups] & np.bitwise_or.reduce(must[groups], axis=0)
+            true[groups] ^= moved
+            false[groups] |= moved
+        free = ~(must | must_not)
+        return (true & free) | (must & ~must_not), (false & free) | (must_not & ~must)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The distribution in words."""
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {**self.rest.settings(), "kind": self.kind, "rules": len(self.rules)}
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _is_possible(self, literals: frozenset[int]) -> bool:
+        groups = (set(group) for rows in self.rest.group_rows for group in rows.T.tolist())
+        crowded = any(len(literals & group) > 1 for group in groups)
+        return not crowded and not literals & self.literals.opposite(literals)
+
+
+@dataclass(frozen=True)
+class Violations(Demanding):
+    """A random rule violated: its body true, its head false, the rest random.
+
+    A true variable makes its dual false and a false one makes it true. Rules that cannot be
+    violated in that way, such as the disjointness of a pair, are passed over.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
+    >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
+    >>> print(Violations(theory, missing=0.5))
+    violations of one of 1 rules, the rest random, unknown with probability 50 %
+    >>> Violations(theory).draw(1, np.random.default_rng(0)).to_array()
+    array([[1., 1., 0., 0., 0., 1.]])
+
+    """
+
+    kind: ClassVar[str] = "violation"
+
+    def demand(self, size: int, rng: np.random.Generator) -> Words:
+        """The literals that `size` independent violations must have."""
+        return self.table[rng.integers(0, len(self.rules), size)]
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return (
+            f"violations of one of {len(self.rules)} rules, "
+            f"the rest random, unknown with probability {percent(self.missing)}"
+        )
+
+
+@dataclass(frozen=True)
+class NearMisses(Demanding):
+    """A random rule violated but for some literals of its body, which are undone.
+
+    Parameters
+    ----------
+    theory, missing, groups
+        As for violations.
+    undone
+        How many literals of the body are undone; all of them where the body is shorter.
+    undo
+        `flip` makes an undone literal false (and its dual true), which is how two rows of a
+        table differ; `forget` makes both unknown, which is what a learner asks about when it
+        shortens a body. A flip never makes a variable of a group true.
+
+    """
+
+    undone: int = 1
+    undo: Literal["flip", "forget"] = "flip"
+    kind: ClassVar[str] = "near miss"
+
+    def __post_init__(self) -> None:
+        if self.undone < 1:
+            raise HornbookError(f"a near miss undoes at least one literal; got undone={self.undone}")
+        if self.undo not in ("flip", "forget"):
+            raise HornbookError(f"undo is 'flip' or 'forget'; got {self.undo!r}")
+        super().__post_init__()
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can be violated and have a literal to undo."""
+        return tuple(rule for rule in super().rules if self._undoable(rule))
+
+    @cached_property
+    def undoable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The literals of each rule that can be undone, padded to one length, and how many."""
+        lists = [self._undoable(rule) for rule in self.rules]
+        lengths = np.array([len(literals) for literals in lists], np.intp)
+        padded = np.zeros((len(lists), lengths.max()), np.intp)
+        for row, literals in zip(padded, lists, strict=True):
+            row[: len(literals)] = literals
+        return padded, lengths
+
+    @cached_property
+    def changes(self) -> Words:
+        """For each literal, the literals that change when it is undone; the last row is for none."""
+        every = [{literal} for literal in range(2 * self.literals.count)]
+        also = [self.literals.opposite(literal) for literal in every]
+        flips = [one | other for one, other in zip(every, also, strict=True)]
+        return self.literals.table([*(flips if self.undo == "flip" else also), set()])
+
+    def demand(self, size: int, rng: np.random.Generator) -> Words:
+        """The literals that `size` independent near misses must have."""
+        chosen = rng.integers(0, len(self.rules), size)
+        demanded = self.table[chosen]
+        padded, lengths = self.undoable
+        for position in distinct_positions(lengths[chosen], self.undone, rng):
+            literal = np.where(position < 0, -1, padded[chosen, position])
+            demanded ^= self.changes[literal]
+        return demanded
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        how = {"flip": "flipped", "forget": "made unknown"}[self.undo]
+        return (
+            f"near misses of one of {len(self.rules)} rules, {self.undone} of its body literals {how}, "
+            f"the rest random, unknown with probability {percent(self.missing)}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {**super().settings(), "undone": self.undone, "undo": self.undo}
+
+    def _undoable(self, rule: Rule) -> list[int]:
+        body = self.literals.true(rule.body)
+        kept = self.violation(Rule((), rule.head))
+        if self.undo == "flip":
+            grouped = self.literals.true(v for group in self.groups for v in group)
+            kept |= self.literals.opposite(grouped)
+        return sorted(body - kept)
+
+
+def distinct_positions(
+    lengths: NDArray[np.intp], count: int, rng: np.random.Generator
+) -> list[NDArray[np.intp]]:
+    """For each length, `count` distinct positions below it, every set of them as likely.
+
+    Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
+    """
+    chosen: list[NDArray[np.intp]] = []
+    for last in range(count):
+        top = lengths - count + last
+        position = np.where(top < 0, -1, (rng.random(len(top)) * (top + 1)).astype(np.intp))
+        taken = np.zeros(len(top), np.bool_)
+        for earlier in chosen:
+            taken |= (earlier == position) & (position >= 0)
+        chosen.append(np.where(taken, top, position))
+    return chosen

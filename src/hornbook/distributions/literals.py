@@ -1,0 +1,106 @@
+"""Literals: the values that are drawn, from which the values of the duals follow.
+
+Of a pair only one variable is drawn. With m drawn variables, literal p says that the p-th of
+them is true and literal m + p that it is false; a true dual is a false partner. Sets of
+literals are words of 2m bits, which keeps every pair consistent and halves the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Words
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+"""Sets of variables of which at most one is true, as the bins of one column."""
+
+
+@dataclass(frozen=True)
+class Literals:
+    """Which variables are drawn, and which mirror them with true and false exchanged.
+
+    `drawn` are the variables without a dual and one of every pair; `duals` are the others,
+    and `paired` are the positions in `drawn` that they mirror.
+    """
+
+    width: int
+    drawn: NDArray[np.intp]
+    paired: NDArray[np.intp]
+    duals: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, groups: Groups = ()) -> Literals:
+        """The literals of a vocabulary; of a pair with a grouped variable, that one is drawn."""
+        grouped = {v for group in groups for v in group}
+        drawn = [
+            v
+            for v, dual in enumerate(vocabulary.duals)
+            if dual is None or v in grouped or (v < dual and dual not in grouped)
+        ]
+        paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
+        duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
+        return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
+
+    @property
+    def count(self) -> int:
+        """The number of drawn variables, half the number of literals."""
+        return len(self.drawn)
+
+    def true(self, variables: Iterable[int]) -> frozenset[int]:
+        """The literals that make these variables true."""
+        literals = {v: position for position, v in enumerate(self.drawn.tolist())}
+        for position, dual in zip(self.paired.tolist(), self.duals.tolist(), strict=True):
+            literals[dual] = position + self.count
+        return frozenset(literals[v] for v in variables)
+
+    def opposite(self, literals: Iterable[int]) -> frozenset[int]:
+        """The literals that say the contrary."""
+        return frozenset((literal + self.count) % (2 * self.count) for literal in literals)
+
+    def table(self, sets: Sequence[Iterable[int]]) -> Words:
+        """Sets of literals, one row of words a set."""
+        dense = np.zeros((len(sets), 2 * self.count), np.bool_)
+        for row, members in zip(dense, sets, strict=True):
+            row[list(members)] = True
+        return bits.pack_rows(dense)
+
+    def table_of(self, rows: Batch) -> Words:
+        """The literals of every interpretation of a batch, one row of words each."""
+        return bits.transposed(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
+
+    def sliced(self, table: Words) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, from one row of words an item."""
+        rows = bits.transposed(table, 2 * self.count)
+        return rows[: self.count], rows[self.count :]
+
+    def mirrored(self, true: Words, false: Words) -> tuple[Words, Words]:
+        """All rows, from those of the drawn variables."""
+        return self._whole(true, false), self._whole(false, true)
+
+    def _whole(self, own: Words, other: Words) -> Words:
+        rows = np.empty((self.width, own.shape[1]), np.uint64)
+        rows[self.drawn] = own
+        rows[self.duals] = other[self.paired]
+        return rows
+
+
+def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:
+    """The groups as tuples; refuse variables in two groups, and duals among them."""
+    checked = tuple(tuple(group) for group in groups)
+    seen: set[int] = set()
+    for v in (v for group in checked for v in group):
+        if not 0 <= v < len(vocabulary):
+            raise HornbookError(f"a group names variable {v}, outside the {len(vocabulary)} there are")
+        if v in seen or vocabulary.dual(v) in seen:
+            raise HornbookError(f"{vocabulary.name(v)!r}, or its dual, is in a group already")
+        seen.add(v)
+    return checked

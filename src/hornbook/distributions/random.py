@@ -1,0 +1,107 @@
+"""Random interpretations: every value known or not, true or false, pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.distributions import coins
+from hornbook.distributions.literals import Groups, Literals, check_groups
+from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Words
+from hornbook.logic.chaining import ALWAYS
+from hornbook.logic.vocabulary import Vocabulary
+
+THIRD = 1 / 3
+"""The default share of unknown values: 1, 0 and ? are equally likely."""
+
+
+@dataclass(frozen=True)
+class Random:
+    """A random complete row, of which each value is then unknown with probability `missing`.
+
+    A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
+    a value is true with probability 1/2; in a group exactly one variable of the complete row
+    is true, each with the same probability, so that at most one is known to be true.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> distribution = Random(vocabulary, missing=0.5)
+    >>> distribution.draw(3, np.random.default_rng(1)).to_array()
+    array([[ 1., nan,  0., nan],
+           [ 0.,  1.,  1.,  0.],
+           [ 1.,  0.,  0.,  1.]])
+    >>> print(distribution)
+    random interpretations of 2 pairs, each value unknown with probability 50 %
+
+    """
+
+    vocabulary: Vocabulary
+    missing: float = THIRD
+    groups: Groups = ()
+    kind: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        check_share("missing", self.missing)
+        object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary, self.groups)
+
+    @cached_property
+    def group_rows(self) -> list[NDArray[np.intp]]:
+        """Where the groups are among the drawn variables: for each size, a (size, groups) array."""
+        sizes = sorted({len(group) for group in self.groups if group})
+        alike = ([group for group in self.groups if len(group) == size] for size in sizes)
+        return [np.searchsorted(self.literals.drawn, np.array(groups, np.intp).T) for groups in alike]
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+
+    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
+        shape = (self.literals.count, count)
+        known = coins.biased(shape, 1 - self.missing, rng)
+        value = coins.fair(shape, rng)
+        for rows in self.group_rows:
+            value[rows] = one_of((*rows.shape, count), rng)
+        value &= known
+        known ^= value
+        return value, known
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        pairs = len(self.vocabulary.pairs)
+        counted = f"{pairs} pairs" if self.vocabulary.has_duals else f"{len(self.vocabulary)} variables"
+        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
+        return (
+            f"random interpretations of {counted}, "
+            f"each value unknown with probability {percent(self.missing)}{grouped}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
+        return {"kind": self.kind, "missing": self.missing, "groups": groups}
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def one_of(shape: tuple[int, ...], rng: np.random.Generator) -> Words:
+    """Words of which exactly one along the first axis has a given bit set, each as likely."""
+    rows = np.empty(shape, np.uint64)
+    open_still = np.full(shape[1:], ALWAYS)
+    for position in range(len(rows)):
+        rows[position] = open_still & coins.biased(shape[1:], 1 / (len(rows) - position), rng)
+        open_still ^= rows[position]
+    return rows

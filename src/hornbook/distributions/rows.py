@@ -1,0 +1,105 @@
+"""Rows that were observed, as they are or spoiled a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hornbook.distributions import coins
+from hornbook.distributions.literals import Literals
+from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import WORD, Words
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A row of a batch, each as likely; known values may be flipped, then made unknown.
+
+    Parameters
+    ----------
+    rows
+        The rows to draw from, pair-consistent where the vocabulary has duals.
+    missing
+        The probability that a known value is made unknown.
+    flips
+        The probability that a known value is exchanged for its opposite before that.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> rows = Batch.from_array([[1, 1, 0, 0], [0, np.nan, 1, np.nan]], vocabulary)
+    >>> print(Rows(rows, missing=0.2))
+    2 real rows, each known value made unknown with probability 20 %
+
+    """
+
+    rows: Batch
+    missing: float = 0.0
+    flips: float = 0.0
+    kind: ClassVar[str] = "row"
+
+    def __post_init__(self) -> None:
+        check_share("missing", self.missing)
+        check_share("flips", self.flips)
+        if not len(self.rows):
+            raise HornbookError("there are no rows to draw from")
+        for v, w in self.vocabulary.pairs:
+            mismatch = (self.rows.true[v] ^ self.rows.false[w]) | (self.rows.false[v] ^ self.rows.true[w])
+            if mismatch.any():
+                names = self.vocabulary.named((v, w))
+                row = int(np.flatnonzero(bits.flat(mismatch, len(self.rows)))[0])
+                raise HornbookError(f"row {row} does not give {names[0]!r} and {names[1]!r} opposite values")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the rows."""
+        return self.rows.vocabulary
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary)
+
+    @cached_property
+    def table(self) -> Words:
+        """The literals of each row."""
+        return self.literals.table_of(self.rows)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+
+    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
+        true, false = self.literals.sliced(self.table[rng.integers(0, len(self.rows), count * WORD)])
+        if self.flips:
+            flipped = (true ^ false) & coins.biased(true.shape, self.flips, rng)
+            true, false = true ^ flipped, false ^ flipped
+        if self.missing:
+            kept = coins.biased(true.shape, 1 - self.missing, rng)
+            true, false = true & kept, false & kept
+        return true, false
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        flipped = f", each known value flipped with probability {percent(self.flips)}" if self.flips else ""
+        hidden = (
+            f", each known value made unknown with probability {percent(self.missing)}"
+            if self.missing
+            else ""
+        )
+        return f"{len(self.rows)} real rows{flipped}{hidden}" + ("" if flipped or hidden else " as they are")
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "rows": len(self.rows), "missing": self.missing, "flips": self.flips}
+
+    def __str__(self) -> str:
+        return self.describe()

@@ -1,0 +1,207 @@
+"""Laws of the target theory, of training sets and of their splits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook.data.examples import Examples, accuracy_by_kind
+from hornbook.data.splits import SEEN, UNSEEN, against, folds, parts, split, violated_rules
+from hornbook.data.target import Recipe, default_recipe, quotas, target_theory, training_set
+from hornbook.distributions import Mixture, Random, Rows, Violations
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
+LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def some_rows(size: int = 40, seed: int = 1) -> Batch:
+    dense = Random(VOCABULARY, 0.1).draw(size, rng(seed)).to_array()
+    dense[:, LABEL] = rng(seed).integers(0, 2, size)
+    dense[:, NOT_LABEL] = 1 - dense[:, LABEL]
+    return Batch.from_array(dense, VOCABULARY)
+
+
+def with_other_class(rows: Batch) -> Batch:
+    dense = rows.to_array()
+    dense[:, [LABEL, NOT_LABEL]] = dense[:, [NOT_LABEL, LABEL]]
+    return Batch.from_array(dense, VOCABULARY)
+
+
+ROWS = some_rows()
+THEORY = target_theory(ROWS, "label")
+EXAMPLES = training_set(THEORY, ROWS, rng=rng())
+
+
+def same(left: Examples, right: Examples) -> bool:
+    return (
+        left.batch == right.batch
+        and np.array_equal(left.accepted, right.accepted)
+        and np.array_equal(left.kinds, right.kinds)
+    )
+
+
+@given(st.integers(1, 60), st.integers(0, 10**6))
+@settings(max_examples=30)
+def test_rows_satisfy_their_theory_and_violate_it_with_the_other_class(size: int, seed: int) -> None:
+    rows = some_rows(size, seed)
+    theory = target_theory(rows, "label")
+    assert len(theory) == size + 31
+    assert theory.satisfied_by(rows).all()
+    assert not theory.satisfied_by(with_other_class(rows)).any()
+
+
+def test_rows_in_conflict_are_refused_or_dropped() -> None:
+    rows = Batch.concatenate([ROWS, with_other_class(ROWS)[:3]])
+    with pytest.raises(HornbookError, match=r"6 rows \(0, 1, 2, 40, 41 …\) contradict"):
+        target_theory(rows, "label")
+    theory = target_theory(rows, "label", conflicts="drop")
+    assert len(theory) == 37 + 31
+    assert theory.satisfied_by(ROWS).all()
+
+
+def test_bad_rows_are_refused() -> None:
+    dense = ROWS.to_array()
+    dense[3, [LABEL, NOT_LABEL]] = np.nan
+    with pytest.raises(HornbookError, match="row 3 has no value for the label 'label'"):
+        target_theory(Batch.from_array(dense, VOCABULARY), "label")
+    with pytest.raises(HornbookError, match="unknown name 'labels'; did you mean 'label'"):
+        target_theory(ROWS, "labels")
+    plain = Vocabulary(["a", "label"])
+    with pytest.raises(HornbookError, match=r"needs the dual of every variable; use Binariser\(dual=True\)"):
+        target_theory(Batch.from_array([[1, 1]], plain), "label")
+
+
+def test_a_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> None:
+    assert len(EXAMPLES) == 400
+    assert EXAMPLES.accepted.sum() == 200
+    assert np.array_equal(EXAMPLES.accepted, THEORY.satisfied_by(EXAMPLES.batch))
+    assert len(set(EXAMPLES.batch)) == 400
+    counted = {kind: int((EXAMPLES.kinds == kind).sum()) for kind in set(EXAMPLES.kinds.tolist())}
+    assert counted == {"random": 180, "row": 10, "near miss": 10, "violation": 200}
+    assert set(EXAMPLES[EXAMPLES.kinds == "row"].batch) <= set(ROWS)
+    assert same(training_set(THEORY, ROWS, rng=rng(4)), training_set(THEORY, ROWS, rng=rng(4)))
+
+
+def test_the_recipe_is_a_parameter_that_states_itself() -> None:
+    recipe = default_recipe(THEORY, hard=0.5, missing=0.2, sizes=(30, 10))
+    examples = training_set(THEORY, rng=rng(), recipe=recipe)
+    assert int((examples.kinds == "near miss").sum()) == 15
+    assert len(examples) == 40
+    assert str(recipe).startswith(
+        "30 accepted examples, drawn from:\n50 % random interpretations of 31 pairs"
+    )
+    assert recipe.settings()["sizes"] == [30, 10]
+    assert recipe.settings()["rejected"]["kind"] == "violation"
+
+
+def test_an_impossible_recipe_ends_with_a_reason() -> None:
+    recipe = Recipe(Rows(ROWS), Violations(THEORY), (41, 10))
+    with pytest.raises(
+        HornbookError, match="found 40 distinct accepted examples of 41 wanted in 40 real rows"
+    ):
+        training_set(THEORY, rng=rng(), recipe=recipe)
+    never = Recipe(Rows(ROWS), Rows(ROWS), (1, 1))
+    with pytest.raises(HornbookError, match="found 0 distinct rejected"):
+        training_set(THEORY, rng=rng(), recipe=never)
+
+
+@given(st.lists(st.floats(0.01, 10), min_size=1, max_size=5), st.integers(0, 300))
+def test_quotas_sum_to_the_size_and_are_the_shares_rounded(weights: list[float], size: int) -> None:
+    component = Random(VOCABULARY)
+    mixture = Mixture((component,) * len(weights), tuple(weights))
+    counts = [count for _, count in quotas(Mixture((mixture,), (1,)), size)]
+    assert sum(counts) == size
+    assert all(abs(count - size * share) < 1 for count, share in zip(counts, mixture.shares, strict=True))
+
+
+def test_violated_rules_are_those_whose_body_holds_and_head_fails() -> None:
+    theory = HornTheory.parse("a -> b\nb -> c\na & c -> false\nd -> b")
+    batch = Batch.from_array(
+        [[1, np.nan, 0, np.nan], [np.nan, 0, np.nan, 1], [0, 1, 1, 1]], theory.vocabulary
+    )
+    expected = [[False, False, False], [True, False, False], [True, False, False], [False, True, False]]
+    assert violated_rules(theory, batch).tolist() == expected
+
+
+def test_every_rejected_example_violates_a_rule_and_no_accepted_one_does() -> None:
+    assert np.array_equal(violated_rules(THEORY, EXAMPLES.batch).any(axis=0), ~EXAMPLES.accepted)
+
+
+@pytest.mark.parametrize("disjoint", [None, THEORY], ids=["plain", "rule-disjoint"])
+@pytest.mark.parametrize("shares", [(0.8, 0.2), (1, 1, 1), (1, 1, 1, 1, 1)])
+def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, shares: tuple[float, ...]) -> None:
+    part = parts(EXAMPLES, shares, rng(), disjoint)
+    assert set(part.tolist()) == set(range(len(shares)))
+    for kind in set(EXAMPLES.kinds.tolist()):
+        of_kind = part[EXAMPLES.kinds == kind]
+        for number, share in enumerate(np.array(shares) / sum(shares)):
+            assert abs((of_kind == number).sum() - share * len(of_kind)) <= 2
+
+
+def test_a_rule_disjoint_split_shares_no_violated_rule() -> None:
+    training, test = split(EXAMPLES, rng(), disjoint=THEORY)
+    assert (len(training), len(test)) == (320, 80)
+    seen, tested = (violated_rules(THEORY, part.batch).any(axis=1) for part in (training, test))
+    assert not (seen & tested).any()
+    marked = against(training, test, THEORY)
+    assert UNSEEN in marked.kinds
+    assert SEEN not in marked.kinds
+    assert SEEN in against(training, training, THEORY).kinds
+
+
+def test_linked_rules_stay_in_one_part() -> None:
+    theory = HornTheory.parse("a -> z\nb -> z\nc -> z\nd -> z")
+    dense = [[1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1], [1, 0, 0, 0, 1]]
+    vocabulary = theory.vocabulary
+    assert vocabulary.names == ("a", "z", "b", "c", "d")
+    batch = Batch.from_array(np.repeat(dense, 3, axis=0), vocabulary)
+    examples = Examples(batch, theory.satisfied_by(batch), np.full(12, "violation"))
+    assert len(set(parts(examples, (1, 1), rng(), theory).tolist())) == 1
+
+
+def test_folds_partition_the_examples() -> None:
+    tested = [fold for _, fold in folds(EXAMPLES, 3, rng())]
+    assert sum(map(len, tested)) == 400
+    assert {item for fold in tested for item in fold.batch} == set(EXAMPLES.batch)
+    for training, test in folds(EXAMPLES, 3, rng()):
+        assert not set(training.batch) & set(test.batch)
+
+
+def test_accuracy_is_told_by_kind() -> None:
+    tallies = accuracy_by_kind(EXAMPLES, np.ones(400, np.bool_))
+    assert {kind: tally.share for kind, tally in tallies.items()} == {
+        "near miss, accepted": 1,
+        "random, accepted": 1,
+        "row, accepted": 1,
+        "violation, rejected": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: accuracy_by_kind(EXAMPLES, np.ones(3, np.bool_)), "400 examples need as many answers"),
+        (lambda: split(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
+        (lambda: list(folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
+        (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(call: object, message: str) -> None:
+    with pytest.raises(HornbookError, match=message):
+        call()  # type: ignore[operator]
+
+
+def test_the_rules_of_rows_have_class_heads_and_pairs_have_none() -> None:
+    heads = {rule.head for rule in THEORY}
+    assert heads == {LABEL, NOT_LABEL, BOTTOM}
