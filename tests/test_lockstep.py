@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hornbook.data.examples import Examples
 from hornbook.experiments import lockstep
 from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.network import encode
-from hornbook.experiments.recipe import Fold, Net, Setting, Training, glorot, steps, weights_rng
+from hornbook.experiments.plan import Fold, Net, Setting, Training, glorot, steps, weights_rng
 from hornbook.experiments.training import train
 from hornbook.logic.batch import Batch
 from hornbook.logic.vocabulary import Vocabulary
@@ -21,7 +22,8 @@ def labelled(size, seed=0):
     rng = np.random.default_rng(seed)
     array = rng.choice([0, 1, np.nan], (size, VARIABLES))
     batch = Batch.from_array(array, Vocabulary(f"v{v}" for v in range(VARIABLES)))
-    return batch, (array[:, 0] == 1) | np.isnan(array[:, 1])
+    accepted = (array[:, 0] == 1) | np.isnan(array[:, 1])
+    return Examples(batch, accepted, np.full(size, "random"))
 
 
 def trained_stack(nets, inputs, labels, folds, training, seed=3):
@@ -47,26 +49,26 @@ def trained_stack(nets, inputs, labels, folds, training, seed=3):
 )
 def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, optimiser):
     """The law: same weights, same answers, for every net, learning rate and optimiser."""
-    batch, labels = labelled(70)
-    inputs = encode(batch, "half")
+    examples = labelled(70)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
     training = Training(optimiser, epochs=4, batch_size=16)
     nets = [Net(widths, rate) for widths in architectures for rate in (0.003, 0.02, 0.1)]
     stack = trained_stack(nets, inputs, labels, [Fold(np.arange(70), np.arange(70))], training)
     outputs = stack.outputs(torch.from_numpy(inputs))[0].numpy()
     for position, net in enumerate(nets):
-        alone = train(batch, labels, net.widths, rate=net.rate, training=training, seed=3)
+        alone = train(examples, net.widths, rate=net.rate, training=training, seed=3)
         together = stack.parameters(0, position)
         for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
             np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)
             np.testing.assert_allclose(bias, layer.bias.detach().numpy(), rtol=1e-3, atol=2e-5)
-        np.testing.assert_allclose(outputs[position], alone.log_odds(batch), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(outputs[position], alone.log_odds(examples.batch), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
 def test_the_tasks_do_not_see_each_other(optimiser):
     """Folds of unequal size, one with fewer full steps: each equals the fold trained by itself."""
-    batch, labels = labelled(50)
-    inputs = encode(batch, "half")
+    examples = labelled(50)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
     parts = np.split(np.random.default_rng(1).permutation(50), [18, 33])
     folds = [Fold(np.setdiff1d(np.arange(50), part), part) for part in parts]
     training = Training(optimiser, epochs=3, batch_size=8)
@@ -89,10 +91,11 @@ def test_the_tasks_do_not_see_each_other(optimiser):
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
 def test_padded_units_stay_exactly_zero(optimiser):
-    batch, labels = labelled(40)
+    examples = labelled(40)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
     nets = [Net((4, 8, 4), 0.1), Net((16, 4, 8), 0.1)]
     folds = [Fold(np.arange(40), np.arange(40))]
-    stack = trained_stack(nets, encode(batch, "half"), labels, folds, Training(optimiser, epochs=5))
+    stack = trained_stack(nets, inputs, labels, folds, Training(optimiser, epochs=5))
     weights = [weight.view(2, -1, weight.shape[2]) for weight in stack.weights]
     biases = [bias.view(2, -1) for bias in stack.biases]
     for position, net in enumerate(nets):
@@ -120,8 +123,9 @@ def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, b
 
 
 def test_a_net_that_diverges_does_not_disturb_its_neighbours():
-    batch, labels = labelled(60)
-    inputs, folds = encode(batch, "half"), [Fold(np.arange(40), np.arange(40, 60))]
+    examples = labelled(60)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    folds = [Fold(np.arange(40), np.arange(40, 60))]
     calm, wild = Net((8, 8, 4), 0.1), Net((16, 8, 8), 1e6)
     training = Training(epochs=30)
     setting = Setting(inputs, labels, folds, training)
@@ -133,8 +137,8 @@ def test_a_net_that_diverges_does_not_disturb_its_neighbours():
 
 
 def test_outcomes_are_means_over_the_right_examples():
-    batch, labels = labelled(64)
-    inputs = encode(batch, "half")
+    examples = labelled(64)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
     folds = [Fold(np.arange(40), np.arange(40, 64)), Fold(np.arange(24, 64), np.arange(24))]
     nets, training = [Net((8, 8), 0.1), Net((4, 16), 0.05)], Training(epochs=20)
     outcome = lockstep.cross_validate(nets, Setting(inputs, labels, folds, training, seed=3))

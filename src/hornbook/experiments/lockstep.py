@@ -29,7 +29,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from hornbook.experiments.backend import one_thread, torch
-from hornbook.experiments.recipe import (
+from hornbook.experiments.plan import (
     Bools,
     Floats,
     Fold,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.experiments.backend import torch
-from hornbook.experiments.recipe import Bools, Floats
+from hornbook.experiments.plan import Bools, Floats
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary

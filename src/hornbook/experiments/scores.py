@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from hornbook.experiments.lockstep import Outcome
-from hornbook.experiments.recipe import Bools, Net
+from hornbook.experiments.plan import Bools, Net
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import numpy as np
 import hornbook
 from hornbook.experiments.backend import torch
 from hornbook.experiments.lockstep import Outcome, cross_validate
+from hornbook.experiments.plan import Net, Setting
 from hornbook.experiments.progress import tracked
-from hornbook.experiments.recipe import Net, Setting
 from hornbook.experiments.scores import Scores
 from hornbook.logic.errors import HornbookError
 

@@ -9,10 +9,10 @@ from itertools import islice
 
 import numpy as np
 
+from hornbook.data.examples import Examples
 from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.network import MLP, Encoding, encode
-from hornbook.experiments.recipe import (
-    Bools,
+from hornbook.experiments.plan import (
     Training,
     glorot,
     order_rng,
@@ -20,22 +20,20 @@ from hornbook.experiments.recipe import (
     steps_per_epoch,
     weights_rng,
 )
-from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 
 OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 
 
 def train(
-    batch: Batch,
-    accepted: Bools,
+    examples: Examples,
     widths: Sequence[int],
     *,
     rate: float = 0.1,
     training: Training | None = None,
     encoding: Encoding = "half",
     seed: int = 0,
-    validation: tuple[Batch, Bools] | None = None,
+    validation: Examples | None = None,
     patience: int = 10,
 ) -> MLP:
     """Train one network by gradient descent on the binary cross-entropy.
@@ -44,7 +42,7 @@ def train(
 
     Parameters
     ----------
-    batch, accepted
+    examples
         The interpretations to learn from, and whether each is accepted.
     widths
         The units of each hidden layer.
@@ -62,21 +60,23 @@ def train(
 
     """
     training = training or Training()
-    inputs, labels = _tensors(batch, accepted, encoding)
+    inputs, labels = _tensors(examples, encoding)
     weights = glorot((inputs.shape[1], *widths, 1), weights_rng(seed, widths))
-    network = MLP.of([(weight, np.zeros(len(weight))) for weight in weights], batch.vocabulary, encoding)
+    network = MLP.of(
+        [(weight, np.zeros(len(weight))) for weight in weights], examples.batch.vocabulary, encoding
+    )
     epochs = _epochs(network.module, inputs, labels, rate, training, order_rng(seed, 0))
     with one_thread():
         if validation is None:
             best = sum(1 for _ in epochs)
         else:
-            best = _best_epoch(epochs, network.module, *_tensors(*validation, encoding), patience)
-    if not np.isfinite(network.log_odds(batch)).all():
+            best = _best_epoch(epochs, network.module, *_tensors(validation, encoding), patience)
+    if not np.isfinite(network.log_odds(examples.batch)).all():
         raise HornbookError(
             f"training diverged: {'-'.join(map(str, widths))} at rate {rate} ends in infinite weights; "
             "lower the rate"
         )
-    provenance = {"examples": len(batch), "rate": rate, **asdict(training), "epochs": best, "seed": seed}
+    provenance = {"examples": len(examples), "rate": rate, **asdict(training), "epochs": best, "seed": seed}
     return replace(network, provenance=provenance)
 
 
@@ -124,11 +124,8 @@ def _loss(module: torch.nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -
     return torch.nn.functional.binary_cross_entropy_with_logits(module(inputs).squeeze(1), labels)
 
 
-def _tensors(batch: Batch, accepted: Bools, encoding: Encoding) -> tuple[torch.Tensor, torch.Tensor]:
-    if len(batch) != len(accepted) or not len(batch):
-        raise HornbookError(
-            f"training takes one label an interpretation and at least one of them; "
-            f"got {len(batch)} interpretations and {len(accepted)} labels"
-        )
-    labels = np.asarray(accepted, np.float32)
-    return torch.from_numpy(encode(batch, encoding)), torch.from_numpy(labels)
+def _tensors(examples: Examples, encoding: Encoding) -> tuple[torch.Tensor, torch.Tensor]:
+    if not len(examples):
+        raise HornbookError("there are no examples to train or validate on")
+    inputs = torch.from_numpy(encode(examples.batch, encoding))
+    return inputs, torch.from_numpy(examples.accepted.astype(np.float32))

@@ -31,10 +31,26 @@ class Net(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The examples to train on and those to validate on."""
+    """The positions of the examples to train on and of those to validate on."""
 
     train: Items
     valid: Items
+
+
+def folds_of(parts: Items) -> tuple[Fold, ...]:
+    """A fold for each part, which is validated on; `parts` gives the number of each example's part.
+
+    Examples
+    --------
+    >>> for fold in folds_of(np.array([0, 1, 1, 0])):
+    ...     print(fold.train, fold.valid)
+    [1 2] [0 3]
+    [0 3] [1 2]
+
+    """
+    return tuple(
+        Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
+    )
 
 
 @dataclass(frozen=True)
@@ -97,27 +113,6 @@ class Setting:
             )
         if not self.folds or not all(len(items) for fold in self.folds for items in fold):
             raise HornbookError("every fold needs examples to train on and examples to validate on")
-
-
-def stratified_folds(labels: Bools, count: int, rng: np.random.Generator) -> tuple[Fold, ...]:
-    """`count` folds with the same share of each label, each example in one validation set.
-
-    Examples
-    --------
-    >>> labels = np.array([True, True, True, False, False, False])
-    >>> for fold in stratified_folds(labels, 3, np.random.default_rng(0)):
-    ...     print(fold.train, fold.valid)
-    [0 1 4 5] [2 3]
-    [1 2 3 4] [0 5]
-    [0 2 3 5] [1 4]
-
-    """
-    if not 2 <= count <= len(labels):
-        raise HornbookError(f"{len(labels)} examples cannot be split into {count} folds")
-    order = rng.permutation(len(labels))
-    by_label = order[np.argsort(labels[order], kind="stable")]
-    parts = [np.sort(by_label[start::count]) for start in range(count)]
-    return tuple(Fold(np.setdiff1d(order, part), part) for part in parts)
 
 
 def glorot(layers: Sequence[int], rng: np.random.Generator) -> list[Floats]:
