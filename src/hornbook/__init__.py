@@ -1,11 +1,36 @@
 """Read the rules out of a black box."""
 
+from typing import TYPE_CHECKING, Any
+
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 
-__all__ = ["BOTTOM", "Batch", "HornTheory", "HornbookError", "Interpretation", "Rule", "Vocabulary"]
+if TYPE_CHECKING:
+    from hornbook.data.binarise import Binariser
+
+__all__ = [
+    "BOTTOM",
+    "Batch",
+    "Binariser",
+    "HornTheory",
+    "HornbookError",
+    "Interpretation",
+    "Rule",
+    "Vocabulary",
+]
 
 __version__ = "0.1.0"
+
+_LATE = {"Binariser": "hornbook.data.binarise"}
+"""Names whose modules import pandas and scikit-learn, which take a second: loaded when used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'hornbook' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATE[name]), name)

@@ -1,0 +1,241 @@
+"""The binariser: a table of numbers and words becomes a table of 1, 0 and unknown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from hornbook.data.cuts import STRATEGIES, Strategy, cut_points
+from hornbook.data.dual import exclusivity, groups_of
+from hornbook.data.frames import as_frame, refuse_infinity
+from hornbook.data.kinds import KINDS, Kind, are_truths, infer_kind, known_values, levels_of
+from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+
+class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turns columns into variables that are 1, 0 or, where the value is missing, NaN.
+
+    A quantitative column becomes one variable a bin (`age=low`, `age=middle`, `age=high`), a
+    categorical one a variable a level (`ascites=2`), a binary one a single variable (`obesity`,
+    or `sex=male` where the two values are not truth values). Bins are closed on the right.
+
+    Parameters
+    ----------
+    bins
+        Where to cut: `mean-of-halves` (at the mean of the values up to the mean, and of those
+        above it), `quantile`, `width` (equal widths) or `tree` (a small decision tree a
+        column, which needs labels).
+    n_bins
+        How many bins. Equal cut points count as one, so a column may get fewer.
+    cuts
+        For a column, explicit cut points, in place of `bins`.
+    kinds
+        For a column, its kind: `binary`, `categorical` or `quantitative`; inferred otherwise.
+    dual
+        Whether to add a variable `not_…` for each, which has the opposite value.
+    max_levels
+        A categorical column with more levels is refused.
+
+    Attributes
+    ----------
+    vocabulary_
+        The variables.
+    groups_
+        The variables of which at most one is true: those of one column.
+    conditions_
+        For each variable (duals aside) what it says about its column.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [20.0, 40, 60, 100], "obesity": [0, 1, None, 1]})
+    >>> binariser = Binariser().fit(frame)
+    >>> binariser.transform(frame)
+    array([[ 1.,  0.,  0.,  0.],
+           [ 0.,  1.,  0.,  1.],
+           [ 0.,  1.,  0., nan],
+           [ 0.,  0.,  1.,  1.]])
+    >>> binariser.describe("age=high")
+    'age > 80'
+    >>> print(Binariser(dual=True).fit(frame[["obesity"]]).background())
+    obesity ∧ not_obesity → ⊥
+
+    References
+    ----------
+    C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations.
+    Northern Lights Deep Learning Workshop 3, 2022.
+
+    """
+
+    def __init__(
+        self,
+        bins: Strategy = "mean-of-halves",
+        n_bins: int = 3,
+        cuts: Mapping[str, Sequence[float]] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        dual: bool = False,
+        max_levels: int = 30,
+    ) -> None:
+        self.bins = bins
+        self.n_bins = n_bins
+        self.cuts = cuts
+        self.kinds = kinds
+        self.dual = dual
+        self.max_levels = max_levels
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Learn the cut points and levels; `y` serves `bins='tree'` only."""
+        self._check_parameters()
+        frame = self._columns(X, reset=True)
+        labels = None if y is None else np.asarray(y)
+        if labels is not None:
+            check_consistent_length(frame, labels)
+        for argument in ("cuts", "kinds"):
+            if unknown := set(getattr(self, argument) or ()) - set(frame.columns):
+                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
+        conditions = [self._conditions(frame[column], labels) for column in frame.columns]
+        self._know(tuple(condition for several in conditions for condition in several))
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The values of the variables: 1, 0, or NaN where the column's value is missing."""
+        check_is_fitted(self)
+        frame = self._columns(X, reset=False)
+        values = np.full((len(frame), len(self.conditions_)), np.nan)
+        known = {column: frame[column].notna().to_numpy() for column in frame.columns}
+        for position, condition in enumerate(self.conditions_):
+            rows = known[condition.column]
+            values[rows, position] = condition.holds(frame[condition.column][rows].infer_objects())
+        return np.hstack([values, 1 - values]) if self.dual else values
+
+    def batch(self, X: Any) -> Batch:
+        """The rows as partial interpretations."""
+        return Batch.from_array(np.asarray(self.transform(X)), self.vocabulary_)
+
+    def background(self, exclusive: bool = False) -> HornTheory:
+        """What always holds: a pair is disjoint, and, if asked for, so are the bins of a column."""
+        check_is_fitted(self)
+        theory = HornTheory.background(self.vocabulary_)
+        return theory | exclusivity(self.vocabulary_, self.groups_) if exclusive else theory
+
+    def describe(self, name: str) -> str:
+        """The condition behind a variable's name."""
+        check_is_fitted(self)
+        variable = self.vocabulary_.index(name)
+        count = len(self.conditions_)
+        return self.conditions_[variable % count].describe(negated=variable >= count)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The names of the variables."""
+        check_is_fitted(self)
+        return np.array(self.vocabulary_.names, dtype=object)
+
+    def to_json(self) -> str:
+        """The columns and conditions, enough to binarise other rows in the same way."""
+        check_is_fitted(self)
+        document = {
+            "columns": self.columns_,
+            "dual": self.dual,
+            "variables": [to_object(condition) for condition in self.conditions_],
+        }
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """A fitted binariser, from what `to_json` wrote."""
+        try:
+            document = json.loads(text)
+            binariser = cls(dual=document["dual"])
+            binariser.columns_ = list(document["columns"])
+            binariser.feature_names_in_ = np.array(binariser.columns_, dtype=object)
+            binariser.n_features_in_ = len(binariser.columns_)
+            binariser._know(tuple(map(from_object, document["variables"])))
+        except (ValueError, KeyError, TypeError) as error:
+            raise HornbookError(f"not a binariser in JSON: {type(error).__name__} {error}") from None
+        return binariser
+
+    def _know(self, conditions: tuple[Condition, ...]) -> None:
+        names = [condition.name for condition in conditions]
+        self.conditions_ = conditions
+        self.vocabulary_ = Vocabulary.with_duals(names) if self.dual else Vocabulary(names)
+        self.groups_ = groups_of([condition.column for condition in conditions])
+
+    def _conditions(self, column: pd.Series[Any], labels: NDArray[Any] | None) -> Sequence[Condition]:
+        """What the variables of one column say."""
+        name = str(column.name)
+        known = known_values(column)
+        kind = (self.kinds or {}).get(name) or (
+            "quantitative" if name in (self.cuts or {}) else infer_kind(column)
+        )
+        if kind == "quantitative":
+            return intervals(name, self._cut_points(known, labels))
+        levels = levels_of(known)
+        if kind == "binary" and are_truths(levels):
+            return (IsTrue(name),)
+        if kind == "binary":
+            if len(levels) > 2:
+                raise HornbookError(
+                    f"column {name!r} has {len(levels)} distinct values, too many for a binary one; "
+                    "make it categorical or quantitative, or give it cut points"
+                )
+            return (Equals(name, levels[-1]),)
+        if len(levels) > self.max_levels:
+            raise HornbookError(
+                f"column {name!r} has {len(levels)} distinct values, more than max_levels={self.max_levels}; "
+                "drop it, merge values, or bin it if they are numbers"
+            )
+        return [Equals(name, level) for level in levels]
+
+    def _cut_points(self, known: pd.Series[Any], labels: NDArray[Any] | None) -> tuple[float, ...]:
+        try:
+            values = known.to_numpy(np.float64)
+        except (TypeError, ValueError) as error:
+            raise HornbookError(f"column {known.name!r} is to be quantitative, but: {error}") from None
+        if explicit := (self.cuts or {}).get(str(known.name)):
+            return tuple(map(float, explicit))
+        of_known = None if labels is None else labels[known.index]
+        return cut_points(values, self.n_bins, self.bins, of_known)
+
+    def _columns(self, X: Any, reset: bool) -> pd.DataFrame:
+        """The input as a frame with columns called as they were when fitted."""
+        frame = as_frame(X)
+        if frame is None:
+            array = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+            frame = pd.DataFrame(array, columns=[f"x{number}" for number in range(array.shape[1])])
+        else:
+            validate_data(self, frame, reset=reset, skip_check_array=True)
+            refuse_infinity(frame)
+        if reset:
+            self.columns_ = [str(column) for column in frame.columns]
+        return frame.set_axis(self.columns_, axis=1).reset_index(drop=True)
+
+    def _check_parameters(self) -> None:
+        if self.bins not in STRATEGIES:
+            raise HornbookError(f"bins is one of {', '.join(STRATEGIES)}; got {self.bins!r}")
+        if self.n_bins < 2:
+            raise HornbookError(f"n_bins is at least 2; got {self.n_bins}")
+        for column, kind in (self.kinds or {}).items():
+            if kind not in KINDS:
+                raise HornbookError(f"the kind of {column!r} is one of {', '.join(KINDS)}; got {kind!r}")
+        for column, cuts in (self.cuts or {}).items():
+            if not len(cuts) or not np.all(np.isfinite(cuts)) or not np.all(np.diff(cuts) > 0):
+                raise HornbookError(f"the cut points of {column!r} are not ascending numbers: {list(cuts)}")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = self.bins == "tree"
+        return tags
