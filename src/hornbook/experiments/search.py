@@ -125,13 +125,12 @@ Found = Iterator[tuple[tuple[int, ...], Outcome]]
 
 def _trained(parts: Sequence[Part], processes: int | None) -> Found:
     """The outcomes in the order in which they come."""
-    from joblib import Parallel, cpu_count, delayed
-
-    on_gpu = any(part.device != "cpu" for part in parts)
-    count = min(len(parts), 1 if on_gpu else processes or cpu_count())
-    if count <= 1:
+    count = min(len(parts), processes or os.cpu_count() or 1)
+    if count <= 1 or parts[0].device != "cpu":
         yield from (part.trained() for part in parts)
     else:
+        from joblib import Parallel, delayed
+
         yield from Parallel(count, return_as="generator_unordered")(delayed(part.trained)() for part in parts)
 
 
