@@ -68,7 +68,11 @@ def main() -> None:
     setting = Setting(encode(examples.batch, "half"), examples.accepted, folds, training)
     nets = search.grid()
     chunks = search.chunks(nets, search.CHUNK[args.device])
-    chosen = [nets[at] for chunk in chunks[:: 1 if args.full else args.every] for at in chunk]
+    chosen = [
+        nets[at]
+        for chunk in chunks[0 if args.full else args.every // 2 :: 1 if args.full else args.every]
+        for at in chunk
+    ]
     total = len(nets) * FOLDS
 
     print(f"torch {torch.__version__} on {args.device}, {args.optimiser}, {args.epochs} epochs")

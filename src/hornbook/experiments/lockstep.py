@@ -215,6 +215,7 @@ def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, opti
         descent.descend(0, error.view(stack.tasks, -1, error.shape[2]), flow[0])
 
 
+@one_thread()
 def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -> Outcome:
     """Train nets of one depth on every fold and see how they do on the rest of it.
 
@@ -226,8 +227,7 @@ def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -
     targets = torch.tensor(labels, dtype=torch.float32, device=device)
     before = stack.outputs(examples)
     order = schedule(folds, setting.training, setting.seed, device)
-    with one_thread():
-        train(stack, examples, targets, order, setting.training.optimiser)
+    train(stack, examples, targets, order, setting.training.optimiser)
     after = stack.outputs(examples)
     trained, validated = (
         torch.from_numpy(_chosen(items, len(labels))).to(device).unsqueeze(1)

@@ -19,7 +19,7 @@ from hornbook.experiments.progress import tracked
 from hornbook.experiments.scores import Scores
 from hornbook.logic.errors import HornbookError
 
-CHUNK = {"cpu": 48, "cuda": 4096}
+CHUNK = {"cpu": 24, "cuda": 4096}
 """Nets trained in lockstep: on a CPU few, which differ little in width and fit the cache; on a
 GPU as many as there are, so that every launch has work for the whole chip."""
 

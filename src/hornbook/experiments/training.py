@@ -25,6 +25,7 @@ from hornbook.logic.errors import HornbookError
 OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 
 
+@one_thread()
 def train(
     examples: Examples,
     widths: Sequence[int],
@@ -66,11 +67,10 @@ def train(
         [(weight, np.zeros(len(weight))) for weight in weights], examples.batch.vocabulary, encoding
     )
     epochs = _epochs(network.module, inputs, labels, rate, training, order_rng(seed, 0))
-    with one_thread():
-        if validation is None:
-            best = sum(1 for _ in epochs)
-        else:
-            best = _best_epoch(epochs, network.module, *_tensors(validation, encoding), patience)
+    if validation is None:
+        best = sum(1 for _ in epochs)
+    else:
+        best = _best_epoch(epochs, network.module, *_tensors(validation, encoding), patience)
     if not np.isfinite(network.log_odds(examples.batch)).all():
         raise HornbookError(
             f"training diverged: {'-'.join(map(str, widths))} at rate {rate} ends in infinite weights; "
