@@ -57,7 +57,7 @@ def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, op
     outputs = stack.outputs(torch.from_numpy(inputs))[0].numpy()
     for position, net in enumerate(nets):
         alone = train(examples, net.widths, rate=net.rate, training=training, seed=3)
-        together = stack.parameters(0, position)
+        together = stack.layers(0, position)
         for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
             np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)
             np.testing.assert_allclose(bias, layer.bias.detach().numpy(), rtol=1e-3, atol=2e-5)
@@ -83,7 +83,7 @@ def test_the_tasks_do_not_see_each_other(optimiser):
             lockstep.train(stack, torch.from_numpy(inputs), targets, own, optimiser)
         for net in range(len(nets)):
             for (weight, bias), (weight_alone, bias_alone) in zip(
-                together.parameters(task, net), stack.parameters(0, net), strict=True
+                together.layers(task, net), stack.layers(0, net), strict=True
             ):
                 np.testing.assert_allclose(weight, weight_alone, rtol=1e-4, atol=1e-6)
                 np.testing.assert_allclose(bias, bias_alone, rtol=1e-4, atol=1e-6)

@@ -93,23 +93,42 @@ class Stack:
 
     The weights of the first layer are (T, N·w, n), those of the others (T·N, w, w below);
     biases and learning rates have the same shape but for a last axis of one. The output is a
-    layer of one unit.
+    layer of one unit. All weights and biases are views of one vector, `parameters`.
     """
 
     def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int, device: str) -> None:
         self.nets, self.tasks, self.inputs = tuple(nets), tasks, inputs
-        widest = (inputs, *map(max, zip(*(net.widths for net in nets), strict=True)), 1)
-        padded = [np.zeros((len(nets), above, below), np.float32) for below, above in pairwise(widest)]
+        self.widest = (inputs, *map(max, zip(*(net.widths for net in nets), strict=True)), 1)
+        size = sum((below + 1) * above for below, above in pairwise(self.widest)) * tasks * len(nets)
+        self.parameters = torch.zeros(size, device=device)
+        self.weights, self.biases = self.views(self.parameters)
+        for whole, padded in zip(self.weights, self._first_weights(seed), strict=True):
+            whole.view(tasks, len(nets), *padded.shape[1:]).copy_(torch.from_numpy(padded))
+        rates = torch.tensor([net.rate for net in nets], device=device).repeat(tasks).view(-1, 1, 1)
+        self.rates = [rates] * len(self.weights)
+        self.rates[0] = rates.repeat_interleave(self.widest[1]).view(tasks, -1, 1)
+
+    def views(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """A vector as weights and biases of each layer."""
+        weights, biases, start = [], [], 0
+        copies = self.tasks * len(self.nets)
+        for layer, (below, above) in enumerate(pairwise(self.widest)):
+            first = self.tasks if layer == 0 else copies
+            middle, end = start + copies * above * below, start + copies * above * (below + 1)
+            weights.append(vector[start:middle].view(first, -1, below))
+            biases.append(vector[middle:end].view(first, -1, 1))
+            start = end
+        return weights, biases
+
+    def _first_weights(self, seed: int) -> list[Floats]:
+        """The first weights of each layer, (N, w, w below), zero where padded."""
+        nets = self.nets
+        padded = [np.zeros((len(nets), above, below), np.float32) for below, above in pairwise(self.widest)]
         for position, net in enumerate(nets):
-            first = glorot((inputs, *net.widths, 1), weights_rng(seed, net.widths))
+            first = glorot((self.inputs, *net.widths, 1), weights_rng(seed, net.widths))
             for whole, weight in zip(padded, first, strict=True):
                 whole[position, : weight.shape[0], : weight.shape[1]] = weight
-        self.weights = [torch.from_numpy(whole).to(device).repeat(tasks, 1, 1) for whole in padded]
-        self.weights[0] = self.weights[0].view(tasks, -1, inputs)
-        self.biases = [torch.zeros_like(weight[:, :, :1]) for weight in self.weights]
-        rates = torch.tensor([net.rate for net in nets], device=device).repeat(tasks).view(-1, 1, 1)
-        self.rates = [rates] * len(padded)
-        self.rates[0] = rates.repeat_interleave(widest[1]).view(tasks, -1, 1)
+        return padded
 
     def activations(self, inputs: Tensor) -> list[Tensor]:
         """What enters each layer, and at last the output, for inputs (T, n, b)."""
@@ -128,17 +147,16 @@ class Stack:
         ]
         return torch.cat(blocks, dim=2)
 
-    def parameters(self, task: int, net: int) -> list[tuple[Floats, Floats]]:
+    def layers(self, task: int, net: int) -> list[tuple[Floats, Floats]]:
         """The weights and biases of one net, without the padding."""
-        layers = (self.inputs, *self.nets[net].widths, 1)
-        position = task * len(self.nets) + net
-        copies = self.tasks * len(self.nets)
+        position, copies = task * len(self.nets) + net, self.tasks * len(self.nets)
+        widths = (self.inputs, *self.nets[net].widths, 1)
         return [
             (
                 weight.view(copies, -1, weight.shape[2])[position, :above, :below].cpu().numpy(),
                 bias.view(copies, -1)[position, :above].cpu().numpy(),
             )
-            for weight, bias, (below, above) in zip(self.weights, self.biases, pairwise(layers), strict=True)
+            for weight, bias, (below, above) in zip(self.weights, self.biases, pairwise(widths), strict=True)
         ]
 
 
@@ -167,32 +185,35 @@ class Adam:
     BETAS = (0.9, 0.999)
     EPSILON = 1e-8
     TINY = 1e-30
-    """Added under the root: too small to count beside ε, and a root of zero is slow on CPUs."""
+    """Where second moments start: nothing beside ε, but CPUs are slow at the root of zero."""
 
     def __init__(self, stack: Stack) -> None:
-        self.stack = stack
-        self.moments = [
-            [(torch.zeros_like(parameter), torch.zeros_like(parameter)) for parameter in layer]
-            for layer in zip(stack.weights, stack.biases, strict=True)
-        ]
-        self.steps = [0] * len(stack.weights)
+        self.stack, self.steps = stack, 0
+        self.gradient = torch.zeros_like(stack.parameters)
+        self.weights, self.biases = stack.views(self.gradient)
+        self.first = torch.zeros_like(self.gradient)
+        self.second = torch.full_like(self.gradient, self.TINY)
+        self.rates = torch.empty_like(self.gradient)
+        for views in stack.views(self.rates):
+            for view, rates in zip(views, stack.rates, strict=True):
+                view.copy_(rates)
 
     def descend(self, layer: int, error: Tensor, entering: Tensor) -> None:
-        """One step of a layer, from the error (·, w, b) of its units and what enters it."""
-        self.steps[layer] += 1
-        parameters = self.stack.weights[layer], self.stack.biases[layer]
-        gradients = torch.bmm(error, entering.transpose(1, 2)), error.sum(2, keepdim=True)
-        for parameter, gradient, moments in zip(parameters, gradients, self.moments[layer], strict=True):
-            self._move(parameter, gradient, *moments, self.stack.rates[layer], self.steps[layer])
+        """The gradients of a layer; with those of the first, which come last, one step of all layers."""
+        torch.bmm(error, entering.transpose(1, 2), out=self.weights[layer])
+        torch.sum(error, 2, keepdim=True, out=self.biases[layer])
+        if layer == 0:
+            self._move()
 
-    def _move(
-        self, parameter: Tensor, gradient: Tensor, first: Tensor, second: Tensor, rates: Tensor, step: int
-    ) -> None:
+    def _move(self) -> None:
+        self.steps += 1
         decay, decay_square = self.BETAS
-        first.lerp_(gradient, 1 - decay)
-        second.mul_(decay_square).addcmul_(gradient, gradient, value=1 - decay_square)
-        root = second.add(self.TINY).sqrt_().div_((1 - decay_square**step) ** 0.5).add_(self.EPSILON)
-        parameter.addcmul_(torch.div(first, root, out=root), rates, value=-1 / (1 - decay**step))
+        scale = (1 - decay_square**self.steps) ** 0.5
+        self.first.lerp_(self.gradient, 1 - decay)
+        self.second.mul_(decay_square).addcmul_(self.gradient, self.gradient, value=1 - decay_square)
+        root = self.second.sqrt().add_(scale * self.EPSILON)
+        move = torch.div(self.first, root, out=root)
+        self.stack.parameters.addcmul_(move, self.rates, value=-scale / (1 - decay**self.steps))
 
 
 def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, optimiser: Optimiser) -> None:
