@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -236,6 +238,12 @@ def test_cut_points_ascend_and_bins_partition(
     assert (binariser.transform(frame).sum(axis=1) == 1).all()
 
 
+def test_rounding_leaves_no_value_outside_its_half() -> None:
+    value = 349526.153761285  # three of these have a mean that is not this
+    assert cut_points(np.array([0, value, value, value]), 3, "mean-of-halves") == (0, value)
+    assert cut_points(np.array([0, -value, -value, -value]), 3, "mean-of-halves") == (-value, 0)
+
+
 def test_quantiles_leave_no_bin_empty_where_values_repeat() -> None:
     assert cut_points(np.array([0.0, 8, 8, 8, 8]), 4, "quantile") == (0,)
 
@@ -278,6 +286,11 @@ def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]
         ({}, FRAME.assign(age=np.nan), "column 'age' has no known value; drop it"),
         ({}, FRAME.assign(age=pd.Timestamp(0)), "column 'age' holds times"),
         ({}, FRAME.assign(age=[np.inf, 1, 2, 3, 4, 5]), "row 0, column 'age' is infinity"),
+        (
+            {},
+            FRAME.assign(age=[b"1", b"2", b"3", b"4", b"5", b"6"]),
+            "'age' holds values that are not numbers",
+        ),
         ({}, FRAME.assign(age=[{}, {}, {}, {}, {}, {}]), "'age' holds values that are not numbers or text"),
         ({"dual": True}, FRAME.assign(not_obesity=[0, 1, 0, 1, 0, 1]), "'not_obesity' appears twice"),
     ],
@@ -295,6 +308,8 @@ def test_words_where_numbers_were_are_refused() -> None:
 
 
 def test_it_is_a_public_name_that_loads_late() -> None:
+    loaded = "import hornbook, hornbook.data.target, sys; print({'pandas', 'sklearn'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "set()\n"
     assert hornbook.Binariser is Binariser
     assert "Binariser" in hornbook.__all__
     with pytest.raises(AttributeError, match="no attribute 'Binarizer'"):

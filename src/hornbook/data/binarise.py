@@ -17,6 +17,7 @@ from hornbook.data.cuts import STRATEGIES, Strategy, cut_points
 from hornbook.data.dual import exclusivity, groups_of
 from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import KINDS, Kind, are_truths, infer_kind, known_values, levels_of
+from hornbook.data.table import Table
 from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
@@ -202,8 +203,8 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             values = known.to_numpy(np.float64)
         except (TypeError, ValueError) as error:
             raise HornbookError(f"column {known.name!r} is to be quantitative, but: {error}") from None
-        if explicit := (self.cuts or {}).get(str(known.name)):
-            return tuple(map(float, explicit))
+        if str(known.name) in (self.cuts or {}):
+            return tuple(map(float, (self.cuts or {})[str(known.name)]))
         of_known = None if labels is None else labels[known.index]
         return cut_points(values, self.n_bins, self.bins, of_known)
 
@@ -239,3 +240,10 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.target_tags.required = self.bins == "tree"
         return tags
+
+
+def binarise(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:
+    """A binariser fitted to a table, its kinds respected, and the table's rows, label included."""
+    kinds = {**table.kinds, **parameters.pop("kinds", {})}
+    binariser = Binariser(kinds=kinds, **parameters).fit(table.frame)
+    return binariser, binariser.batch(table.frame)

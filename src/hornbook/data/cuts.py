@@ -21,12 +21,17 @@ def mean_of_halves(values: Floats, bins: int) -> Floats:
 
     Two bins are cut at the mean itself, four bins at all three means.
     """
-    mean = min(values.mean(), np.nextafter(values.max(), -np.inf))  # rounding can lift it to the top
-    lower, upper = values[values <= mean].mean(), values[values > mean].mean()
+    mean = min(_mean(values), np.nextafter(values.max(), -np.inf))
+    lower, upper = _mean(values[values <= mean]), _mean(values[values > mean])
     points = {2: [mean], 3: [lower, upper], 4: [lower, mean, upper]}
     if bins not in points:
         raise HornbookError(f"mean-of-halves makes 2, 3 or 4 bins, not {bins}; use 'quantile' or 'width'")
     return np.array(points[bins])
+
+
+def _mean(values: Floats) -> np.float64:
+    """The mean, kept in the range of the values, which rounding can leave."""
+    return np.float64(np.clip(values.mean(), values.min(), values.max()))
 
 
 def quantile(values: Floats, bins: int) -> Floats:

@@ -58,7 +58,9 @@ def levels_of(known: pd.Series[Any]) -> list[Any]:
     try:
         distinct = [level.item() if isinstance(level, np.generic) else level for level in known.unique()]
     except TypeError:
-        raise HornbookError(f"column {known.name!r} holds values that are not numbers or text") from None
+        distinct = [None]
+    if not all(isinstance(level, str | int | float) for level in distinct):
+        raise HornbookError(f"column {known.name!r} holds values that are not numbers or text")
     return sorted(distinct, key=lambda level: (isinstance(level, str), level))
 
 

@@ -60,12 +60,12 @@ def parts(
     )
     _, strata = np.unique(np.char.add(examples.kinds, examples.accepted.astype("U5")), return_inverse=True)
     wanted = np.outer(np.bincount(strata), np.asarray(shares) / np.sum(shares))
-    numbers, sizes = np.unique(groups, return_counts=True)
-    shuffled = rng.permutation(len(numbers))
+    _, starts = np.unique(np.sort(groups), return_index=True)
+    together = np.split(np.argsort(groups, kind="stable"), starts[1:])
+    shuffled = [together[position] for position in rng.permutation(len(together))]
     part = np.empty(len(examples), np.intp)
     # the largest first, so that the small ones even out what these leave uneven
-    for group in numbers[shuffled[np.argsort(-sizes[shuffled], kind="stable")]]:
-        members = np.flatnonzero(groups == group)
+    for members in sorted(shuffled, key=len, reverse=True):
         missing = wanted[strata[members]].sum(axis=0)
         part[members] = emptiest = int(missing.argmax())
         wanted[:, emptiest] -= np.bincount(strata[members], minlength=len(wanted))

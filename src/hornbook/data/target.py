@@ -10,7 +10,7 @@ Northern Lights Deep Learning Workshop 3, 2022.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,11 +23,16 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 
+if TYPE_CHECKING:
+    from hornbook.data.table import Table
+
 PATIENCE = 30
 """So many fruitless rounds of draws end the search for further distinct examples."""
 
 
-def target_theory(rows: Batch, label: str, conflicts: Literal["refuse", "drop"] = "refuse") -> HornTheory:
+def target_theory(
+    rows: Batch | Table, label: str | None = None, conflicts: Literal["refuse", "drop"] = "refuse"
+) -> HornTheory:
     """The paper's T: a rule for each row, and the disjointness of every pair.
 
     A row's rule says that all its known values together imply its class.
@@ -35,9 +40,10 @@ def target_theory(rows: Batch, label: str, conflicts: Literal["refuse", "drop"] 
     Parameters
     ----------
     rows
-        The rows over a vocabulary with duals, their class among the values.
+        The rows over a vocabulary with duals, their class among the values; or a table, which
+        is then binarised in the paper's way.
     label
-        The variable that is the class.
+        The variable that is the class; the table's label if not given.
     conflicts
         What to do about a row that contradicts the rule of another one (the same known
         values, or more of them, and the other class): refuse the rows, or drop its rule.
@@ -56,18 +62,16 @@ def target_theory(rows: Batch, label: str, conflicts: Literal["refuse", "drop"] 
     ill ∧ not_ill → ⊥
 
     """
-    vocabulary = rows.vocabulary
-    classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
-    if not all(dual is not None for dual in vocabulary.duals):
-        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
-    rules = []
-    for position, row in enumerate(rows):
-        head = next((v for v in classes if v in row.true), None)
-        if head is None:
-            raise HornbookError(f"row {position} has no value for the label {label!r}; drop such rows")
-        rules.append(Rule(row.true - set(classes), head))
-    background = HornTheory.background(vocabulary)
-    theory = HornTheory(vocabulary, rules) | background
+    if not isinstance(rows, Batch):
+        from hornbook.data.binarise import binarise
+
+        label = label or rows.label
+        _, rows = binarise(rows, dual=True)
+    if label is None:
+        raise HornbookError("which variable is the class? Give its name as the label")
+    rules = row_rules(rows, label)
+    background = HornTheory.background(rows.vocabulary)
+    theory = HornTheory(rows.vocabulary, rules) | background
     rejected = np.flatnonzero(~theory.satisfied_by(rows)).tolist()
     if rejected and conflicts == "refuse":
         shown = ", ".join(map(str, rejected[:5])) + (" …" if len(rejected) > 5 else "")
@@ -75,8 +79,24 @@ def target_theory(rows: Batch, label: str, conflicts: Literal["refuse", "drop"] 
             f"{len(rejected)} rows ({shown}) contradict the rule of a row of the other class; "
             "use more bins or columns, or conflicts='drop'"
         )
-    kept = [rule for position, rule in enumerate(rules) if position not in set(rejected)]
-    return HornTheory(vocabulary, kept) | background
+    dropped = set(rejected)
+    kept = [rule for position, rule in enumerate(rules) if position not in dropped]
+    return HornTheory(rows.vocabulary, kept) | background
+
+
+def row_rules(rows: Batch, label: str) -> list[Rule]:
+    """For each row the rule that its known values together imply its class."""
+    vocabulary = rows.vocabulary
+    classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
+    if None in vocabulary.duals:
+        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
+    rules = []
+    for position, row in enumerate(rows):
+        head = next((v for v in classes if v in row.true), None)
+        if head is None:
+            raise HornbookError(f"row {position} has no value for the label {label!r}; drop such rows")
+        rules.append(Rule(row.true - set(classes), head))
+    return rules
 
 
 @dataclass(frozen=True)

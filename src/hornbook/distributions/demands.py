@@ -79,14 +79,15 @@ class Demanding(ABC):
     def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
         must, must_not = self.literals.sliced(self.demand(count * WORD, rng))
+        free, unknown = ~(must | must_not), must & must_not
+        must, must_not = must ^ unknown, must_not ^ unknown
         true, false = self.rest.drawn_rows(count, rng)
         for groups in self.rest.group_rows:
             # where a member must be true, the random rest makes no other one true
             moved = true[groups] & np.bitwise_or.reduce(must[groups], axis=0)
             true[groups] ^= moved
             false[groups] |= moved
-        free = ~(must | must_not)
-        return (true & free) | (must & ~must_not), (false & free) | (must_not & ~must)
+        return (true & free) | must, (false & free) | must_not
 
     @abstractmethod
     def describe(self) -> str:
@@ -98,6 +99,10 @@ class Demanding(ABC):
 
     def __str__(self) -> str:
         return self.describe()
+
+    def _rest_in_words(self) -> str:
+        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
+        return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
 
     def _is_possible(self, literals: frozenset[int]) -> bool:
         groups = (set(group) for rows in self.rest.group_rows for group in rows.T.tolist())
@@ -131,10 +136,7 @@ class Violations(Demanding):
 
     def describe(self) -> str:
         """The distribution in words."""
-        return (
-            f"violations of one of {len(self.rules)} rules, "
-            f"the rest random, unknown with probability {percent(self.missing)}"
-        )
+        return f"violations of one of {len(self.rules)} rules, {self._rest_in_words()}"
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class NearMisses(Demanding):
         how = {"flip": "flipped", "forget": "made unknown"}[self.undo]
         return (
             f"near misses of one of {len(self.rules)} rules, {self.undone} of its body literals {how}, "
-            f"the rest random, unknown with probability {percent(self.missing)}"
+            f"{self._rest_in_words()}"
         )
 
     def settings(self) -> dict[str, Any]:

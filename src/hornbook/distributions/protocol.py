@@ -14,7 +14,7 @@ from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
-BLOCK_WORDS = 256
+BLOCK_WORDS = 512
 """Words of each row drawn at a time, so that the work stays in the cache."""
 
 

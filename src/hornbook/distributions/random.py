@@ -28,6 +28,7 @@ class Random:
     A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
     a value is true with probability 1/2; in a group exactly one variable of the complete row
     is true, each with the same probability, so that at most one is known to be true.
+    Probabilities are rounded to multiples of 1/65536.
 
     Examples
     --------

@@ -29,7 +29,8 @@ class Rows:
     missing
         The probability that a known value is made unknown.
     flips
-        The probability that a known value is exchanged for its opposite before that.
+        The probability that a known value is exchanged for its opposite before that, whatever
+        the other variables of its column say.
 
     Examples
     --------

@@ -106,17 +106,20 @@ def transposed(words: Words, size: int) -> Words:
     cache-sized parts.
     """
     count, width = words.shape
-    across = words_for(count)
-    padded = np.zeros((across * WORD, width), np.uint64)
-    padded[:count] = words
-    rows = np.ascontiguousarray(padded.reshape(across, WORD, width).swapaxes(0, 1))
+    across, whole = words_for(count), count // WORD
+    rows = np.zeros((WORD, across, width), np.uint64)
+    rows[:, :whole] = words[: whole * WORD].reshape(whole, WORD, width).swapaxes(0, 1)
+    rows[: count - whole * WORD, whole:] = words[whole * WORD :, None]
     half, low = WORD // 2, np.uint64(2**32 - 1)
     while half:
         quarters = rows.reshape(WORD // (2 * half), 2, half, across * width)
         upper, lower = quarters[:, 0], quarters[:, 1]
-        swap = ((upper >> np.uint64(half)) ^ lower) & low
+        swap = upper >> np.uint64(half)
+        swap ^= lower
+        swap &= low
         lower ^= swap
-        upper ^= swap << np.uint64(half)
+        swap <<= np.uint64(half)
+        upper ^= swap
         half //= 2
         low ^= low << np.uint64(half)
     turned: Words = np.moveaxis(rows, 2, 0).reshape(width * WORD, across)
