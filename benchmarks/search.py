@@ -47,7 +47,7 @@ def plain(nets: list[Net], examples: Examples, setting: Setting) -> float:
     """Seconds to train the nets on the first fold, one after another."""
     started = time.perf_counter()
     for net in nets:
-        train(examples[setting.folds[0].train], net.widths, rate=net.rate, training=setting.training)
+        train(examples[setting.folds[0].train], net, training=setting.training)
     return time.perf_counter() - started
 
 

@@ -56,7 +56,7 @@ def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, op
     stack = trained_stack(nets, inputs, labels, [Fold(np.arange(70), np.arange(70))], training)
     outputs = stack.outputs(torch.from_numpy(inputs))[0].numpy()
     for position, net in enumerate(nets):
-        alone = train(examples, net.widths, rate=net.rate, training=training, seed=3)
+        alone = train(examples, net, training=training, seed=3)
         together = stack.layers(0, position)
         for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
             np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)

@@ -103,14 +103,7 @@ class Sweep:
             rng = np.random.default_rng(seed)
             examples = training_set(theory, rng=rng, recipe=recipe)
             learnt, test = split(examples, rng, 2 * self.tested / sum(sizes))
-            network = train(
-                learnt,
-                self.net.widths,
-                rate=self.net.rate,
-                training=self.training,
-                encoding=self.encoding,
-                seed=seed,
-            )
+            network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
             unknown.append(_unknown(learnt[~learnt.accepted].batch))
             own.append(accuracy(network, test))
             shared.append(accuracy(network, common))

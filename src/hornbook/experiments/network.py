@@ -101,7 +101,7 @@ class MLP:
             for layer, parameters in enumerate(layers)
             for name, values in zip(("weight", "bias"), parameters, strict=True)
         }
-        module.load_state_dict(state)
+        module.load_state_dict(state, assign=True)
         return cls(vocabulary, encoding, module.eval(), provenance or {})
 
     @property
@@ -170,13 +170,14 @@ class MLP:
             )
         inputs = encode(Batch.from_array(np.empty((0, len(vocabulary))), vocabulary), encoding).shape[1]
         module = _module([inputs, *widths, 1])
-        module.load_state_dict(load_file(weights))
+        module.load_state_dict(load_file(weights), assign=True)
         return cls(vocabulary, encoding, module.eval(), provenance)
 
 
 def _module(layers: Sequence[int]) -> torch.nn.Sequential:
-    """Linear layers with ReLU between them."""
-    parts = [part for sizes in pairwise(layers) for part in (torch.nn.Linear(*sizes), torch.nn.ReLU())]
+    """Linear layers with ReLU between them, whose weights are still to be assigned."""
+    linear = [torch.nn.Linear(below, above, device="meta") for below, above in pairwise(layers)]
+    parts = [part for layer in linear for part in (layer, torch.nn.ReLU())]
     return torch.nn.Sequential(*parts[:-1])
 
 

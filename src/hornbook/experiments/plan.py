@@ -23,11 +23,21 @@ Items: TypeAlias = NDArray[np.intp]
 Optimiser: TypeAlias = Literal["sgd", "adam"]
 
 
-class Net(NamedTuple):
-    """The hidden layers of a network and the learning rate it is trained with."""
+@dataclass(frozen=True)
+class Net:
+    """The units of a network's hidden layers, and the learning rate it is trained with."""
 
     widths: tuple[int, ...]
     rate: float
+
+    def __post_init__(self) -> None:
+        if not self.widths or min(self.widths) < 1:
+            raise HornbookError(f"a net has hidden layers of at least one unit each; got {self.widths}")
+        if not self.rate > 0:
+            raise HornbookError(f"a learning rate is positive; got {self.rate}")
+
+    def __str__(self) -> str:
+        return f"{'-'.join(map(str, self.widths))} at rate {self.rate:g}"
 
 
 class Fold(NamedTuple):

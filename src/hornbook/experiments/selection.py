@@ -166,8 +166,7 @@ def select(
     chosen = finalists[0]
     network = train(
         examples,
-        chosen.net.widths,
-        rate=chosen.net.rate,
+        chosen.net,
         training=contest.training,
         encoding=contest.encoding,
         seed=seeds[int(np.argmin(np.nan_to_num(chosen.losses, nan=np.inf)))],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import asdict, replace
 from itertools import islice
@@ -13,6 +13,7 @@ from hornbook.data.examples import Examples
 from hornbook.experiments.backend import one_thread, torch
 from hornbook.experiments.network import MLP, Encoding, encode
 from hornbook.experiments.plan import (
+    Net,
     Training,
     glorot,
     order_rng,
@@ -28,9 +29,8 @@ OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 @one_thread()
 def train(
     examples: Examples,
-    widths: Sequence[int],
+    net: Net,
     *,
-    rate: float = 0.1,
     training: Training | None = None,
     encoding: Encoding = "half",
     seed: int = 0,
@@ -45,10 +45,8 @@ def train(
     ----------
     examples
         The interpretations to learn from, and whether each is accepted.
-    widths
-        The units of each hidden layer.
-    rate
-        The learning rate.
+    net
+        The hidden layers and the learning rate.
     training
         Optimiser, epochs and batch size.
     encoding
@@ -62,21 +60,24 @@ def train(
     """
     training = training or Training()
     inputs, labels = _tensors(examples, encoding)
-    weights = glorot((inputs.shape[1], *widths, 1), weights_rng(seed, widths))
+    weights = glorot((inputs.shape[1], *net.widths, 1), weights_rng(seed, net.widths))
     network = MLP.of(
         [(weight, np.zeros(len(weight))) for weight in weights], examples.batch.vocabulary, encoding
     )
-    epochs = _epochs(network.module, inputs, labels, rate, training, order_rng(seed, 0))
+    epochs = _epochs(network.module, inputs, labels, net.rate, training, order_rng(seed, 0))
     if validation is None:
         best = sum(1 for _ in epochs)
     else:
         best = _best_epoch(epochs, network.module, *_tensors(validation, encoding), patience)
     if not np.isfinite(network.log_odds(examples.batch)).all():
-        raise HornbookError(
-            f"training diverged: {'-'.join(map(str, widths))} at rate {rate} ends in infinite weights; "
-            "lower the rate"
-        )
-    provenance = {"examples": len(examples), "rate": rate, **asdict(training), "epochs": best, "seed": seed}
+        raise HornbookError(f"training diverged: {net} ends in infinite weights; lower the rate")
+    provenance = {
+        "examples": len(examples),
+        "rate": net.rate,
+        **asdict(training),
+        "epochs": best,
+        "seed": seed,
+    }
     return replace(network, provenance=provenance)
 
 
