@@ -1,0 +1,37 @@
+"""LightGBM: boosters and their scikit-learn faces, which have their own way with missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hornbook.logic.errors import HornbookError
+from hornbook.oracles.adapters.encoding import ENCODINGS
+from hornbook.oracles.adapters.predictor import Predictor
+from hornbook.oracles.adapters.scores import Output, class_column, column_of
+
+
+def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """What the booster predicts; ? is NaN.
+
+    LightGBM rewrites the names of columns, so they are not compared with the variables': the
+    order is the caller's responsibility.
+    """
+    booster, classes = model, None
+    if hasattr(model, "fit"):
+        if not model.__sklearn_is_fitted__():
+            raise HornbookError(f"{name} is not fitted yet; call its fit first")
+        booster, classes = model.booster_, getattr(model, "classes_", None)
+    if classes is None:
+        label = column = column_of(positive, name)
+    else:
+        column = class_column(classes, positive, name)
+        label = classes[column]
+    return Predictor(
+        booster.predict,
+        name,
+        ENCODINGS["nan"],
+        positive=label,
+        column=column,
+        output=output or "score",
+        inputs=booster.num_feature(),
+    )
