@@ -17,15 +17,15 @@ from hornbook.oracles.adapters.scores import Output
 __all__ = ["ENCODINGS", "Encoding", "Output", "Predictor", "as_predictor", "load_model"]
 
 LIBRARIES = {
-    "keras": "from_keras",
-    "xgboost": "from_xgboost",
-    "lightgbm": "from_lightgbm",
-    "onnxruntime": "from_onnx",
-    "torch": "from_torch",
-    "sklearn": "from_sklearn",
+    "keras": ("from_keras", "predict_on_batch"),
+    "xgboost": ("from_xgboost", "predict"),
+    "lightgbm": ("from_lightgbm", "predict"),
+    "onnxruntime": ("from_onnx", "run"),
+    "torch": ("from_torch", "parameters"),
+    "sklearn": ("from_sklearn", "predict"),
 }
-"""The adapter for a model that descends from a class of the library. The order matters: a Keras
-model may be a torch module too, and a booster an estimator."""
+"""The adapter for a model that descends from a class of the library and has the method. The order
+matters: a Keras model may be a torch module too, and a booster an estimator."""
 
 
 def as_predictor(
@@ -86,21 +86,25 @@ def as_predictor(
 
 
 def _adapter(model: Any) -> Callable[..., Predictor]:
-    roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
-    found = [adapter for root, adapter in LIBRARIES.items() if root in roots]
-    if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
-        found = ["from_safetensors"]
-    elif not found and hasattr(model, "predict"):
-        found = ["from_sklearn"]
-    elif not found and callable(model):
-        found = ["from_function"]
-    if not found:
-        raise HornbookError(
-            f"cannot ask a {type(model).__name__}; give a function of an array, or a model of "
-            f"{', '.join(LIBRARIES)}"
-        )
-    adapter: Callable[..., Predictor] = import_module(f"{__name__}.{found[0]}").adapt
+    adapter: Callable[..., Predictor] = import_module(f"{__name__}.{_module(model)}").adapt
     return adapter
+
+
+def _module(model: Any) -> str:
+    if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
+        return "from_safetensors"
+    roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
+    for root, (module, method) in LIBRARIES.items():
+        if root in roots and hasattr(model, method):
+            return module
+    if hasattr(model, "predict"):
+        return "from_sklearn"
+    if callable(model):
+        return "from_function"
+    raise HornbookError(
+        f"cannot ask a {type(model).__name__}; "
+        f"give a function of an array, or a model of {', '.join(LIBRARIES)}"
+    )
 
 
 def _name(model: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from hornbook.logic.errors import HornbookError
 from hornbook.oracles.adapters.encoding import ENCODINGS
 from hornbook.oracles.adapters.predictor import Predictor
-from hornbook.oracles.adapters.scores import Output, class_column, column_of
+from hornbook.oracles.adapters.scores import Output, class_column, column_of, list_of
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -16,21 +16,17 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     LightGBM rewrites the names of columns, so they are not compared with the variables': the
     order is the caller's responsibility.
     """
-    booster, classes = model, None
+    booster, classes = model, []
     if hasattr(model, "fit"):
         if not model.__sklearn_is_fitted__():
             raise HornbookError(f"{name} is not fitted yet; call its fit first")
-        booster, classes = model.booster_, getattr(model, "classes_", None)
-    if classes is None:
-        label = column = column_of(positive, name)
-    else:
-        column = class_column(classes, positive, name)
-        label = classes[column]
+        booster, classes = model.booster_, list_of(getattr(model, "classes_", []))
+    column = class_column(classes, positive, name) if classes else column_of(positive, name)
     return Predictor(
         booster.predict,
         name,
         ENCODINGS["nan"],
-        positive=label,
+        positive=classes[column] if classes and column is not None else column,
         column=column,
         output=output or "score",
         inputs=booster.num_feature(),

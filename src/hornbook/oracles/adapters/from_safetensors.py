@@ -59,6 +59,11 @@ def read(path: Path) -> Network:
     if hashlib.sha256(weights).hexdigest() != checksum:
         raise HornbookError(f"{path} is not the file that {beside.name} describes: the checksums differ")
     module = _module(safetensors.load(weights), torch)
+    expected, found = encoding.inputs(len(vocabulary)), module[0].in_features
+    if expected != found:
+        raise HornbookError(
+            f"{beside} speaks of {expected} inputs, but the weights in {path.name} take {found}"
+        )
     return Network(vocabulary, encoding, module)
 
 

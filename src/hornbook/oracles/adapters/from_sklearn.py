@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.logic.errors import HornbookError
 from hornbook.oracles.adapters.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.oracles.adapters.predictor import Predictor
-from hornbook.oracles.adapters.scores import Output, class_column, refuse_output, refuse_positive
+from hornbook.oracles.adapters.scores import Output, class_column, list_of, refuse_output, refuse_positive
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -34,10 +34,10 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         dtype=np.float64,
         order="F",
     )
-    classes = getattr(model, "classes_", None)
-    if classes is None:
+    if not hasattr(model, "classes_"):
         refuse_positive(positive, name)
         return predictor
+    classes = list_of(model.classes_)
     column = class_column(classes, positive, name)
     label = classes[column]
     if hasattr(model, "predict_proba"):

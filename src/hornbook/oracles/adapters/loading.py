@@ -68,6 +68,10 @@ def _xgboost(path: Path) -> Any:
 
 
 def _lightgbm(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith("tree\n") or "\nend of trees\n" not in text:
+        # LightGBM would take the whole process down with it
+        raise HornbookError(f"{path} is no readable .txt model of LightGBM, or it was cut short")
     return library("lightgbm", "lightgbm").Booster(model_file=path)
 
 

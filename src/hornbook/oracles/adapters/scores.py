@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -46,18 +45,20 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     return chosen.astype(np.float32, copy=False)
 
 
-def class_column(classes: Sequence[Any], positive: Any, name: str) -> int:
+def class_column(classes: list[Any], positive: Any, name: str) -> int:
     """Where the positive class stands among the labels; by default the second of two."""
-    labels = list(classes)
-    if positive is None:
-        if len(labels) != 2:
-            raise HornbookError(
-                f"{name} knows the classes {labels}; say which is positive, e.g. positive={labels[0]!r}"
-            )
-        return 1
-    if positive not in labels:
-        raise HornbookError(f"{name} knows no class {positive!r}; its classes are {labels}")
-    return labels.index(positive)
+    if positive is None and len(classes) != 2:
+        raise HornbookError(
+            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
+        )
+    if positive is not None and positive not in classes:
+        raise HornbookError(f"{name} knows no class {positive!r}; its classes are {classes}")
+    return 1 if positive is None else classes.index(positive)
+
+
+def list_of(classes: Any) -> list[Any]:
+    """Labels as plain Python values, which read better in messages."""
+    return list(np.asarray(classes).tolist())
 
 
 def column_of(positive: Any, name: str) -> int | None:
