@@ -1,0 +1,1 @@
+"""Who answers queries: models, theories, samplers, and what wraps them."""

@@ -1,0 +1,1 @@
+"""Strategies and contract checks that third-party oracles can reuse."""
