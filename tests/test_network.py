@@ -17,6 +17,7 @@ from hornbook.experiments.training import train
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters import as_predictor
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)
@@ -199,3 +200,14 @@ def test_without_torch_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(HornbookError, match=r'pip install "hornbook\[torch\]"'):
         importlib.reload(backend)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_adapters_take_a_network_and_its_file(encoding, tmp_path):
+    network = train(examples(60), NET, training=Training(epochs=2), encoding=encoding)
+    network.save(tmp_path / "net.safetensors")
+    batch = examples(100).batch
+    for model in (network, tmp_path / "net.safetensors"):
+        predictor = as_predictor(model)
+        np.testing.assert_array_equal(predictor.decide(batch), network(batch))
+        np.testing.assert_allclose(predictor(batch), network.probabilities(batch), rtol=1e-5)

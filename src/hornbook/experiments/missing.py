@@ -19,7 +19,7 @@ from hornbook.data.examples import Examples
 from hornbook.data.splits import split
 from hornbook.data.target import Recipe, default_recipe, training_set
 from hornbook.distributions import Distribution, Mixture, Violations
-from hornbook.experiments.network import MLP, Encoding
+from hornbook.experiments.network import MLP, EncodingName
 from hornbook.experiments.plan import Net, Training
 from hornbook.experiments.progress import tracked
 from hornbook.experiments.training import train
@@ -71,7 +71,7 @@ class Sweep:
     shares: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
     net: Net = PAPERS_NET
     training: Training = field(default_factory=Training)
-    encoding: Encoding = "half"
+    encoding: EncodingName = "half"
     sizes: tuple[int, int] = (160, 160)
     tested: int = 500
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)

@@ -18,36 +18,27 @@ from hornbook.experiments.plan import Bools, Floats
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters import load_model
+from hornbook.oracles.adapters.encoding import Encoding
 
-Encoding: TypeAlias = Literal["half", "signed", "two-channel"]
+EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
 """How 1, 0 and ? become numbers: 1, 0, ½; or 1, -1, 0; or (1, 0), (0, 1), (0, 0)."""
+
+BLOCK = 1 << 12
+"""Interpretations that enter a network at a time: their numbers stay in the cache."""
 
 Layers: TypeAlias = Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
 
 
-def encode(batch: Batch, encoding: Encoding) -> Floats:
-    """The batch as the numbers that enter a network, one row an interpretation.
-
-    Examples
-    --------
-    >>> batch = Batch.from_array([[1, 0, np.nan]], Vocabulary(["sunny", "happy", "jogging"]))
-    >>> encode(batch, "half")
-    array([[1. , 0. , 0.5]], dtype=float32)
-    >>> encode(batch, "signed")
-    array([[ 1., -1.,  0.]], dtype=float32)
-    >>> encode(batch, "two-channel")
-    array([[1., 0., 0., 0., 1., 0.]], dtype=float32)
-
-    """
-    if encoding == "half":
-        return batch.to_array(0.5, np.float32)
-    if encoding == "signed":
-        return 2 * batch.to_array(0.5, np.float32) - 1
-    if encoding == "two-channel":
-        true, not_false = batch.to_array(0, np.float32), batch.to_array(1, np.float32)
-        return np.hstack([true, 1 - not_false])
-    raise HornbookError(f"unknown encoding {encoding!r}; choose one of {', '.join(get_args(Encoding))}")
+def encode(batch: Batch, encoding: EncodingName) -> Floats:
+    """The batch as the numbers that enter a network, one row an interpretation."""
+    if encoding not in get_args(EncodingName):
+        choice = ", ".join(get_args(EncodingName))
+        raise HornbookError(
+            f"a network cannot be trained with the encoding {encoding!r}; choose one of {choice}"
+        )
+    return Encoding.named(encoding).encode(batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +72,7 @@ class MLP:
     """
 
     vocabulary: Vocabulary
-    encoding: Encoding
+    encoding: EncodingName
     module: torch.nn.Sequential
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -90,7 +81,7 @@ class MLP:
         cls,
         layers: Layers,
         vocabulary: Vocabulary,
-        encoding: Encoding = "half",
+        encoding: EncodingName = "half",
         provenance: Mapping[str, Any] | None = None,
     ) -> MLP:
         """The network with given weights and biases."""
@@ -117,7 +108,7 @@ class MLP:
         with torch.inference_mode():
             parts = [
                 self.module(torch.from_numpy(encode(block, self.encoding))).squeeze(1).numpy()
-                for block in batch.blocks()
+                for block in batch.blocks(BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *parts])
 
@@ -148,30 +139,10 @@ class MLP:
     @classmethod
     def load(cls, path: str | Path) -> MLP:
         """The network that was saved to `path`."""
-        from safetensors.torch import load_file
-
         weights, description = _files(path)
-        for file in (weights, description):
-            if not file.exists():
-                raise HornbookError(
-                    f"there is no {file}; a network is {weights.name} and {description.name} side by side"
-                )
-        try:
-            about = json.loads(description.read_text(encoding="utf-8"))
-            expected = about["weights"]
-            vocabulary = Vocabulary(about["vocabulary"], about["duals"])
-            encoding, widths = about["encoding"], about["widths"]
-            provenance = about["provenance"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise HornbookError(f"{description} does not describe a network: {error!r}") from None
-        if hashlib.sha256(weights.read_bytes()).hexdigest() != expected:
-            raise HornbookError(
-                f"{weights} is not the file that {description.name} describes: the checksums differ"
-            )
-        inputs = encode(Batch.from_array(np.empty((0, len(vocabulary))), vocabulary), encoding).shape[1]
-        module = _module([inputs, *widths, 1])
-        module.load_state_dict(load_file(weights), assign=True)
-        return cls(vocabulary, encoding, module.eval(), provenance)
+        kept = load_model(weights)
+        about = json.loads(description.read_text(encoding="utf-8"))
+        return cls(kept.vocabulary, about["encoding"], kept.module, about.get("provenance", {}))
 
 
 def _module(layers: Sequence[int]) -> torch.nn.Sequential:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hornbook.data.examples import Examples, Tally, accuracy_by_kind
 from hornbook.data.splits import parts
-from hornbook.experiments.network import MLP, Encoding, encode
+from hornbook.experiments.network import MLP, EncodingName, encode
 from hornbook.experiments.plan import Fold, Net, Setting, Training, folds_of
 from hornbook.experiments.scores import Score, Scores
 from hornbook.experiments.search import grid, score
@@ -45,7 +45,7 @@ class Contest:
 
     nets: tuple[Net, ...] = field(default_factory=grid, repr=False)
     training: Training = field(default_factory=Training)
-    encoding: Encoding = "half"
+    encoding: EncodingName = "half"
     folds: int = 3
     finalists: int = 50
     seeds: int = 5

@@ -11,7 +11,7 @@ import numpy as np
 
 from hornbook.data.examples import Examples
 from hornbook.experiments.backend import one_thread, torch
-from hornbook.experiments.network import MLP, Encoding, encode
+from hornbook.experiments.network import MLP, EncodingName, encode
 from hornbook.experiments.plan import (
     Net,
     Training,
@@ -32,7 +32,7 @@ def train(
     net: Net,
     *,
     training: Training | None = None,
-    encoding: Encoding = "half",
+    encoding: EncodingName = "half",
     seed: int = 0,
     validation: Examples | None = None,
     patience: int = 10,
@@ -125,7 +125,7 @@ def _loss(module: torch.nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -
     return torch.nn.functional.binary_cross_entropy_with_logits(module(inputs).squeeze(1), labels)
 
 
-def _tensors(examples: Examples, encoding: Encoding) -> tuple[torch.Tensor, torch.Tensor]:
+def _tensors(examples: Examples, encoding: EncodingName) -> tuple[torch.Tensor, torch.Tensor]:
     if not len(examples):
         raise HornbookError("there are no examples to train or validate on")
     inputs = torch.from_numpy(encode(examples.batch, encoding))
