@@ -179,7 +179,7 @@ def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
 
 
 def test_a_search_is_many_times_faster_than_one_net_at_a_time():
-    """A hundred nets in lockstep cost less than ten times a single one."""
+    """Two dozen nets in lockstep cost less than ten times a single one."""
     nets = [Net((4, 4), 0.01 * number) for number in range(1, 25)]
 
     def seconds(nets):

@@ -1,5 +1,8 @@
 """Choosing a net: finalists are scored again, and fresh examples play no part in the choice."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -97,3 +100,23 @@ def test_a_contest_that_no_net_survives_says_so(patients):
     contest = Contest((Net((4, 4), 1e30),), Training(epochs=2), finalists=1, seeds=1)
     with pytest.raises(HornbookError, match="training diverged"):
         select(*patients, contest, processes=1)
+
+
+REAL = Path(
+    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[2] / "shared" / "data" / "hcc-survival.csv"
+)
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="the HCC file is not here; set HORNBOOK_HCC to a copy of it")
+def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
+    """Random ones and violations are told apart; real patients with their class are not."""
+    table = load_dataset("hcc", path=REAL)
+    _, rows = binarise(table, dual=True)
+    theory = target_theory(table)
+    examples, fresh = (training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
+    selection = select(examples, fresh, Contest(grid((2,), rates=(0.01,)), finalists=4, seeds=2), processes=1)
+    assert 0.9 < selection.scores.best(1)[0].mean < 0.97
+    assert selection.fresh["random, accepted"].share > 0.95
+    assert selection.fresh["violation, rejected"].share > 0.85
+    assert selection.fresh["row, accepted"].share < 0.5
+    assert selection.network(rows).mean() < 0.5
