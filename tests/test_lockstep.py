@@ -1,5 +1,7 @@
 """A net trained in lockstep with others is the net trained alone."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,6 +37,19 @@ def trained_stack(nets, inputs, labels, folds, training, seed=3):
     return stack
 
 
+def layers(stack, task, net):
+    """The weights and biases of one net of a stack, without the padding."""
+    position, copies = task * len(stack.nets) + net, stack.tasks * len(stack.nets)
+    widths = (stack.inputs, *stack.nets[net].widths, 1)
+    return [
+        (
+            weight.view(copies, -1, weight.shape[2])[position, :above, :below].numpy(),
+            bias.view(copies, -1)[position, :above].numpy(),
+        )
+        for weight, bias, (below, above) in zip(stack.weights, stack.biases, pairwise(widths), strict=True)
+    ]
+
+
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
 @pytest.mark.parametrize(
     "architectures",
@@ -57,7 +72,7 @@ def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, op
     outputs = stack.outputs(torch.from_numpy(inputs))[0].numpy()
     for position, net in enumerate(nets):
         alone = train(examples, net, training=training, seed=3)
-        together = stack.layers(0, position)
+        together = layers(stack, 0, position)
         for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
             np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)
             np.testing.assert_allclose(bias, layer.bias.detach().numpy(), rtol=1e-3, atol=2e-5)
@@ -83,7 +98,7 @@ def test_the_tasks_do_not_see_each_other(optimiser):
             lockstep.train(stack, torch.from_numpy(inputs), targets, own, optimiser)
         for net in range(len(nets)):
             for (weight, bias), (weight_alone, bias_alone) in zip(
-                together.layers(task, net), stack.layers(0, net), strict=True
+                layers(together, task, net), layers(stack, 0, net), strict=True
             ):
                 np.testing.assert_allclose(weight, weight_alone, rtol=1e-4, atol=1e-6)
                 np.testing.assert_allclose(bias, bias_alone, rtol=1e-4, atol=1e-6)
@@ -120,6 +135,12 @@ def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, b
     assert max(map(len, seen)) - min(map(len, seen)) <= 1
     assert max(map(len, seen)) <= batch_size
     assert torch.allclose(order.shares.sum(2), torch.ones(()))
+
+
+def test_a_fold_may_have_fewer_examples_than_an_epoch_has_steps():
+    folds = [Fold(np.arange(5), np.arange(1)), Fold(np.arange(4), np.arange(1))]
+    order = lockstep.schedule(folds, Training(epochs=1, batch_size=1), 0, "cpu")
+    assert order.shares.sum(2).tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]]
 
 
 def test_a_net_that_diverges_does_not_disturb_its_neighbours():

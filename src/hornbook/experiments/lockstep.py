@@ -84,7 +84,7 @@ def schedule(folds: Sequence[Fold], training: Training, seed: int, device: str) 
         order = steps(fold.train, per_epoch, training.epochs, order_rng(seed, task))
         for step, chosen in enumerate(order):
             items[task, step, : len(chosen)] = chosen
-            shares[task, step, : len(chosen)] = 1 / len(chosen)
+            shares[task, step, : len(chosen)] = 1 / max(len(chosen), 1)
     return Schedule(torch.from_numpy(items).to(device), torch.from_numpy(shares).to(device))
 
 
@@ -146,18 +146,6 @@ class Stack:
             for block in torch.split(examples, EVALUATED)
         ]
         return torch.cat(blocks, dim=2)
-
-    def layers(self, task: int, net: int) -> list[tuple[Floats, Floats]]:
-        """The weights and biases of one net, without the padding."""
-        position, copies = task * len(self.nets) + net, self.tasks * len(self.nets)
-        widths = (self.inputs, *self.nets[net].widths, 1)
-        return [
-            (
-                weight.view(copies, -1, weight.shape[2])[position, :above, :below].cpu().numpy(),
-                bias.view(copies, -1)[position, :above].cpu().numpy(),
-            )
-            for weight, bias, (below, above) in zip(self.weights, self.biases, pairwise(widths), strict=True)
-        ]
 
 
 class Sgd:
