@@ -23,7 +23,7 @@ class Baseline:
     name
         What reports call it.
     member
-        Its own answers. The rules may say less, see `hornbook.baselines.branches`.
+        Its own answers. The rules reject all that it rejects, see `branch_rules` for what more.
     theory
         The branches to rejecting leaves.
     seconds

@@ -82,12 +82,14 @@ def accepted_by(tree: Node, batch: Batch) -> Bools:
 def branch_rules(tree: Node, vocabulary: Vocabulary) -> HornTheory:
     """The branches to rejecting leaves as rules with the head ⊥.
 
-    What a branch demands to be true or not known to be false becomes the variable, and what
-    it demands to be false or not known to be true becomes the dual. No Horn rule can demand
-    that a value is unknown: a branch that does is left out. So every rule is sound: what the
-    theory rejects, the tree rejects. On complete interpretations both reject the same; on
-    others the tree may reject more, namely by what is unknown. Heads are ⊥ because any other
-    head could make one branch trigger the next.
+    A branch that demands a value to be true gives its rule the variable, and one that demands
+    it to be false gives it the dual. What may be unknown too, such as "not known to be true",
+    asks for no knowledge and gives nothing. Heads are ⊥ because any other head could make one
+    branch trigger the next.
+
+    Horn rules reject more as more is known, and a tree need not. So the theory rejects exactly
+    what the tree rejects with all of the values or with some of them forgotten: all that the
+    tree rejects, and nothing else if the tree is coherent.
 
     Examples
     --------
@@ -98,13 +100,10 @@ def branch_rules(tree: Node, vocabulary: Vocabulary) -> HornTheory:
     horse ∧ not_wings → ⊥
 
     """
+    _refuse_lone(vocabulary)
     return HornTheory(
         vocabulary,
-        (
-            Rule((_literal(vocabulary, v, values) for v, values in demands.items()), BOTTOM)
-            for demands in rejecting_branches(tree)
-            if {UNKNOWN} not in demands.values()
-        ),
+        (Rule(_body(demands, vocabulary), BOTTOM) for demands in rejecting_branches(tree)),
     )
 
 
@@ -124,18 +123,13 @@ def rejecting_branches(tree: Node) -> Iterator[dict[int, Values]]:
                 pending.append((child, {**demands, node.variable: allowed}))
 
 
-def tested_variables(vocabulary: Vocabulary) -> NDArray[np.intp]:
+def one_of_each_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
     """One variable of each pair: the other one says the same.
 
     A tree that sees both gains nothing, and a Hoeffding tree loses: its best two tests are
     always equally good, so that it never gets sure of the better one.
     """
-    lone = [vocabulary.name(v) for v, dual in enumerate(vocabulary.duals) if dual is None]
-    if lone:
-        raise HornbookError(
-            f"{lone[0]!r} has no dual, so that no rule can ask for it to be false; "
-            "use Vocabulary.with_duals or Binariser(dual=True)"
-        )
+    _refuse_lone(vocabulary)
     return Literals.of(vocabulary).drawn
 
 
@@ -150,8 +144,19 @@ def tree_input(batch: Batch, variables: NDArray[np.intp]) -> NDArray[np.float32]
     return part.to_array(UNKNOWN, np.float32)
 
 
-def _literal(vocabulary: Vocabulary, variable: int, values: Values) -> int:
-    dual = vocabulary.dual(variable)
-    if 1.0 in values or dual is None:
-        return variable
-    return dual
+def _refuse_lone(vocabulary: Vocabulary) -> None:
+    for v, dual in enumerate(vocabulary.duals):
+        if dual is None:
+            raise HornbookError(
+                f"{vocabulary.name(v)!r} has no dual, so that no rule can ask for it to be false; "
+                "use Vocabulary.with_duals or Binariser(dual=True)"
+            )
+
+
+def _body(demands: dict[int, Values], vocabulary: Vocabulary) -> Iterator[int]:
+    for variable, values in demands.items():
+        dual = vocabulary.dual(variable)
+        if values == {1.0}:
+            yield variable
+        elif values == {0.0} and dual is not None:
+            yield dual

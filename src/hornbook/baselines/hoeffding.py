@@ -24,8 +24,8 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    one_of_each_pair,
     split_at,
-    tested_variables,
     tree_input,
 )
 from hornbook.distributions import Distribution
@@ -154,8 +154,8 @@ def tuned(
     size: int,
     rng: np.random.Generator,
     *,
-    grace_periods: tuple[int, ...] = (50, 200, 1000),
-    deltas: tuple[float, ...] = (1e-7, 1e-3, 1e-1),
+    grace_periods: tuple[int, ...] = (20, 50, 200),
+    deltas: tuple[float, ...] = (1e-7, 1e-3, 0.1, 0.5),
     leaves: Literal["majority", "naive bayes"] = "majority",
     seconds: float | None = None,
 ) -> Tuning:
@@ -184,7 +184,7 @@ class _Growing:
 
     def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings) -> None:
         self.settings = settings
-        self.variables = tested_variables(vocabulary)
+        self.variables = one_of_each_pair(vocabulary)
         self.columns = self.variables.tolist()
         self.model = _river_tree(settings)
 

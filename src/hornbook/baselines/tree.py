@@ -21,8 +21,8 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    one_of_each_pair,
     split_at,
-    tested_variables,
     tree_input,
 )
 from hornbook.distributions import Distribution
@@ -72,7 +72,7 @@ def decision_tree(
     if size < 1:
         raise HornbookError(f"a tree is fitted to at least one interpretation; got size={size}")
     start = time.perf_counter()
-    variables = tested_variables(distribution.vocabulary)
+    variables = one_of_each_pair(distribution.vocabulary)
     batch = distribution.draw(size, rng)
     labels = labels_of(member, batch)
     fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=int(rng.integers(2**31))).fit(
