@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hornbook.logic import bits
 from hornbook.logic.bits import Words
+from hornbook.logic.dense import Order, Values, as_numbers
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -101,15 +102,11 @@ class Batch:
             start += len(batch)
         return cls(vocabulary, true, false, size)
 
-    def to_array(self, unknown: float = np.nan, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """The (k, n) array of 1, 0 and `unknown`."""
-        dense = np.empty((self.size, len(self.vocabulary)), dtype)
-        for start in range(0, self.size, BLOCK):
-            size = min(BLOCK, self.size - start)
-            true = bits.unpack(bits.span(self.true, start, size), size)
-            false = bits.unpack(bits.span(self.false, start, size), size)
-            dense[start : start + size] = np.where(true, 1, np.where(false, 0, unknown))
-        return dense
+    def to_array(
+        self, unknown: float = np.nan, dtype: DTypeLike = np.float64, order: Order = "C"
+    ) -> NDArray[Any]:
+        """The (k, n) array of 1, 0 and `unknown`; order `F` is the faster to make."""
+        return as_numbers(self.true, self.false, Values(1, 0, unknown), dtype, order)[: self.size]
 
     def blocks(self, size: int = BLOCK) -> Iterator[Batch]:
         """The batch in consecutive parts of at most `size` interpretations."""

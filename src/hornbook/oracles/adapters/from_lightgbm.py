@@ -1,0 +1,33 @@
+"""LightGBM: boosters and their scikit-learn faces, which have their own way with missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hornbook.logic.errors import HornbookError
+from hornbook.oracles.adapters.encoding import ENCODINGS
+from hornbook.oracles.adapters.predictor import Predictor
+from hornbook.oracles.adapters.scores import Output, class_column, column_of, list_of
+
+
+def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """What the booster predicts; ? is NaN.
+
+    LightGBM rewrites the names of columns, so they are not compared with the variables': the
+    order is the caller's responsibility.
+    """
+    booster, classes = model, []
+    if hasattr(model, "fit"):
+        if not model.__sklearn_is_fitted__():
+            raise HornbookError(f"{name} is not fitted yet; call its fit first")
+        booster, classes = model.booster_, list_of(getattr(model, "classes_", []))
+    column = class_column(classes, positive, name) if classes else column_of(positive, name)
+    return Predictor(
+        booster.predict,
+        name,
+        ENCODINGS["nan"],
+        positive=classes[column] if classes and column is not None else column,
+        column=column,
+        output=output or "score",
+        inputs=booster.num_feature(),
+    )

@@ -1,0 +1,136 @@
+"""ONNX models, run by onnxruntime."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic.errors import HornbookError
+from hornbook.oracles.adapters.libraries import library
+from hornbook.oracles.adapters.predictor import Predictor
+from hornbook.oracles.adapters.scores import Output, class_column, column_of, refuse_output, undecided
+
+PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")
+
+NUMPY_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+}
+
+SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+"""Operators that pass numbers on as they are."""
+
+INFERRED: dict[str, Output] = {
+    "Sigmoid": "probability",
+    "Softmax": "probability",
+    "LogSoftmax": "logit",
+    "Gemm": "logit",
+    "MatMul": "logit",
+}
+
+
+def open_session(path: Path) -> Any:
+    """The model in a file, ready to run."""
+    onnxruntime = library("onnxruntime", "onnx")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # what goes wrong is raised, not printed as well
+    present = onnxruntime.get_available_providers()
+    chosen = [provider for provider in PROVIDERS if provider in present]
+    return onnxruntime.InferenceSession(path, options, providers=chosen)
+
+
+def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """One input, and an output that is found as follows.
+
+    Classifiers converted from scikit-learn and the like have a label and probabilities: the
+    latter are taken; `positive` is a column of them, or a label if they come as maps. A model
+    with labels alone decides. A model with one output of numbers is a network: whether it gives
+    probabilities or logits is read off its last operator, unless `output` says so.
+    """
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
+        what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
+        raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
+    rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
+    predictor = Predictor(
+        outputs=session.run, name=name, inputs=columns, dtype=NUMPY_TYPES[inputs[0].type], order="C"
+    )
+    maps = [each.name for each in outputs if each.type.startswith("seq(map(")]
+    numbers = [each.name for each in outputs if each.type.startswith(("tensor(float", "tensor(double"))]
+    labels = [each.name for each in outputs if each.name not in maps + numbers]
+    run = partial(_run, session, inputs[0].name, rows)
+    if maps:
+        refuse_output(output, name)
+        label = 1 if positive is None else positive
+        return replace(predictor, outputs=partial(_mapped, run, maps[0], positive, name), positive=label)
+    if len(numbers) > 1 or not outputs:
+        raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
+    if not numbers:
+        refuse_output(output, name)
+        label = 1 if positive is None else positive
+        return replace(predictor, outputs=partial(_decided, run, labels[0], label), positive=label)
+    column = column_of(positive, name)
+    return replace(
+        predictor,
+        outputs=partial(run, numbers[0]),
+        positive=column,
+        column=column,
+        output=output or ("probability" if labels else _inferred(session, numbers[0], name)),
+    )
+
+
+def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:
+    """The named output; a model exported for a fixed number of rows gets just so many at a time."""
+    array = np.ascontiguousarray(array)
+    if rows is None:
+        return session.run([target], {source: array})[0]
+    answers: list[Any] = []
+    for start in range(0, len(array), rows):
+        part = array[start : start + rows]
+        filled = np.concatenate([part, np.repeat(part[-1:], rows - len(part), axis=0)])
+        answers.extend(session.run([target], {source: filled})[0][: len(part)])
+    return answers
+
+
+def _mapped(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
+    maps = run(target, array)
+    classes = list(maps[0])
+    label = classes[class_column(classes, positive, name)]
+    return np.array([each[label] for each in maps], np.float32)
+
+
+def _decided(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
+    decided: NDArray[Any] = np.asarray(run(target, array)) == label
+    return decided
+
+
+def _inferred(session: Any, target: str, name: str) -> Output:
+    last = _last_operator(session, target)
+    if last not in INFERRED:
+        raise undecided(name)
+    return INFERRED[last]
+
+
+def _last_operator(session: Any, target: str) -> str:
+    """The operator that the named output comes from; onnxruntime itself does not tell."""
+    onnx = library("onnx", "onnx")
+    if session._model_path:
+        graph = onnx.load(session._model_path, load_external_data=False).graph
+    else:
+        graph = onnx.load_from_string(session._model_bytes).graph
+    producer = {result: node for node in graph.node for result in node.output}
+    node = producer.get(target)
+    while node is not None and node.op_type in SHAPING:
+        node = producer.get(node.input[0])
+    if node is not None and node.op_type == "Add":
+        terms = [producer[term].op_type for term in node.input if term in producer]
+        return terms[0] if len(terms) == 1 else "Add"
+    return "" if node is None else str(node.op_type)

@@ -1,0 +1,144 @@
+"""A model as one function: a batch in, a score each out, and what was wrong if it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import WORD, Bools
+from hornbook.logic.dense import Order
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters.encoding import COMPLETE, Encoding
+from hornbook.oracles.adapters.scores import Floats, Output, positive_scores
+
+BLOCK = 63 * WORD
+"""Interpretations given to a model at a time. Few enough for the caches; an odd number of words,
+since rows that are a power of two apart would compete for the same cache lines."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model that scores partial interpretations.
+
+    Parameters
+    ----------
+    outputs
+        The model itself: a (k, inputs) array in, one number or one row of numbers each out.
+    name
+        What messages call it.
+    encoding
+        How 1, 0 and ? are given to it.
+    threshold
+        It decides for the positive class where the score is at least this.
+    positive
+        The class that the score is about: a label of the model's, or a column of its output.
+        None is the second of two.
+    column
+        The column of the output that belongs to the positive class.
+    output
+        Whether the outputs are probabilities, logits, or scores to be taken as they are.
+    inputs, names
+        How many numbers the model takes and what they were called in training, where known.
+    dtype, order
+        What arrays it reads fastest.
+
+    Examples
+    --------
+    >>> mean = Predictor(lambda array: array.mean(axis=1), "mean", Encoding(unknown=0.5))
+    >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], Vocabulary(["sunny", "happy"]))
+    >>> mean(batch)
+    array([0.75, 0.25], dtype=float32)
+    >>> mean.decide(batch)
+    array([ True, False])
+
+    """
+
+    outputs: Callable[[NDArray[Any]], Any]
+    name: str
+    encoding: Encoding = COMPLETE
+    threshold: float = 0.5
+    positive: Any = None
+    column: int | None = None
+    output: Output = "score"
+    inputs: int | None = None
+    names: tuple[str, ...] | None = None
+    dtype: DTypeLike = np.float32
+    order: Order = "C"
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The score of the positive class for each interpretation, about 0 to 1."""
+        self.check(batch.vocabulary)
+        self.encoding.refuse_unknown(batch)
+        scores = np.empty(len(batch), np.float32)
+        for start in range(0, len(batch), BLOCK):
+            scores[start : start + BLOCK] = self._block(batch[start : start + BLOCK], start)
+        return scores
+
+    def decide(self, batch: Batch) -> Bools:
+        """For each interpretation, whether its score reaches the threshold."""
+        decided: Bools = self(batch) >= self.threshold
+        return decided
+
+    def check(self, vocabulary: Vocabulary) -> None:
+        """Raise unless the model's inputs are the variables of the vocabulary."""
+        given = self.encoding.inputs(len(vocabulary))
+        if self.inputs not in (None, given):
+            raise HornbookError(
+                f"{self.name} takes {self.inputs} inputs, but {len(vocabulary)} variables in "
+                f"{self.encoding.channels} channel(s) give {given}; check the vocabulary and the encoding"
+            )
+        if self.names is None or self.encoding.channels != 1:
+            return
+        for position, (theirs, ours) in enumerate(zip(self.names, vocabulary, strict=True)):
+            if theirs != ours:
+                raise HornbookError(
+                    f"input {position} of {self.name} was called {theirs!r} in training, but variable "
+                    f"{position} is {ours!r}; give the variables in the model's order"
+                )
+
+    def _block(self, block: Batch, start: int) -> Floats:
+        try:
+            raw = self._outputs(block)
+        except Exception as error:
+            row = start + self._first_failure(block)
+            raise HornbookError(
+                f"{self.name} failed on row {row}: {type(error).__name__}: {error}"
+            ) from error
+        rows = f"rows {start} to {start + len(block) - 1}"
+        if raw.ndim == 0 or len(raw) != len(block):
+            count = raw.shape[0] if raw.ndim else "a single number"
+            raise HornbookError(f"{self.name} answered {rows} with {count} instead of {len(block)} scores")
+        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {rows}")
+        wrong = ~np.isfinite(scores)
+        if self.output == "probability":
+            wrong |= (scores < 0) | (scores > 1)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise HornbookError(
+                f"{self.name} gave row {start + row} the score {scores[row]}, which is no {self.output}"
+                + ("; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else "")
+            )
+        return scores
+
+    def _outputs(self, block: Batch) -> NDArray[Any]:
+        raw = np.asarray(self.outputs(self.encoding.encode(block, self.dtype, self.order)))
+        return raw if raw.dtype == np.float64 else raw.astype(np.float32, copy=False)
+
+    def _first_failure(self, block: Batch) -> int:
+        """The first row on which the model fails, by halving; the caller saw it fail on all."""
+        low, high = 0, len(block)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._outputs(block[low:middle])
+            except Exception:
+                high = middle
+            else:
+                low = middle
+        return low

@@ -1,0 +1,103 @@
+"""From what a model puts out to one score of the positive class each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic.errors import HornbookError
+
+Floats: TypeAlias = NDArray[np.float32]
+Output: TypeAlias = Literal["probability", "logit", "score"]
+"""`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
+
+
+def positive_scores(raw: NDArray[Any], column: int | None, output: Output, source: str) -> Floats:
+    """One score each from outputs of shape (k,), (k, 1) or (k, classes).
+
+    A single number is about class 1 of two. Of two columns the second is the positive class
+    unless `column` says otherwise; of more, `column` must say.
+
+    Examples
+    --------
+    >>> positive_scores(np.array([[0.9, 0.1], [0.2, 0.8]]), None, "probability", "model")
+    array([0.1, 0.8], dtype=float32)
+    >>> positive_scores(np.array([[0.0], [4.0]]), 0, "logit", "model").round(2)
+    array([0.5 , 0.02], dtype=float32)
+
+    """
+    if raw.ndim > 2 or raw.shape[-1] == 0:
+        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
+    single = raw.ndim == 1 or raw.shape[1] == 1
+    classes = 2 if single else raw.shape[1]
+    if column is None and classes > 2:
+        raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
+    column = 1 if column is None else column
+    if column >= classes:
+        raise HornbookError(f"{source}: there is no class {column}, only 0 to {classes - 1}")
+    if single:
+        second = _sigmoid(raw.reshape(-1)) if output == "logit" else raw.reshape(-1)
+        chosen = second if column == 1 else 1 - second
+    else:
+        chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
+    return chosen.astype(np.float32, copy=False)
+
+
+def class_column(classes: list[Any], positive: Any, name: str) -> int:
+    """Where the positive class stands among the labels; by default the second of two."""
+    if positive is None and len(classes) != 2:
+        raise HornbookError(
+            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
+        )
+    if positive is not None and positive not in classes:
+        raise HornbookError(f"{name} knows no class {positive!r}; its classes are {classes}")
+    return 1 if positive is None else classes.index(positive)
+
+
+def list_of(classes: Any) -> list[Any]:
+    """Labels as plain Python values, which read better in messages."""
+    return list(np.asarray(classes).tolist())
+
+
+def column_of(positive: Any, name: str) -> int | None:
+    """The positive class of a model whose classes have no names: a column of its output."""
+    if positive is None:
+        return None
+    if isinstance(positive, int | np.integer) and positive >= 0:
+        return int(positive)
+    raise HornbookError(f"{name} knows no class names; positive is a column of its output, not {positive!r}")
+
+
+def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore"):  # e^x for a large x is infinite, and the score rightly 0
+        probabilities: NDArray[Any] = 1 / (1 + np.exp(-logits))
+    return probabilities
+
+
+def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which the caller refuses
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: NDArray[Any] = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def refuse_output(output: Output | None, name: str) -> None:
+    """For models of which it is known what they put out."""
+    if output is not None:
+        raise HornbookError(f"it is known what {name} puts out; leave output={output!r} out")
+
+
+def refuse_positive(positive: Any, name: str) -> None:
+    """For models without classes."""
+    if positive is not None:
+        raise HornbookError(f"{name} has no classes, so none is positive; leave positive={positive!r} out")
+
+
+def undecided(name: str) -> HornbookError:
+    """For networks that may give either."""
+    return HornbookError(
+        f"cannot tell whether {name} gives probabilities or logits; "
+        "pass output='probability' or output='logit'"
+    )

@@ -1,0 +1,289 @@
+"""A model that fails is an error that names it and the row; what is ambiguous must be said."""
+
+import numpy as np
+import pytest
+import torch
+from adapter_models import (
+    BUILDERS,
+    VOCABULARY,
+    WIDTH,
+    OwnForward,
+    layers,
+    lightgbm_classifier,
+    onnx_model,
+    onnx_network,
+    session,
+    xgboost_classifier,
+)
+from onnx import TensorProto, helper
+
+from hornbook import Batch, HornbookError
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.adapters.predictor import BLOCK
+from hornbook.testing.predictors import assert_refuses
+
+
+def batch(array):
+    return Batch.from_array(array, VOCABULARY)
+
+
+class Raising:
+    """Fails on rows with the first variable true."""
+
+    def __call__(self, array):
+        if (array[:, 0] == 1).any():
+            raise ArithmeticError("first is true")
+        return array[:, 0]
+
+
+def one_bad_row(row, size=BLOCK + 200):
+    array = np.zeros((size, WIDTH))
+    array[row:, 0] = 1
+    return batch(array)
+
+
+@pytest.mark.parametrize("row", [0, 1, 77, BLOCK - 1, BLOCK, BLOCK + 199])
+def test_a_model_that_raises_is_named_with_the_row(row):
+    predictor = as_predictor(Raising())
+    assert_refuses(
+        predictor, one_bad_row(row), f"Raising failed on row {row}: ArithmeticError: first is true"
+    )
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("row", [3, BLOCK + 5])
+def test_a_score_that_is_no_number_is_named_with_the_row(bad, row):
+    predictor = as_predictor(lambda array: np.where(array[:, 0] == 1, bad, 0), name="judge")
+    assert_refuses(predictor, one_bad_row(row), "judge", f"row {row} the score {bad}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [((3,), "3 instead of 5"), ((), "a single number"), ((6, 2), "6 instead of 5"), ((0,), "0 instead of 5")],
+)
+def test_the_wrong_number_of_scores(shape, words):
+    predictor = as_predictor(lambda array: np.zeros(shape), name="judge")
+    assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge", "rows 0 to 4", words)
+
+
+@pytest.mark.parametrize("shape", [(5, 2, 2), (5, 0)])
+def test_scores_of_an_odd_shape(shape):
+    predictor = as_predictor(lambda array: np.zeros(shape), name="judge")
+    assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge", str(shape))
+
+
+def test_scores_that_are_no_numbers_at_all():
+    predictor = as_predictor(lambda array: ["yes"] * len(array), name="judge")
+    assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge failed on row 0", "yes")
+
+
+class BadModule(torch.nn.Module):
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def forward(self, inputs):
+        return self.answer(inputs)
+
+
+def bad_torch(answer):
+    return as_predictor(BadModule(answer), output="logit")
+
+
+def bad_keras(answer):
+    import keras
+
+    class Bad(keras.layers.Layer):
+        def call(self, inputs):
+            return answer(inputs)
+
+        def compute_output_shape(self, shape):
+            return shape[:1]
+
+    inputs = keras.Input((WIDTH,))
+    return as_predictor(keras.Model(inputs, Bad()(inputs)), output="logit")
+
+
+def bad_sklearn(answer):
+    from sklearn.base import BaseEstimator, RegressorMixin
+
+    class Bad(RegressorMixin, BaseEstimator):
+        n_features_in_ = WIDTH
+
+        def fit(self, inputs, labels):
+            return self
+
+        def predict(self, inputs):
+            return answer(torch.from_numpy(np.ascontiguousarray(inputs))).numpy()
+
+        def __sklearn_is_fitted__(self):
+            return True
+
+    return as_predictor(Bad())
+
+
+def bad_xgboost(answer):
+    import xgboost
+
+    class Bad(xgboost.Booster):
+        def inplace_predict(self, data, **options):
+            return answer(torch.from_numpy(data)).numpy()
+
+    return as_predictor(Bad(model_file=xgboost_classifier().get_booster().save_raw()))
+
+
+def bad_lightgbm(answer):
+    import lightgbm
+
+    class Bad(lightgbm.Booster):
+        def predict(self, data, **options):
+            return answer(torch.from_numpy(data)).numpy()
+
+    return as_predictor(Bad(model_str=lightgbm_classifier().booster_.model_to_string()))
+
+
+def raising(inputs):
+    if (inputs[:, 0] == 1).any():
+        raise ArithmeticError("first is true")
+    return inputs[:, 0]
+
+
+BAD = {f.__name__: f for f in (bad_torch, bad_keras, bad_sklearn, bad_xgboost, bad_lightgbm)}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_failing_models_of_every_library(bad):
+    failing = one_bad_row(7, 20)
+    predictor = BAD[bad](raising)
+    assert_refuses(predictor, failing, predictor.name, "failed on row 7", "first is true")
+    predictor = BAD[bad](lambda inputs: torch.where(inputs[:, 0] == 1, torch.nan, 0.0))
+    assert_refuses(predictor, failing, predictor.name, "row 7 the score nan")
+    predictor = BAD[bad](lambda inputs: inputs[:-1, 0])
+    assert_refuses(predictor, failing, predictor.name, "rows 0 to 19", "19 instead of 20")
+
+
+def onnx_scores(*nodes, rows="k", constants=()):
+    """A model whose output `scores` is a matrix; column 0 is the score."""
+    model = onnx_model(nodes, [("scores", TensorProto.FLOAT, [rows, WIDTH])], constants)
+    return as_predictor(session(model), output="score", positive=0)
+
+
+def test_failing_onnx_models():
+    node = helper.make_node
+    failing = one_bad_row(7, 20)
+    negative = node("Neg", ["inputs"], ["negative"])
+    nan = onnx_scores(negative, node("Sqrt", ["negative"], ["scores"]))
+    assert_refuses(nan, failing, "InferenceSession", "row 7 the score nan")
+    short = onnx_scores(node("ReduceMax", ["inputs"], ["scores"], axes=[0]), rows=1)
+    assert_refuses(short, failing, "InferenceSession", "1 instead of 20")
+    index = node("Cast", ["inputs"], ["index"], to=TensorProto.INT64)
+    one = ("one", np.zeros(1, np.float32))
+    outside = onnx_scores(index, node("Gather", ["one", "index"], ["scores"]), constants=[one])
+    assert_refuses(outside, failing, "InferenceSession failed on row 7")
+
+
+def test_logits_taken_for_probabilities_are_noticed():
+    model = torch.nn.Sequential(*layers())
+    torch.nn.init.constant_(model[2].bias, 3.0)
+    predictor = as_predictor(model, output="probability", encoding="half", name="net")
+    assert_refuses(predictor, one_bad_row(0, 3), "net gave row 0", "pass output='logit'")
+
+
+def test_forward_must_give_one_tensor():
+    predictor = bad_torch(lambda inputs: (inputs, inputs))
+    assert_refuses(predictor, one_bad_row(0, 3), "BadModule failed on row 0", "gave a tuple")
+
+
+def several_inputs():
+    import keras
+
+    inputs = [keras.Input((2,)), keras.Input((4,))]
+    return keras.Model(inputs, keras.layers.Dense(1)(keras.layers.Concatenate()(inputs)))
+
+
+def own_call():
+    import keras
+
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.last = keras.layers.Dense(1, "sigmoid")
+
+        def call(self, inputs):
+            return self.last(inputs)
+
+    return Own()
+
+
+def unfitted(path):
+    module, name = path.rsplit(".", 1)
+    return getattr(pytest.importorskip(module), name)()
+
+
+def two_outputs():
+    nodes = [helper.make_node("Relu", ["inputs"], ["a"]), helper.make_node("Neg", ["inputs"], ["b"])]
+    return session(onnx_model(nodes, [(name, TensorProto.FLOAT, ["k", WIDTH]) for name in "ab"]))
+
+
+def three_classes():
+    from sklearn.naive_bayes import BernoulliNB
+
+    return BernoulliNB().fit(np.eye(3), ["a", "b", "c"])
+
+
+def logistic():
+    return BUILDERS["logistic"]().outputs.args[0].__self__
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (lambda: 7, {}, "cannot ask a int; give a function of an array, or a model of keras"),
+        (lambda: unfitted("sklearn.preprocessing.StandardScaler"), {}, "cannot ask a StandardScaler"),
+        (lambda: as_predictor(len), {}, "len is a predictor already"),
+        (lambda: unfitted("sklearn.linear_model.LogisticRegression"), {}, "LogisticRegression is not fitted"),
+        (lambda: unfitted("lightgbm.LGBMClassifier"), {}, "LGBMClassifier is not fitted"),
+        (lambda: unfitted("xgboost.XGBClassifier"), {}, "XGBClassifier is not fitted"),
+        (logistic, {"positive": "yes"}, r"knows no class 'yes'; its classes are \[.*0.*, .*1.*\]"),
+        (logistic, {"output": "logit"}, "leave output='logit' out"),
+        (three_classes, {}, "knows the classes .* say which is positive, e.g. positive='a'"),
+        (lambda: len, {"output": "odds"}, "'probability', 'logit' or 'score', not 'odds'"),
+        (lambda: len, {"positive": "yes"}, "positive is a column of its output, not 'yes'"),
+        (lambda: len, {"positive": -1}, "positive is a column of its output, not -1"),
+        (lambda: len, {"encoding": "none"}, "unknown encoding 'none'"),
+        (OwnForward, {}, "cannot tell whether OwnForward gives probabilities or logits"),
+        (lambda: torch.nn.Sequential(*layers(), torch.nn.Tanh()), {}, "pass output='probability' or"),
+        (lambda: torch.nn.Sequential(), {}, "cannot tell whether Sequential"),
+        (several_inputs, {}, "Functional takes several inputs"),
+        (own_call, {}, "Own is not built yet"),
+        (lambda: session(onnx_network("Relu")), {}, "cannot tell whether InferenceSession"),
+        (two_outputs, {}, "has the outputs a, b; keep one"),
+    ],
+)
+def test_what_cannot_be_asked_or_is_ambiguous(make, options, message):
+    with pytest.raises(HornbookError, match=message):
+        as_predictor(make(), **options)
+
+
+def test_a_keras_model_with_its_own_call_needs_the_output_said():
+    model = own_call()
+    model(np.zeros((1, WIDTH), np.float32))
+    with pytest.raises(HornbookError, match="cannot tell whether Own"):
+        as_predictor(model)
+    scores = as_predictor(model, output="probability")(one_bad_row(1, 3))
+    assert scores.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("columns", "positive", "message"),
+    [(3, None, "3 classes; say which is positive"), (2, 2, "no class 2, only 0 to 1"), (1, 2, "no class 2")],
+)
+def test_columns_that_are_ambiguous_or_absent(columns, positive, message):
+    predictor = as_predictor(lambda array: array[:, :columns], name="judge", positive=positive)
+    assert_refuses(predictor, one_bad_row(0, 3), "judge", message)
+
+
+def test_a_regressor_has_no_positive_class():
+    model = BUILDERS["regressor"]().outputs.args[0].__self__
+    with pytest.raises(HornbookError, match="LinearRegression has no classes"):
+        as_predictor(model, positive=1)
