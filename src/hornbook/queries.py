@@ -12,7 +12,10 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch, Interpretation
@@ -26,6 +29,26 @@ class Membership(Protocol):
     """Answers, for each interpretation of a batch, whether the teacher accepts it."""
 
     def __call__(self, batch: Batch, /) -> Bools: ...
+
+
+@runtime_checkable
+class Scored(Protocol):
+    """A teacher that also says by how much it accepts or rejects."""
+
+    def __call__(self, batch: Batch, /) -> Bools: ...
+
+    def margin(self, batch: Batch, /) -> NDArray[np.float32]:
+        """For each interpretation a number, which is negative exactly when it is rejected."""
+        ...
+
+
+def margin_of(member: Membership, batch: Batch) -> NDArray[np.float32]:
+    """The margins of a teacher that has them."""
+    if not isinstance(member, Scored):
+        raise HornbookError(
+            f"a {type(member).__name__} only decides, it gives no margins; search with margin=None"
+        )
+    return member.margin(batch)
 
 
 class Equivalence(Protocol):
@@ -109,6 +132,10 @@ Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
+
+
+class BudgetExhausted(HornbookError):
+    """A question was not asked, since the questions or seconds allowed are spent."""
 
 
 def interpretation(vocabulary: Vocabulary, true: Iterable[int], false: Iterable[int] = ()) -> Interpretation:
