@@ -65,6 +65,7 @@ def test_a_trace_is_written_as_it_happens(tmp_path):
         "false": ["c"],
         "positive": False,
         "found_by": "sampling",
+        "at": [],
     }
     trace.record(Step(THEORY, Exact()), 9)
     lines = (tmp_path / "trace.jsonl").read_text().splitlines()

@@ -80,7 +80,7 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
         if not 0 < value < 1:
             raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
     if rule == "paper":
-        return math.ceil((width**2.1 + math.log2(1 / delta)) / epsilon)
+        return math.ceil((math.pow(width, 2.1) + math.log2(1 / delta)) / epsilon)
     if rule == "angluin":
         return math.ceil((math.log(1 / delta) + query * math.log(2)) / epsilon)
     if rule == "vapnik":

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbook.intervals import Share
+from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
+from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -29,26 +31,6 @@ class Membership(Protocol):
     """Answers, for each interpretation of a batch, whether the teacher accepts it."""
 
     def __call__(self, batch: Batch, /) -> Bools: ...
-
-
-@runtime_checkable
-class Scored(Protocol):
-    """A teacher that also says by how much it accepts or rejects."""
-
-    def __call__(self, batch: Batch, /) -> Bools: ...
-
-    def margin(self, batch: Batch, /) -> NDArray[np.float32]:
-        """For each interpretation a number, which is negative exactly when it is rejected."""
-        ...
-
-
-def margin_of(member: Membership, batch: Batch) -> NDArray[np.float32]:
-    """The margins of a teacher that has them."""
-    if not isinstance(member, Scored):
-        raise HornbookError(
-            f"a {type(member).__name__} only decides, it gives no margins; search with margin=None"
-        )
-    return member.margin(batch)
 
 
 class Equivalence(Protocol):
@@ -66,11 +48,13 @@ class Counterexample:
 
     Negative: the hypothesis accepts it and the teacher rejects it, so a rule is missing.
     Positive: the teacher accepts it and the hypothesis rejects it, so a rule is wrong.
+    `at` says where its oracle found it, so that a resumed run can find it there again.
     """
 
     interpretation: Interpretation
     positive: bool = False
     found_by: str = "teacher"
+    at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,12 +114,12 @@ Guarantee: TypeAlias = Exact | Pac | Estimated | Unknown
 Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 
 
+class BudgetExhausted(HornbookError):
+    """A limit was reached; the message says which."""
+
+
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
-
-
-class BudgetExhausted(HornbookError):
-    """A question was not asked, since the questions or seconds allowed are spent."""
 
 
 def interpretation(vocabulary: Vocabulary, true: Iterable[int], false: Iterable[int] = ()) -> Interpretation:
@@ -166,10 +150,35 @@ def _duals(vocabulary: Vocabulary, variables: Iterable[int]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Step:
-    """One equivalence query: the hypothesis, and the answer to it."""
+    """One equivalence query: the hypothesis, the answer to it, and what the learner made of that."""
 
     hypothesis: HornTheory
     answer: Counterexample | Guarantee
+    change: Change | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a counterexample did to a hypothesis: a rule added, or removed, or nothing.
+
+    A removed rule comes with its witness, an item that the teacher accepts and the rule rejects.
+    """
+
+    added: Rule | None = None
+    removed: Rule | None = None
+    witness: Interpretation | None = None
+    given_up: Interpretation | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the hypothesis stays as it is."""
+        return self.added is None and self.removed is None
+
+    def applied_to(self, hypothesis: HornTheory) -> HornTheory:
+        """The changed hypothesis."""
+        kept = (rule for rule in hypothesis if rule != self.removed)
+        added = () if self.added is None else (self.added,)
+        return HornTheory(hypothesis.vocabulary, (*kept, *added))
 
 
 @dataclass(frozen=True)
@@ -210,7 +219,7 @@ class Trace:
             "rules": len(step.hypothesis),
             "membership_queries": membership_queries,
             "seconds": round(self.seconds, 6),
-            **_answer_object(step),
+            **step_object(step),
         }
         self.entries.append(entry)
         if self.path is not None:
@@ -223,15 +232,57 @@ class Trace:
         return time.perf_counter() - self.started
 
 
-def _answer_object(step: Step) -> dict[str, Any]:
-    if not isinstance(step.answer, Counterexample):
-        return {"guarantee": step.answer.kind}
-    vocabulary, example = step.hypothesis.vocabulary, step.answer.interpretation
-    return {
-        "counterexample": {
-            "true": list(vocabulary.named(example.true)),
-            "false": list(vocabulary.named(example.false)),
-            "positive": step.answer.positive,
-            "found_by": step.answer.found_by,
-        }
+def step_object(step: Step) -> dict[str, Any]:
+    """The answer of a step and the change it led to, ready for JSON."""
+    vocabulary, answer, change = step.hypothesis.vocabulary, step.answer, step.change
+    if not isinstance(answer, Counterexample):
+        return {"guarantee": answer.kind}
+    found = {
+        **_item_object(vocabulary, answer.interpretation),
+        "positive": answer.positive,
+        "found_by": answer.found_by,
+        "at": list(answer.at),
     }
+    if change is None:
+        return {"counterexample": found}
+    parts: dict[str, Any] = {}
+    for name, rule in (("added", change.added), ("removed", change.removed)):
+        if rule is not None:
+            parts[name] = rule_object(vocabulary, rule)
+    for name, item in (("witness", change.witness), ("given_up", change.given_up)):
+        if item is not None:
+            parts[name] = _item_object(vocabulary, item)
+    return {"counterexample": found, "change": parts}
+
+
+def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
+    """The step that `step_object` wrote down; its answer must be a counterexample."""
+    vocabulary = hypothesis.vocabulary
+    found, parts = entry["counterexample"], entry["change"]
+    answer = Counterexample(
+        _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
+    )
+    added, removed = (read_rule(vocabulary, parts[n]) if n in parts else None for n in ("added", "removed"))
+    witness, given_up = (
+        _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
+    )
+    return Step(hypothesis, answer, Change(added, removed, witness, given_up))
+
+
+def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
+    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
+
+
+def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
+    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
+
+
+def asked(vocabulary: Vocabulary, terms: Bools) -> Batch:
+    """Questions as a (k, 2n) matrix of literals: v is true in column v, false in column n + v."""
+    true, false = terms[:, : len(vocabulary)].copy(), terms[:, len(vocabulary) :].copy()
+    if vocabulary.has_duals:
+        v, w = np.array(vocabulary.pairs).T
+        known = np.concatenate([v, w]), np.concatenate([w, v])
+        true[:, known[0]] |= terms[:, len(vocabulary) + known[1]]
+        false[:, known[0]] |= terms[:, known[1]]
+    return Batch(vocabulary, bits.pack(true), bits.pack(false), len(terms))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hornbook.logic.errors import HornbookError
@@ -15,6 +15,11 @@ def rule_object(vocabulary: Vocabulary, rule: Rule) -> dict[str, Any]:
     """A rule as a JSON object: names, with null for ⊥."""
     head = None if isinstance(rule.head, Bottom) else vocabulary.name(rule.head)
     return {"body": list(vocabulary.named(rule.body)), "head": head}
+
+
+def read_rule(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Rule:
+    """The rule that `rule_object` wrote down."""
+    return Rule.of(vocabulary, list(entry["body"]), BOTTOM if entry["head"] is None else entry["head"])
 
 
 def to_json(vocabulary: Vocabulary, rules: Iterable[Rule]) -> str:
@@ -34,12 +39,11 @@ def from_json(text: str) -> tuple[Vocabulary, list[Rule]]:
         document = json.loads(text)
         vocabulary = Vocabulary(document["vocabulary"], document.get("duals"))
         entries = [*document.get("background", ()), *document["rules"]]
-        named = [(list(entry["body"]), entry["head"]) for entry in entries]
+        return vocabulary, [read_rule(vocabulary, entry) for entry in entries]
     except HornbookError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HornbookError(f"not a theory in JSON: {type(error).__name__} {error}") from None
-    return vocabulary, [Rule.of(vocabulary, body, BOTTOM if head is None else head) for body, head in named]
 
 
 def to_dimacs(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:

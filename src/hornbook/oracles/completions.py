@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.fillings import Fillings
-from hornbook.queries import Membership, margin_of
+from hornbook.queries import Membership
 
 BLOCK = 1 << 11
 """Interpretations completed at a time."""
@@ -44,6 +44,8 @@ class Completions:
     draws
         How many completions are tried: the one that makes every unknown variable false, and
         then random ones, see `Fillings`.
+    margin
+        The teacher's margins, negative where it rejects, if completions are to have them too.
     rng
         The source of the completions.
     groups
@@ -72,6 +74,7 @@ class Completions:
         member: Membership,
         vocabulary: Vocabulary,
         draws: int = 32,
+        margin: Callable[[Batch], Floats] | None = None,
         *,
         rng: np.random.Generator,
         groups: Groups = (),
@@ -80,6 +83,7 @@ class Completions:
     ) -> None:
         self.member = member
         self.draws = draws
+        self.margins = margin
         self.fillings = Fillings(vocabulary, rng, groups=groups, rows=rows, leave=leave)
         if not 1 <= draws <= len(self.fillings):
             raise HornbookError(
@@ -92,6 +96,8 @@ class Completions:
 
     def margin(self, batch: Batch) -> Floats:
         """The largest margin among the completions; all of them are asked about."""
+        if self.margins is None:
+            raise HornbookError("these completions only decide; for margins give Completions the teacher's")
         return np.concatenate([np.zeros(0, np.float32), *map(self._largest, batch.blocks(BLOCK))])
 
     def describe(self) -> str:
@@ -111,11 +117,12 @@ class Completions:
         return accepted
 
     def _largest(self, batch: Batch) -> Floats:
+        assert self.margins is not None
         holes = self.fillings.of(batch)
         largest = np.full(len(batch), -np.inf, np.float32)
         for numbers in rounds(self.draws):
-            asked = np.arange(len(batch)) if numbers[0] == 0 else np.flatnonzero(holes.any)
-            margins = margin_of(self.member, holes.filled(*every(asked, numbers)))
+            asked = np.flatnonzero(holes.any | (numbers[0] == 0))
+            margins = self.margins(holes.filled(*every(asked, numbers)))
             best = margins.reshape(len(asked), len(numbers)).max(axis=1)
             largest[asked] = np.maximum(largest[asked], best)
         return largest

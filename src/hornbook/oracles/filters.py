@@ -1,7 +1,6 @@
 """Filters: a membership oracle around another, adding one thing.
 
-`Cached(Counted(teacher.member))` counts the questions that reach the teacher. Where the teacher
-has margins, counted, cached, logged and budgeted ones have them too; margins are questions as well.
+`Cached(Counted(teacher.member))` counts the questions that reach the teacher.
 """
 
 from __future__ import annotations
@@ -9,6 +8,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +18,28 @@ from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
-from hornbook.queries import BudgetExhausted, Membership, margin_of
+from hornbook.queries import BudgetExhausted, Membership
+
+Answers = TypeVar("Answers", bound=NDArray[Any])
+"""Booleans, or the scores behind them."""
+
+PART = 1 << 10
+"""Questions asked at a time while a clock is running."""
 
 
-class Counted:
+class Counted(Generic[Answers]):
     """Counts questions and batches."""
 
-    def __init__(self, member: Membership) -> None:
+    def __init__(self, member: Callable[[Batch], Answers]) -> None:
         self.member = member
         self.questions = 0
         self.batches = 0
 
-    def __call__(self, batch: Batch) -> Bools:
+    def __call__(self, batch: Batch) -> Answers:
         """Ask, and count."""
-        self._count(batch)
-        return self.member(batch)
-
-    def margin(self, batch: Batch) -> NDArray[np.float32]:
-        """Ask for margins, and count."""
-        self._count(batch)
-        return margin_of(self.member, batch)
-
-    def _count(self, batch: Batch) -> None:
         self.questions += len(batch)
         self.batches += 1
+        return self.member(batch)
 
 
 class Cached:
@@ -69,32 +68,35 @@ class Cached:
             self._answers.popitem(last=False)
         return np.array([known[key] for key in keys], np.bool_)
 
-    def margin(self, batch: Batch) -> NDArray[np.float32]:
-        """Margins are not remembered: a search hardly asks for one twice."""
-        return margin_of(self.member, batch)
 
+class Budgeted(Generic[Answers]):
+    """Stops a run when it has asked enough, or has run long enough.
 
-class Logged:
-    """Writes a line for every batch to a logger, at level DEBUG."""
+    With a time limit large batches are asked in parts, so that the limit is kept.
+    """
 
-    def __init__(self, member: Membership, logger: logging.Logger | None = None) -> None:
+    def __init__(
+        self, member: Callable[[Batch], Answers], questions: int | None, seconds: float | None
+    ) -> None:
         self.member = member
-        self.logger = logger or logging.getLogger("hornbook.queries")
+        self.questions = questions
+        self.seconds = seconds
+        self.asked = 0
+        self.deadline = None if seconds is None else time.monotonic() + seconds
 
-    def __call__(self, batch: Batch) -> Bools:
-        """Ask, and log how many were accepted."""
-        answers = self.member(batch)
-        self._log(answers)
-        return answers
-
-    def margin(self, batch: Batch) -> NDArray[np.float32]:
-        """Ask for margins, and log how many were accepted."""
-        margins = margin_of(self.member, batch)
-        self._log(margins >= 0)
-        return margins
-
-    def _log(self, answers: Bools) -> None:
-        self.logger.debug("%d membership queries, %d accepted", len(answers), int(answers.sum()))
+    def __call__(self, batch: Batch) -> Answers:
+        """Ask, if the budget allows it."""
+        self.asked += len(batch)
+        if self.questions is not None and self.asked > self.questions:
+            raise BudgetExhausted(f"budget of {self.questions} membership queries")
+        if self.deadline is None:
+            return self.member(batch)
+        parts = []
+        for part in batch.blocks(PART) if len(batch) else [batch]:
+            if time.monotonic() > self.deadline:
+                raise BudgetExhausted(f"budget of {self.seconds} seconds")
+            parts.append(self.member(part))
+        return cast(Answers, np.concatenate(parts))
 
 
 class Voted:
@@ -132,50 +134,18 @@ class Voted:
         return accepted
 
 
-class Budgeted:
-    """Asks no more than so many questions, and none after so many seconds.
+class Logged:
+    """Writes a line for every batch to a logger, at level DEBUG."""
 
-    A batch that would pass the limit is not asked at all: it raises `BudgetExhausted`.
-
-    Parameters
-    ----------
-    member
-        The teacher.
-    questions
-        How many may be asked; None is no limit.
-    seconds
-        How long from now on questions may be asked; None is no limit.
-
-    """
-
-    def __init__(
-        self, member: Membership, questions: int | None = None, seconds: float | None = None
-    ) -> None:
+    def __init__(self, member: Membership, logger: logging.Logger | None = None) -> None:
         self.member = member
-        self.limit = questions
-        self.seconds = seconds
-        self.questions = 0
-        self._started = time.monotonic()
+        self.logger = logger or logging.getLogger("hornbook.queries")
 
     def __call__(self, batch: Batch) -> Bools:
-        """Ask, if the budget allows."""
-        self._spend(batch)
-        return self.member(batch)
-
-    def margin(self, batch: Batch) -> NDArray[np.float32]:
-        """Ask for margins, if the budget allows."""
-        self._spend(batch)
-        return margin_of(self.member, batch)
-
-    def _spend(self, batch: Batch) -> None:
-        if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
-            raise BudgetExhausted(f"budget of {self.seconds:g} seconds")
-        if self.limit is not None and self.questions + len(batch) > self.limit:
-            raise BudgetExhausted(
-                f"budget of {self.limit} membership queries: {self.questions} are spent, "
-                f"and {len(batch)} more were to be asked at once"
-            )
-        self.questions += len(batch)
+        """Ask, and log how many were accepted."""
+        answers = self.member(batch)
+        self.logger.debug("%d membership queries, %d accepted", len(batch), int(answers.sum()))
+        return answers
 
 
 def _keys(batch: Batch) -> list[bytes]:

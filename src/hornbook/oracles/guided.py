@@ -34,9 +34,6 @@ IMPOSED = ((1.0, 0.0), (0.9, 0.0), (0.7, 0.5))
 STORED = 1 << 10
 """Counterexamples remembered as starting points."""
 
-STORED_AT_ONCE = 1 << 6
-"""Of one batch of counterexamples, which resemble each other, so many are remembered."""
-
 
 class Guided:
     """Changes interpretations step by step until hypothesis and teacher differ on one.
@@ -59,8 +56,8 @@ class Guided:
         Its margins, negative where it rejects; None if it only decides.
     distribution
         Where fresh starting points come from.
-    rng
-        The source of randomness.
+    seed
+        Makes the search repeatable: with the number of the query it decides all that is random.
     gradient
         For each interpretation and variable, how the margin grows with the truth of the variable:
         saves asking about every change.
@@ -84,7 +81,7 @@ class Guided:
     ...     return (39.5 - (batch.to_array() == 1).sum(axis=1)).astype(np.float32)
     >>> def member(batch):
     ...     return margin(batch) >= 0
-    >>> guided = Guided(member, margin, Random(vocabulary), np.random.default_rng(0))
+    >>> guided = Guided(member, margin, Random(vocabulary), seed=0)
     >>> found = guided(HornTheory(vocabulary))
     >>> len(found.interpretation.true), found.positive, found.found_by
     (40, False, 'guided')
@@ -98,8 +95,8 @@ class Guided:
         member: Membership,
         margin: Callable[[Batch], Floats] | None,
         distribution: Distribution,
-        rng: np.random.Generator,
         *,
+        seed: int,
         gradient: Callable[[Batch], Floats] | None = None,
         groups: Groups = (),
         background: HornTheory | None = None,
@@ -115,7 +112,8 @@ class Guided:
         self.member = member
         self.margin = margin
         self.distribution = distribution
-        self.rng = rng
+        self.seed = seed
+        self.queries = 0
         self.gradient = gradient
         self.groups = groups
         self.background = background
@@ -128,13 +126,16 @@ class Guided:
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The clearest counterexample of the first batch with one."""
         for batch, positive in self.search(hypothesis):
-            return Counterexample(batch[0], bool(positive[0]), self.name)
+            self.remember(batch[:1])
+            return Counterexample(batch[0], bool(positive[0]), self.name, (self.queries,))
         return Unknown(f"guided search looked at {self.size} interpretations and found no counterexample")
 
     def search(
         self, hypothesis: HornTheory, sides: Sequence[Side] = ("negative", "positive")
     ) -> Iterator[tuple[Batch, Bools]]:
         """Batches of counterexamples as they are found, the clearest first, and which are positive."""
+        self.queries += 1
+        self.rng = np.random.default_rng((self.seed, self.queries))
         climb = Climb(hypothesis, self._margin, self.moves, self._worth, self.background)
         sources = self._sources(hypothesis)
         drawn = 0
@@ -151,6 +152,11 @@ class Guided:
     def remember(self, batch: Batch) -> None:
         """Take interpretations, such as counterexamples, as starting points of later searches."""
         self.stored = np.concatenate([self.moves.rows(batch), self.stored])[:STORED]
+
+    def recall(self, found: Counterexample) -> None:
+        """Take up a counterexample that this oracle found in an earlier run."""
+        (self.queries,) = found.at
+        self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))
 
     def _sources(self, hypothesis: HornTheory) -> list[Distribution]:
         if not violations(hypothesis, self.groups):
@@ -204,6 +210,4 @@ class Guided:
         accepted = self.member(batch)
         differs = accepted != climb.hypothesis.satisfied_by(batch)
         if differs.any():
-            batch = self.moves.batch(rows[differs])
-            self.remember(batch[:STORED_AT_ONCE])
-            yield batch, accepted[differs]
+            yield self.moves.batch(rows[differs]), accepted[differs]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hornbook.distributions import Distribution
@@ -16,7 +18,7 @@ CHUNK = 1 << 15
 
 
 class Sampling:
-    """Draws interpretations until hypothesis and teacher differ on one.
+    """Draws interpretations until hypothesis and teacher differ on one; a missing rule before a wrong one.
 
     Every sample is fresh: none was seen by the learner before. A query that finds nothing is
     PAC for the sizes that carry that claim, and otherwise an estimate with its interval.
@@ -31,17 +33,19 @@ class Sampling:
         How many a query draws at most: `paper`, `angluin`, `vapnik` or a number.
     epsilon, delta
         What the size is computed from.
-    rng
-        The source of randomness.
+    seed
+        Chunk j of query i is drawn with the seed (seed, i, j), so it can be drawn again.
+    remember
+        Is given the labelled chunk in which a difference was found, for the learner's pool.
 
     Examples
     --------
     >>> from hornbook.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus")
-    >>> asked = Sampling(theory.satisfied_by, Random(theory.vocabulary), 1000, rng=np.random.default_rng(0))
+    >>> asked = Sampling(theory.satisfied_by, Random(theory.vocabulary), 1000, seed=0)
     >>> asked(HornTheory(theory.vocabulary))
     Counterexample(interpretation=Interpretation(true=frozenset({0, 1}), false=frozenset({2})), \
-positive=False, found_by='sampling')
+positive=False, found_by='sampling', at=(1, 0, 1000))
     >>> print(asked(theory).disagreement)
     0.00 % (95 % interval 0.00 % to 0.37 %)
 
@@ -57,14 +61,16 @@ positive=False, found_by='sampling')
         *,
         epsilon: float = 0.05,
         delta: float = 0.05,
-        rng: np.random.Generator,
+        seed: int,
+        remember: Callable[[Batch, Bools], None] | None = None,
     ) -> None:
         self.member = member
         self.distribution = distribution
         self.size = size
         self.epsilon = epsilon
         self.delta = delta
-        self.rng = rng
+        self.seed = seed
+        self.remember = remember
         self.queries = 0
         sample_size(size, len(distribution.vocabulary), epsilon, delta, 1)
 
@@ -72,18 +78,28 @@ positive=False, found_by='sampling')
         """The first difference found, or the guarantee that its absence gives."""
         self.queries += 1
         size = sample_size(self.size, len(hypothesis.vocabulary), self.epsilon, self.delta, self.queries)
-        for start in range(0, size, CHUNK):
-            batch = self.distribution.draw(min(CHUNK, size - start), self.rng)
-            accepted, differs = self.compare(hypothesis, batch)
+        for chunk in range(-(-size // CHUNK)):
+            batch = self._draw(self.queries, chunk, min(CHUNK, size - chunk * CHUNK))
+            accepted = self.member(batch)
+            differs = accepted != hypothesis.satisfied_by(batch)
             if differs.any():
-                first = int(differs.argmax())
-                return Counterexample(batch[first], bool(accepted[first]), self.name)
+                if self.remember is not None:
+                    self.remember(batch, accepted)
+                first = int(np.argmax(differs & ~accepted if (differs & ~accepted).any() else differs))
+                at = (self.queries, chunk, len(batch))
+                return Counterexample(batch[first], bool(accepted[first]), self.name, at)
         words = self.distribution.describe()
-        if isinstance(self.size, str):
+        if isinstance(self.size, str):  # each such size is at least Angluin's
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
 
-    def compare(self, hypothesis: HornTheory, batch: Batch) -> tuple[Bools, Bools]:
-        """What the teacher accepts, and where the hypothesis says otherwise."""
-        accepted = self.member(batch)
-        return accepted, accepted != hypothesis.satisfied_by(batch)
+    def recall(self, at: tuple[int, ...]) -> None:
+        """Remember once more the chunk in which an earlier run found a difference."""
+        query, chunk, size = at
+        self.queries = query
+        if self.remember is not None:
+            batch = self._draw(query, chunk, size)
+            self.remember(batch, self.member(batch))
+
+    def _draw(self, query: int, chunk: int, size: int) -> Batch:
+        return self.distribution.draw(size, np.random.default_rng((self.seed, query, chunk)))

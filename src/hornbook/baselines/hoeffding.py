@@ -1,0 +1,246 @@
+"""The paper's rival: an incremental decision tree, trained on sample after sample (river).
+
+References
+----------
+P. Domingos, G. Hulten. Mining high-speed data streams. KDD 2000.
+C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations. NLDL 2022.
+
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from hornbook.baselines.baseline import Baseline, labels_of
+from hornbook.baselines.branches import (
+    Leaf,
+    Node,
+    accepted_by,
+    branch_rules,
+    one_of_each_pair,
+    split_at,
+    tree_input,
+)
+from hornbook.distributions import Distribution
+from hornbook.intervals import Share
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.queries import Budget, Membership
+
+WATCH = 256
+"""Interpretations learned between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class HoeffdingSettings:
+    """How a Hoeffding tree grows and answers.
+
+    Attributes
+    ----------
+    grace_period
+        So many interpretations reach a leaf before it thinks of splitting again.
+    delta
+        The permitted probability that the best test at a leaf is not the best: the split
+        confidence is 1 - delta.
+    leaves
+        `majority`: a leaf gives the answer most frequent in it, so that its branch is a rule.
+        `naive bayes`: it may also weigh all values (river's adaptive leaves), which is often
+        closer to the model, but is no longer what the branches say.
+
+    """
+
+    grace_period: int = 200
+    delta: float = 1e-7
+    leaves: Literal["majority", "naive bayes"] = "majority"
+
+    def __post_init__(self) -> None:
+        if self.grace_period < 1:
+            raise HornbookError(f"a grace period is a positive number; got {self.grace_period}")
+        if not 0 < self.delta < 1:
+            raise HornbookError(f"delta is between 0 and 1, both excluded; got {self.delta}")
+        if self.leaves not in ("majority", "naive bayes"):
+            raise HornbookError(f"leaves are 'majority' or 'naive bayes'; got {self.leaves!r}")
+
+
+def hoeffding_tree(
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    settings: HoeffdingSettings | None = None,
+    budget: Budget,
+) -> Baseline:
+    """Train a Hoeffding tree on whole samples until it misclassifies none of one.
+
+    As in the paper: a sample is drawn and labelled by the model; if the tree misclassifies
+    any of it, the tree is trained on all of it, one interpretation after another, and the
+    next sample is drawn. The tree begins as one leaf that accepts.
+
+    Parameters
+    ----------
+    member
+        The model.
+    distribution, size, rng
+        Where samples come from, and how many interpretations one has.
+    settings
+        How the tree grows.
+    budget
+        Equivalence queries are samples here and membership queries are labels, of which the
+        last sample gets what is left. A limit in seconds may end in the middle of a sample;
+        results then depend on the machine.
+
+    Examples
+    --------
+    >>> from hornbook.distributions import Random
+    >>> from hornbook.logic.theory import HornTheory
+    >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
+    >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)
+    >>> drawn, rng = Random(vocabulary), np.random.default_rng(0)
+    >>> tree = hoeffding_tree(theory.satisfied_by, drawn, 2000, rng, budget=Budget(equivalence_queries=20))
+    >>> print(tree.theory, "|", tree.stopped)
+    horse ∧ wings ∧ not_pegasus → ⊥ | misclassifies none of a sample of 2000
+
+    """
+    if size < 1:
+        raise HornbookError(f"a sample has at least one interpretation; got size={size}")
+    growing = _Growing(distribution.vocabulary, settings or HoeffdingSettings())
+    start = time.perf_counter()
+    deadline = start + (math.inf if budget.seconds is None else budget.seconds)
+    samples = labels = 0
+    while (stopped := _limit(budget, samples, labels, deadline)) is None:
+        left = size if budget.membership_queries is None else budget.membership_queries - labels
+        batch = distribution.draw(min(size, left), rng)
+        accepted = labels_of(member, batch)
+        samples, labels = samples + 1, labels + len(batch)
+        if np.array_equal(growing.member(batch), accepted):
+            stopped = f"misclassifies none of a sample of {len(batch)}"
+            break
+        growing.learn(batch, accepted, deadline)
+    tree = growing.tree()
+    return Baseline(
+        "Hoeffding tree",
+        partial(accepted_by, tree) if growing.settings.leaves == "majority" else growing.member,
+        branch_rules(tree, distribution.vocabulary),
+        time.perf_counter() - start,
+        labels,
+        stopped,
+        {"size": size, "samples": samples, **asdict(growing.settings)},
+    )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The settings that did best on a validation sample, and how all of them did."""
+
+    best: HoeffdingSettings
+    disagreements: dict[HoeffdingSettings, Share] = field(repr=False)
+    seconds: float
+    labels_used: int
+
+
+def tuned(
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    grace_periods: tuple[int, ...] = (20, 50, 200),
+    deltas: tuple[float, ...] = (1e-7, 1e-3, 0.1, 0.5),
+    leaves: Literal["majority", "naive bayes"] = "majority",
+    seconds: float | None = None,
+) -> Tuning:
+    """Choose grace period and split confidence: train on one sample, compare on another.
+
+    Every candidate learns the same `size` interpretations and is judged on the same `size`
+    others. A limit in seconds is shared out equally; a candidate that reaches its own is
+    judged as it then is.
+    """
+    start = time.perf_counter()
+    share = math.inf if seconds is None else seconds / (len(grace_periods) * len(deltas))
+    training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
+    accepted, expected = labels_of(member, training), labels_of(member, validation)
+    disagreements = {}
+    for grace_period, delta in product(grace_periods, deltas):
+        growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta, leaves))
+        growing.learn(training, accepted, time.perf_counter() + share)
+        wrong = int((growing.member(validation) != expected).sum())
+        disagreements[growing.settings] = Share.of(wrong, size)
+    best = min(disagreements, key=lambda settings: disagreements[settings].hits)
+    return Tuning(best, disagreements, time.perf_counter() - start, 2 * size)
+
+
+class _Growing:
+    """River's tree, fed with batches."""
+
+    def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings) -> None:
+        self.settings = settings
+        self.variables = one_of_each_pair(vocabulary)
+        self.columns = self.variables.tolist()
+        self.model = _river_tree(settings)
+
+    def learn(self, batch: Batch, accepted: Bools, deadline: float) -> None:
+        """Learn the batch, one interpretation after another, until the deadline."""
+        for start in range(0, len(batch), WATCH):
+            rows = tree_input(batch[start : start + WATCH], self.variables).tolist()
+            for row, label in zip(rows, accepted[start : start + WATCH].tolist(), strict=True):
+                self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
+            if time.perf_counter() >= deadline:
+                return
+
+    def tree(self) -> Node:
+        """The tree with the majority's answer at every leaf."""
+        return Leaf(True) if self.model._root is None else _node_of(self.model._root, self.model.classes)
+
+    def member(self, batch: Batch) -> Bools:
+        """The tree's own answers."""
+        if self.settings.leaves == "majority" or self.model._root is None:
+            return accepted_by(self.tree(), batch)
+        answers = [
+            self.model.predict_one(dict(zip(self.columns, row, strict=True)))
+            for block in batch.blocks()
+            for row in tree_input(block, self.variables).tolist()
+        ]
+        return np.array(answers, np.bool_)
+
+
+def _river_tree(settings: HoeffdingSettings) -> Any:
+    try:
+        from river.tree import HoeffdingTreeClassifier
+    except ModuleNotFoundError as error:
+        raise HornbookError('Hoeffding trees need river: pip install "hornbook[river]"') from error
+    return HoeffdingTreeClassifier(
+        grace_period=settings.grace_period,
+        delta=settings.delta,
+        leaf_prediction="mc" if settings.leaves == "majority" else "nba",
+        max_size=4096,  # in MiB: at river's 100 leaves would stop learning in the longer runs
+    )
+
+
+def _node_of(node: Any, classes: set[bool]) -> Node:
+    """River's tree as tests of variables."""
+    if hasattr(node, "threshold"):
+        low, high = (_node_of(child, classes) for child in node.children)
+        return split_at(node.threshold, node.feature, low, high)
+    yes, no = node.stats.get(True, 0.0), node.stats.get(False, 0.0)
+    return Leaf(yes > no or False not in classes)  # as river decides a tie
+
+
+def _limit(budget: Budget, samples: int, labels: int, deadline: float) -> str | None:
+    """The limit that is reached, in words."""
+    if budget.equivalence_queries is not None and samples >= budget.equivalence_queries:
+        return f"budget of {budget.equivalence_queries} samples"
+    if budget.membership_queries is not None and labels >= budget.membership_queries:
+        return f"budget of {budget.membership_queries} labels"
+    if time.perf_counter() >= deadline:
+        return f"budget of {budget.seconds:g} seconds"
+    return None

@@ -1,0 +1,16 @@
+"""How far judges differ, how faithful a theory is to a model, and what its rules are worth."""
+
+from hornbook.evaluate.disagreement import Disagreement, disagreement
+from hornbook.evaluate.fidelity import Fidelity, class_fidelity, fidelity, predicted_labels
+from hornbook.evaluate.rules import RuleStatistics, rule_statistics
+
+__all__ = [
+    "Disagreement",
+    "Fidelity",
+    "RuleStatistics",
+    "class_fidelity",
+    "disagreement",
+    "fidelity",
+    "predicted_labels",
+    "rule_statistics",
+]

@@ -1,0 +1,1 @@
+"""Experiments: networks, their training and selection, and what the paper reports about them."""

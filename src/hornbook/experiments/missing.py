@@ -1,0 +1,140 @@
+"""Do missing values help? Accuracy against the share of them in rejected training examples.
+
+The paper notes that networks trained on more missing values are more accurate. A rejected
+example violates a rule, so what can be missing in it is what the rule leaves open. The more
+of that is missing, the clearer the rule stands out, in training and in testing alike.
+Accuracy is therefore measured twice: on examples drawn as the training examples were, and on
+one test set common to all shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hornbook.data.examples import Examples
+from hornbook.data.splits import split
+from hornbook.data.target import Recipe, default_recipe, training_set
+from hornbook.distributions import Distribution, Mixture, Violations
+from hornbook.experiments.network import MLP, EncodingName
+from hornbook.experiments.plan import Net, Training
+from hornbook.experiments.progress import tracked
+from hornbook.experiments.training import train
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.theory import HornTheory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAPERS_NET = Net((32, 16, 8, 16, 32), 0.1)
+"""What the paper selected."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The accuracies at one share of missing values, one a seed.
+
+    `missing` is the probability that a value which the violated rule leaves open is unknown,
+    and `unknown` the share of all values of rejected training examples that are.
+    """
+
+    missing: float
+    unknown: float
+    own: tuple[float, ...]
+    common: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What to vary and what to keep.
+
+    Parameters
+    ----------
+    shares
+        The probabilities that an open value of a rejected example is unknown. The accepted
+        examples are drawn alike for all of them.
+    net, training, encoding
+        The network and how it is trained.
+    sizes
+        How many accepted and how many rejected examples to train on.
+    tested
+        How many of each to test on.
+    seeds
+        The seeds with which examples are drawn and networks trained.
+
+    """
+
+    shares: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
+    net: Net = PAPERS_NET
+    training: Training = field(default_factory=Training)
+    encoding: EncodingName = "half"
+    sizes: tuple[int, int] = (160, 160)
+    tested: int = 500
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+
+    def __post_init__(self) -> None:
+        if not self.shares or not self.seeds or self.tested < 1:
+            raise HornbookError("a sweep needs shares of missing values, seeds, and examples to test on")
+
+    def run(self, theory: HornTheory, rows: Batch | None = None) -> list[Point]:
+        """Train and test with every share, on examples that the theory labels.
+
+        `rows` are real rows to have among the accepted examples.
+        """
+        accepted = default_recipe(theory, rows).accepted
+        violations = [Violations(theory, missing) for missing in self.shares]
+        every = Mixture(tuple(violations), (1.0,) * len(violations))
+        recipe = Recipe(accepted, every, (self.tested, self.tested))
+        common = training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe)
+        found = (self._point(theory, accepted, rejected, common) for rejected in violations)
+        return list(tracked(found, len(violations), "shares of missing values"))
+
+    def _point(
+        self, theory: HornTheory, accepted: Distribution, rejected: Violations, common: Examples
+    ) -> Point:
+        sizes = (self.sizes[0] + self.tested, self.sizes[1] + self.tested)
+        recipe = Recipe(accepted, rejected, sizes)
+        unknown, own, shared = [], [], []
+        for seed in self.seeds:
+            rng = np.random.default_rng(seed)
+            examples = training_set(theory, rng=rng, recipe=recipe)
+            learnt, test = split(examples, rng, 2 * self.tested / sum(sizes))
+            network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
+            unknown.append(_unknown(learnt[~learnt.accepted].batch))
+            own.append(accuracy(network, test))
+            shared.append(accuracy(network, common))
+        return Point(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared))
+
+
+def plot(points: Sequence[Point]) -> Figure:
+    """Accuracy against the share of missing values, with its spread over the seeds."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise HornbookError('a plot needs matplotlib: pip install "hornbook[plot]"') from error
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    missing = [100 * point.missing for point in points]
+    for name, label in (("own", "drawn as in training"), ("common", "common to all shares")):
+        accuracies = [getattr(point, name) for point in points]
+        means, spreads = np.mean(accuracies, axis=1), np.std(accuracies, axis=1)
+        axes.errorbar(missing, means, spreads, marker="o", capsize=3, label=label)
+    axes.set_xlabel("unknown among the open values of rejected training examples, %")
+    axes.set_ylabel("accuracy")
+    axes.legend(title="test examples")
+    return figure
+
+
+def accuracy(network: MLP, examples: Examples) -> float:
+    """The share of examples that the network judges as they are labelled."""
+    return float(np.mean(network(examples.batch) == examples.accepted))
+
+
+def _unknown(batch: Batch) -> float:
+    """The share of values that are unknown."""
+    return float(np.mean(np.isnan(batch.to_array())))

@@ -1,0 +1,124 @@
+"""A pool of labelled interpretations: the evidence that rules are weighed by.
+
+Literals here are numbers below 2n: v says that variable v is true, n + v that it is false. A
+term is a set of literals; an item meets it if it has them all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.bits import Bools, Words
+from hornbook.logic.chaining import ALWAYS
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+
+class Side:
+    """The items of one label: a row of bits for each literal, and which items are still open."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.batch = Batch.from_interpretations([], vocabulary)
+        self.rows = np.zeros((2 * len(vocabulary), 0), np.uint64)
+        self.open = np.zeros(0, np.uint64)
+
+    def add(self, batch: Batch, limit: int) -> None:
+        """Append items; past the limit the oldest are forgotten."""
+        self.batch = Batch.concatenate([self.batch, batch])
+        if len(self.batch) > limit:
+            self.batch = self.batch[len(self.batch) - limit :]
+        self.rows = np.concatenate([self.batch.true, self.batch.false])
+
+    def close(self, done: Bools) -> None:
+        """Mark which items need no further attention."""
+        self.open = bits.pack_rows(~done[None, :])[0]
+
+    def meeting(self, term: NDArray[np.intp]) -> Words:
+        """The items that meet a term."""
+        met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
+        if not len(term):
+            bits.clear_spare(met := np.full(self.rows.shape[1], ALWAYS), len(self.batch))
+        return met
+
+
+class Pool:
+    """Rejected and accepted items, and where a hypothesis is wrong about them.
+
+    Open among the rejected are those that the hypothesis accepts and that were not given up;
+    open among the accepted are those that it accepts too, so that a new rule could wrong them.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limit: int = 1 << 18) -> None:
+        self.vocabulary = vocabulary
+        self.limit = limit
+        self.rejected = Side(vocabulary)
+        self.accepted = Side(vocabulary)
+        self._given_up: set[Interpretation] = set()
+
+    def add(self, batch: Batch, accepted: Bools) -> None:
+        """Remember labelled items."""
+        self.rejected.add(batch[~accepted], self.limit)
+        self.accepted.add(batch[accepted], self.limit)
+
+    def judge(self, hypothesis: HornTheory) -> None:
+        """Find which items are open under a hypothesis."""
+        done = ~hypothesis.satisfied_by(self.rejected.batch)
+        if self._given_up:
+            for position in np.flatnonzero(~done).tolist():
+                done[position] = self.rejected.batch[position] in self._given_up
+        self.rejected.close(done)
+        self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
+
+    def give_up(self, item: Interpretation) -> None:
+        """Stop offering an item as a counterexample."""
+        self._given_up.add(item)
+
+    def missed(self) -> NDArray[np.intp]:
+        """The positions of open rejected items."""
+        return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
+
+    def accepted_nearest(self, term: NDArray[np.intp], size: int) -> Batch:
+        """The accepted items that lack the fewest literals of a term, given those they lack."""
+        lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
+        nearest = np.argsort(lacking, kind="stable")[:size]
+        return imposed(self.accepted.batch[nearest], term)
+
+    def typical(self, term: NDArray[np.intp], size: int) -> Batch:
+        """The latest items of both labels in their proportion, made to meet a term."""
+        accepted, rejected = self.accepted.batch, self.rejected.batch
+        share = len(accepted) / (len(accepted) + len(rejected))
+        latest = [
+            accepted[-round(size * share) or len(accepted) :],
+            rejected[-round(size * (1 - share)) or len(rejected) :],
+        ]
+        return imposed(Batch.concatenate(latest), term)
+
+    def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
+        """An item that the teacher rejects and the hypothesis accepts."""
+        self.judge(hypothesis)
+        missed = self.missed()
+        return self.rejected.batch[int(missed[0])] if len(missed) else None
+
+
+def imposed(batch: Batch, term: NDArray[np.intp]) -> Batch:
+    """The same items, made to meet a term."""
+    vocabulary, width = batch.vocabulary, len(batch.vocabulary)
+    true, false = batch.true.copy(), batch.false.copy()
+    every = np.full(true.shape[1], ALWAYS)
+    bits.clear_spare(every, len(batch))
+    for literal in term.tolist():
+        v, holds = literal % width, literal < width
+        for variable, value in ((v, holds), (vocabulary.dual(v), not holds)):
+            if variable is not None:
+                true[variable] = every if value else 0
+                false[variable] = 0 if value else every
+    return Batch(vocabulary, true, false, len(batch))
+
+
+def count(words: Words) -> NDArray[np.int64]:
+    """The number of set bits along the last axis."""
+    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    return counts

@@ -1,0 +1,294 @@
+"""Trees as judges and as rules, and the budgets they keep."""
+
+import sys
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from river.tree import HoeffdingTreeClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Vocabulary
+from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding, hoeffding_tree, tuned
+from hornbook.baselines.branches import (
+    Leaf,
+    Split,
+    accepted_by,
+    branch_rules,
+    one_of_each_pair,
+    rejecting_branches,
+    split_at,
+    tree_input,
+)
+from hornbook.baselines.tree import node_of
+from hornbook.distributions import Mixture, Random, Violations
+from hornbook.oracles.filters import Counted
+from hornbook.queries import Budget
+
+PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])
+THEORY = HornTheory.parse("x0 & x1 -> x2\nx2 & not_x3 -> not_x1\nx0 & x3 -> false", PAIRED)
+MIXED = Mixture((Random(PAIRED), Violations(THEORY)), (2, 1))
+ROUNDS = Budget(equivalence_queries=3)
+
+
+def everything(width):
+    """Every pair-consistent interpretation."""
+    values = np.array(list(product([1.0, 0.0, np.nan], repeat=width)))
+    return Batch.from_array(np.hstack([values, 1 - values]), PAIRED)
+
+
+EVERYTHING = everything(4)
+
+
+@st.composite
+def trees(draw, depth=5):
+    if depth == 0 or draw(st.integers(0, 3)) == 0:
+        return Leaf(draw(st.booleans()))
+    low, high = draw(trees(depth - 1)), draw(trees(depth - 1))
+    return Split(draw(st.integers(0, 3)), low, high, draw(st.booleans()))
+
+
+def follow(node, row):
+    while isinstance(node, Split):
+        value = row[node.variable]
+        high = node.unknown_goes_high if np.isnan(value) else value == 1
+        node = node.high if high else node.low
+    return node.accepts
+
+
+def forgettings(row):
+    """The row itself, and the row with some of its values made unknown."""
+    yield from product(*({value, np.nan} if value == value else {np.nan} for value in row))
+
+
+# The tree and its rules
+
+
+@given(trees())
+def test_bit_sliced_answers_follow_the_branches(tree):
+    rows = EVERYTHING.to_array()[:, :4]
+    assert accepted_by(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
+    assert accepted_by(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
+
+
+@given(trees())
+@settings(max_examples=40)
+def test_the_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree):
+    theory = branch_rules(tree, PAIRED)
+    accepted = theory.satisfied_by(EVERYTHING)
+    for row, accepts in zip(EVERYTHING.to_array()[:, :4], accepted.tolist(), strict=True):
+        assert accepts == all(follow(tree, lesser) for lesser in forgettings(row))
+
+
+@given(trees())
+def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known_values_only(tree):
+    rejected, refused = ~accepted_by(tree, EVERYTHING), ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING)
+    assert (rejected <= refused).all()
+    if all(0.5 not in values for demands in rejecting_branches(tree) for values in demands.values()):
+        assert (rejected == refused).all()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "answers"),
+    [(-0.1, "FFF"), (0.0, "TFF"), (0.4, "TFF"), (0.5, "TTF"), (0.9, "TTF"), (1.0, "TTT")],
+)
+def test_thresholds_part_false_unknown_and_true(threshold, answers):
+    tree = split_at(threshold, 0, Leaf(True), Leaf(False))
+    batch = Batch.from_array([[0.0], [np.nan], [1.0]], Vocabulary(["x"]))
+    assert "".join("FT"[accepted] for accepted in accepted_by(tree, batch).tolist()) == answers
+
+
+def test_a_tree_sees_one_variable_of_a_pair():
+    variables = one_of_each_pair(PAIRED)
+    assert variables.tolist() == [0, 1, 2, 3]
+    seen = tree_input(EVERYTHING, variables)
+    np.testing.assert_array_equal(seen, np.nan_to_num(EVERYTHING.to_array()[:, :4], nan=0.5))
+    plain = Vocabulary(["horse", "wings"])
+    for refused in (lambda: one_of_each_pair(plain), lambda: branch_rules(Leaf(True), plain)):
+        with pytest.raises(HornbookError, match="'horse' has no dual"):
+            refused()
+
+
+# scikit-learn's tree
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("max_leaf_nodes", [None, 4, 12])
+def test_our_copy_of_a_fitted_tree_predicts_what_the_tree_predicts(seed, max_leaf_nodes):
+    rng = np.random.default_rng(seed)
+    variables = one_of_each_pair(PAIRED)
+    batch = MIXED.draw(300, rng)
+    labels = THEORY.satisfied_by(batch) ^ (rng.random(300) < 0.1)
+    fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=seed)
+    fitted.fit(tree_input(batch, variables), labels)
+    expected = fitted.predict(tree_input(EVERYTHING, variables))
+    assert accepted_by(node_of(fitted, variables), EVERYTHING).tolist() == expected.tolist()
+
+
+def test_a_tree_with_enough_samples_is_the_theory():
+    found = decision_tree(THEORY.satisfied_by, MIXED, 5000, np.random.default_rng(0))
+    assert found.labels_used == 5000 and found.seconds > 0
+    assert (found.member(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
+    assert (found.theory.satisfied_by(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
+    assert all(rule.head is BOTTOM for rule in found.theory)
+    assert found.mean_body_length == np.mean([len(rule.body) for rule in found.theory])
+
+
+@pytest.mark.parametrize("leaves", [2, 3, 5])
+def test_leaves_bound_the_rules(leaves):
+    found = decision_tree(THEORY.satisfied_by, MIXED, 2000, np.random.default_rng(0), max_leaf_nodes=leaves)
+    assert len(found.theory) < leaves
+    assert found.settings == {"size": 2000, "max_leaf_nodes": leaves}
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_constant_models(accepts):
+    def constant(batch):
+        return np.full(len(batch), accepts)
+
+    for found in (
+        decision_tree(constant, MIXED, 50, np.random.default_rng(0)),
+        hoeffding_tree(constant, MIXED, 50, np.random.default_rng(0), budget=ROUNDS),
+    ):
+        assert (found.member(EVERYTHING) == accepts).all()
+        assert (found.theory.satisfied_by(EVERYTHING) == accepts).all()
+        assert np.isnan(found.mean_body_length) if accepts else found.mean_body_length == 0
+
+
+def test_nothing_can_be_learned_from_no_sample():
+    with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
+        decision_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0))
+    with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
+        hoeffding_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0), budget=ROUNDS)
+
+
+# River's tree
+
+
+def river_answers(model, batch):
+    rows = tree_input(batch, one_of_each_pair(PAIRED)).tolist()
+    return [model.predict_one(dict(enumerate(row))) for row in rows]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_our_copy_of_a_hoeffding_tree_predicts_what_river_predicts(seed):
+    rng = np.random.default_rng(seed)
+    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=20, delta=0.3))
+    for size in (7, 200, 800):
+        batch = MIXED.draw(size, rng)
+        growing.learn(batch, THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1), np.inf)
+        assert growing.member(EVERYTHING).tolist() == river_answers(growing.model, EVERYTHING)
+
+
+def test_learning_in_batches_is_learning_one_by_one():
+    batch = MIXED.draw(900, np.random.default_rng(1))
+    labels = THEORY.satisfied_by(batch)
+    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2))
+    growing.learn(batch, labels, np.inf)
+    plain = HoeffdingTreeClassifier(grace_period=30, delta=0.2, leaf_prediction="mc")
+    for row, label in zip(tree_input(batch, one_of_each_pair(PAIRED)).tolist(), labels.tolist(), strict=True):
+        plain.learn_one(dict(enumerate(row)), label)
+    assert plain.n_leaves > 3
+    assert growing.member(EVERYTHING).tolist() == river_answers(plain, EVERYTHING)
+
+
+def test_training_ends_when_a_sample_has_no_error():
+    target = HornTheory.parse("x0 & x1 -> false", PAIRED)
+    counted = Counted(target.satisfied_by)
+    found = hoeffding_tree(
+        counted, MIXED, 1000, np.random.default_rng(0), budget=Budget(equivalence_queries=50)
+    )
+    assert found.stopped == "misclassifies none of a sample of 1000"
+    assert found.labels_used == counted.questions == 1000 * found.settings["samples"] < 50_000
+    assert (found.member(EVERYTHING) == target.satisfied_by(EVERYTHING)).all()
+    assert found.theory.rules == target.rules
+
+
+@pytest.mark.parametrize(
+    ("budget", "stopped", "labels"),
+    [
+        (Budget(equivalence_queries=2), "budget of 2 samples", 600),
+        (Budget(membership_queries=700), "budget of 700 labels", 700),
+        (Budget(membership_queries=0), "budget of 0 labels", 0),
+        (Budget(seconds=0), "budget of 0 seconds", 0),
+    ],
+)
+def test_a_budget_is_kept(budget, stopped, labels):
+    rng = np.random.default_rng(0)
+    counted = Counted(lambda batch: rng.random(len(batch)) < 0.5)
+    found = hoeffding_tree(counted, MIXED, 300, np.random.default_rng(0), budget=budget)
+    assert (found.stopped, found.labels_used, counted.questions) == (stopped, labels, labels)
+
+
+def test_a_limit_in_seconds_ends_within_a_sample():
+    rng = np.random.default_rng(0)
+    start = time.perf_counter()
+    found = hoeffding_tree(
+        lambda batch: rng.random(len(batch)) < 0.5,
+        MIXED,
+        500_000,
+        np.random.default_rng(0),
+        budget=Budget(seconds=0.5),
+    )
+    assert found.stopped == "budget of 0.5 seconds"
+    assert time.perf_counter() - start < 5
+
+
+def test_a_seed_gives_the_same_tree():
+    runs = [
+        hoeffding_tree(THEORY.satisfied_by, MIXED, 400, np.random.default_rng(3), budget=ROUNDS)
+        for _ in range(2)
+    ]
+    assert runs[0].theory == runs[1].theory and runs[0].settings == runs[1].settings
+
+
+def test_naive_bayes_leaves_answer_as_river_does():
+    settings = HoeffdingSettings(grace_period=50, delta=0.1, leaves="naive bayes")
+    found = hoeffding_tree(
+        THEORY.satisfied_by, MIXED, 400, np.random.default_rng(0), settings=settings, budget=ROUNDS
+    )
+    rng = np.random.default_rng(0)
+    model = HoeffdingTreeClassifier(grace_period=50, delta=0.1)
+    for _ in range(3):
+        batch = MIXED.draw(400, rng)
+        rows = tree_input(batch, one_of_each_pair(PAIRED)).tolist()
+        for row, label in zip(rows, THEORY.satisfied_by(batch).tolist(), strict=True):
+            model.learn_one(dict(enumerate(row)), label)
+    assert found.member(EVERYTHING).tolist() == river_answers(model, EVERYTHING)
+
+
+def test_tuning_chooses_the_least_disagreement():
+    counted = Counted(THEORY.satisfied_by)
+    tuning = tuned(counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3))
+    assert len(tuning.disagreements) == 4
+    assert tuning.disagreements[tuning.best].hits == min(s.hits for s in tuning.disagreements.values())
+    assert tuning.best == HoeffdingSettings(20, 0.3)
+    assert tuning.labels_used == counted.questions == 1200
+
+
+def test_tuning_keeps_its_time():
+    start = time.perf_counter()
+    tuned(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"grace_period": 0}, "a grace period is a positive number; got 0"),
+        ({"delta": 1.0}, "delta is between 0 and 1"),
+        ({"leaves": "bayes"}, "leaves are 'majority' or 'naive bayes'; got 'bayes'"),
+    ],
+)
+def test_bad_settings_are_refused(wrong, message):
+    with pytest.raises(HornbookError, match=message):
+        HoeffdingSettings(**wrong)
+
+
+def test_without_river_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "river.tree", None)
+    with pytest.raises(HornbookError, match=r'pip install "hornbook\[river\]"'):
+        hoeffding_tree(THEORY.satisfied_by, MIXED, 10, np.random.default_rng(0), budget=ROUNDS)

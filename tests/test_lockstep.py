@@ -1,0 +1,194 @@
+"""A net trained in lockstep with others is the net trained alone."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook.data.examples import Examples
+from hornbook.experiments import lockstep
+from hornbook.experiments.backend import one_thread, torch
+from hornbook.experiments.network import encode
+from hornbook.experiments.plan import Fold, Net, Setting, Training, glorot, steps, weights_rng
+from hornbook.experiments.training import train
+from hornbook.logic.batch import Batch
+from hornbook.logic.vocabulary import Vocabulary
+
+VARIABLES = 12
+
+
+def labelled(size, seed=0):
+    """Random interpretations, accepted iff the first of two variables is true or the other unknown."""
+    rng = np.random.default_rng(seed)
+    array = rng.choice([0, 1, np.nan], (size, VARIABLES))
+    batch = Batch.from_array(array, Vocabulary(f"v{v}" for v in range(VARIABLES)))
+    accepted = (array[:, 0] == 1) | np.isnan(array[:, 1])
+    return Examples(batch, accepted, np.full(size, "random"))
+
+
+def trained_stack(nets, inputs, labels, folds, training, seed=3):
+    stack = lockstep.Stack(nets, inputs.shape[1], len(folds), seed, "cpu")
+    order = lockstep.schedule(folds, training, seed, "cpu")
+    targets = torch.from_numpy(labels.astype(np.float32))
+    with one_thread():
+        lockstep.train(stack, torch.from_numpy(inputs), targets, order, training.optimiser)
+    return stack
+
+
+def layers(stack, task, net):
+    """The weights and biases of one net of a stack, without the padding."""
+    position, copies = task * len(stack.nets) + net, stack.tasks * len(stack.nets)
+    widths = (stack.inputs, *stack.nets[net].widths, 1)
+    return [
+        (
+            weight.view(copies, -1, weight.shape[2])[position, :above, :below].numpy(),
+            bias.view(copies, -1)[position, :above].numpy(),
+        )
+        for weight, bias, (below, above) in zip(stack.weights, stack.biases, pairwise(widths), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+@pytest.mark.parametrize(
+    "architectures",
+    [
+        [(4, 4), (32, 8), (8, 16), (16, 32)],
+        [(4, 8, 16), (32, 4, 8)],
+        [(8, 32, 4, 16), (4, 4, 4, 4), (16, 4, 32, 8)],
+        [(32, 16, 8, 16, 32), (4, 8, 4, 8, 4), (16, 16, 4, 4, 32)],
+        [(7,), (1,), (3,)],
+    ],
+    ids=lambda architectures: f"{len(architectures[0])} layers",
+)
+def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, optimiser):
+    """The law: same weights, same answers, for every net, learning rate and optimiser."""
+    examples = labelled(70)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    training = Training(optimiser, epochs=4, batch_size=16)
+    nets = [Net(widths, rate) for widths in architectures for rate in (0.003, 0.02, 0.1)]
+    stack = trained_stack(nets, inputs, labels, [Fold(np.arange(70), np.arange(70))], training)
+    outputs = stack.outputs(torch.from_numpy(inputs))[0].numpy()
+    for position, net in enumerate(nets):
+        alone = train(examples, net, training=training, seed=3)
+        together = layers(stack, 0, position)
+        for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
+            np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)
+            np.testing.assert_allclose(bias, layer.bias.detach().numpy(), rtol=1e-3, atol=2e-5)
+        np.testing.assert_allclose(outputs[position], alone.log_odds(examples.batch), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_the_tasks_do_not_see_each_other(optimiser):
+    """Folds of unequal size, one with fewer full steps: each equals the fold trained by itself."""
+    examples = labelled(50)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    parts = np.split(np.random.default_rng(1).permutation(50), [18, 33])
+    folds = [Fold(np.setdiff1d(np.arange(50), part), part) for part in parts]
+    training = Training(optimiser, epochs=3, batch_size=8)
+    nets = [Net((8, 4), 0.05), Net((4, 16), 0.1)]
+    together = trained_stack(nets, inputs, labels, folds, training)
+    order = lockstep.schedule(folds, training, 3, "cpu")
+    for task in range(len(folds)):
+        stack = lockstep.Stack(nets, VARIABLES, 1, 3, "cpu")
+        own = lockstep.Schedule(*(part[task : task + 1] for part in order))
+        targets = torch.from_numpy(labels.astype(np.float32))
+        with one_thread():
+            lockstep.train(stack, torch.from_numpy(inputs), targets, own, optimiser)
+        for net in range(len(nets)):
+            for (weight, bias), (weight_alone, bias_alone) in zip(
+                layers(together, task, net), layers(stack, 0, net), strict=True
+            ):
+                np.testing.assert_allclose(weight, weight_alone, rtol=1e-4, atol=1e-6)
+                np.testing.assert_allclose(bias, bias_alone, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_padded_units_stay_exactly_zero(optimiser):
+    examples = labelled(40)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    nets = [Net((4, 8, 4), 0.1), Net((16, 4, 8), 0.1)]
+    folds = [Fold(np.arange(40), np.arange(40))]
+    stack = trained_stack(nets, inputs, labels, folds, Training(optimiser, epochs=5))
+    weights = [weight.view(2, -1, weight.shape[2]) for weight in stack.weights]
+    biases = [bias.view(2, -1) for bias in stack.biases]
+    for position, net in enumerate(nets):
+        layers = (VARIABLES, *net.widths, 1)
+        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+            below, above = layers[layer], layers[layer + 1]
+            assert torch.count_nonzero(weight[position, :above, :below]) > 0
+            assert torch.count_nonzero(weight[position, above:]) == 0
+            assert torch.count_nonzero(weight[position, :, below:]) == 0
+            assert torch.count_nonzero(bias[position, above:]) == 0
+
+
+@given(
+    size=st.integers(1, 60), batch_size=st.integers(1, 40), epochs=st.integers(1, 3), seed=st.integers(0, 9)
+)
+@settings(max_examples=50, deadline=None)
+def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, batch_size, epochs, seed):
+    training = Training(epochs=epochs, batch_size=batch_size)
+    order = lockstep.schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")
+    seen = [items[shares > 0] for items, shares in zip(order.items[0], order.shares[0], strict=True)]
+    assert sorted(torch.cat(seen).tolist()) == sorted([*range(size)] * epochs)
+    assert max(map(len, seen)) - min(map(len, seen)) <= 1
+    assert max(map(len, seen)) <= batch_size
+    assert torch.allclose(order.shares.sum(2), torch.ones(()))
+
+
+def test_a_fold_may_have_fewer_examples_than_an_epoch_has_steps():
+    folds = [Fold(np.arange(5), np.arange(1)), Fold(np.arange(4), np.arange(1))]
+    order = lockstep.schedule(folds, Training(epochs=1, batch_size=1), 0, "cpu")
+    assert order.shares.sum(2).tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]]
+
+
+def test_a_net_that_diverges_does_not_disturb_its_neighbours():
+    examples = labelled(60)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    folds = [Fold(np.arange(40), np.arange(40, 60))]
+    calm, wild = Net((8, 8, 4), 0.1), Net((16, 8, 8), 1e6)
+    training = Training(epochs=30)
+    setting = Setting(inputs, labels, folds, training)
+    alone = lockstep.cross_validate([calm], setting)
+    both = lockstep.cross_validate([wild, calm], setting)
+    assert not both.loss_after[0, 0] <= both.loss_before[0, 0] or both.constant[0, 0]
+    np.testing.assert_allclose(both.loss_after[1], alone.loss_after[0], rtol=1e-3)
+    assert both.accuracy[1] == alone.accuracy[0]
+
+
+def test_outcomes_are_means_over_the_right_examples():
+    examples = labelled(64)
+    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    folds = [Fold(np.arange(40), np.arange(40, 64)), Fold(np.arange(24, 64), np.arange(24))]
+    nets, training = [Net((8, 8), 0.1), Net((4, 16), 0.05)], Training(epochs=20)
+    outcome = lockstep.cross_validate(nets, Setting(inputs, labels, folds, training, seed=3))
+    outputs = trained_stack(nets, inputs, labels, folds, training).outputs(torch.from_numpy(inputs)).numpy()
+    for net in range(2):
+        for task, (trained, valid) in enumerate(folds):
+            output = outputs[task, net]
+            assert outcome.accuracy[net, task] == pytest.approx(np.mean((output > 0)[valid] == labels[valid]))
+            signed = np.where(labels, output, -output)[trained]
+            assert outcome.loss_after[net, task] == pytest.approx(np.log1p(np.exp(-signed)).mean(), rel=1e-4)
+    assert (outcome.loss_after < outcome.loss_before).all()
+    assert not outcome.constant.any()
+
+
+def test_glorot_weights_are_uniform_within_their_bound():
+    first, second = glorot((200, 50, 30), np.random.default_rng(0))
+    for weight, bound in ((first, (6 / 250) ** 0.5), (second, (6 / 80) ** 0.5)):
+        assert np.abs(weight).max() <= bound
+        assert weight.std() == pytest.approx(bound / 3**0.5, rel=0.05)
+
+
+def test_first_weights_depend_on_the_architecture_and_the_seed_alone():
+    one = glorot((5, 8, 4, 1), weights_rng(7, (8, 4)))
+    same = glorot((5, 8, 4, 1), weights_rng(7, (8, 4)))
+    other = glorot((5, 8, 4, 1), weights_rng(8, (8, 4)))
+    assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
+    assert not any(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_every_epoch_has_its_own_order():
+    order = list(steps(np.arange(10), 1, 2, np.random.default_rng(0)))
+    assert not np.array_equal(order[0], order[1])

@@ -1,0 +1,79 @@
+"""The sweep over missing values: what varies, what does not, and what comes out."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from hornbook.data.examples import Examples
+from hornbook.experiments.missing import Sweep, accuracy, plot
+from hornbook.experiments.network import MLP
+from hornbook.experiments.plan import Net, Training
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
+THEORY = HornTheory.parse(
+    "v0 & v1 & v2 -> v3\nv4 & not_v5 & v6 -> not_v7\nv8 & v9 -> v10", VOCABULARY
+) | HornTheory.background(VOCABULARY)
+SWEEP = Sweep(
+    shares=(0.0, 0.5), net=Net((16, 8), 0.1), training=Training(epochs=30), tested=100, seeds=(0, 1)
+)
+
+
+@pytest.fixture(scope="module")
+def points():
+    return SWEEP.run(THEORY)
+
+
+def test_a_point_for_each_share_and_an_accuracy_for_each_seed(points):
+    assert [point.missing for point in points] == [0.0, 0.5]
+    for point in points:
+        assert len(point.own) == len(point.common) == 2
+        assert all(0.6 < accuracy <= 1 for accuracy in (*point.own, *point.common))
+
+
+def test_only_what_a_rule_leaves_open_is_unknown(points):
+    """Of 12 pairs a violated rule fixes 3 or 4; half of the others are unknown."""
+    assert points[0].unknown == 0
+    assert points[1].unknown == pytest.approx(0.5 * (12 - 11 / 3) / 12, abs=0.03)
+
+
+def test_the_sweep_is_decided_by_its_seeds(points):
+    assert SWEEP.run(THEORY) == points
+
+
+def test_the_plot_shows_both_test_sets(points, tmp_path):
+    figure = plot(points)
+    (axes,) = figure.axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["drawn as in training", "common to all shares"]
+    figure.savefig(tmp_path / "sweep.png")
+    assert (tmp_path / "sweep.png").stat().st_size > 1000
+
+
+def test_accuracy_counts_right_answers():
+    vocabulary = Vocabulary(["v"])
+    network = MLP.of([(np.array([[2.0]]), np.array([-1.0]))], vocabulary)
+    batch = Batch.from_array([[1], [0], [1], [0]], vocabulary)
+    examples = Examples(batch, np.array([True, True, True, False]), np.full(4, "row"))
+    assert accuracy(network, examples) == 0.75
+
+
+@pytest.mark.parametrize("wrong", [{"shares": ()}, {"seeds": ()}, {"tested": 0}], ids=str)
+def test_a_sweep_over_nothing(wrong):
+    with pytest.raises(HornbookError, match="a sweep needs"):
+        Sweep(**wrong)
+
+
+def test_a_share_that_is_none():
+    with pytest.raises(HornbookError, match="between 0 and 1"):
+        Sweep(shares=(1.5,)).run(THEORY)
+
+
+def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(HornbookError, match=r'pip install "hornbook\[plot\]"'):
+        plot([])

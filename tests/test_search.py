@@ -1,0 +1,216 @@
+"""The search: complete, the same however it is split up, resumable, honest about failures."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook.experiments import search
+from hornbook.experiments.lockstep import Outcome
+from hornbook.experiments.plan import Fold, Net, Setting, Training, folds_of
+from hornbook.experiments.progress import tracked
+from hornbook.experiments.scores import Failures, Scores
+from hornbook.experiments.search import chunks, grid, score
+from hornbook.logic.errors import HornbookError
+
+NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
+
+
+def setting(epochs=3, seed=0, optimiser="sgd"):
+    rng = np.random.default_rng(5)
+    inputs = rng.choice([0, 0.5, 1], (60, 10)).astype(np.float32)
+    labels = inputs[:, 0] + inputs[:, 1] > 0.9
+    folds = folds_of(rng.permutation(np.arange(60) % 3))
+    return Setting(inputs, labels, folds, Training(optimiser, epochs), seed)
+
+
+def equal(one, other):
+    return one.nets == other.nets and all(
+        np.array_equal(mine, theirs)
+        for mine, theirs in zip(vars(one.outcome).values(), vars(other.outcome).values(), strict=True)
+    )
+
+
+def test_the_papers_grid_is_complete():
+    nets = grid()
+    assert len(set(nets)) == len(nets) == 3 * (4**2 + 4**3 + 4**4 + 4**5) == 4080
+    assert Net((32, 16, 8, 16, 32), 0.1) in nets
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([4, 8, 16]), min_size=1, max_size=4), min_size=1, max_size=40),
+    st.integers(1, 9),
+)
+@settings(max_examples=100, deadline=None)
+def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
+    nets = [Net(tuple(layers), 0.1) for layers in widths]
+    parts = chunks(nets, size)
+    assert sorted(at for part in parts for at in part) == list(range(len(nets)))
+    for part in parts:
+        assert len(part) <= size
+        assert len({len(nets[at].widths) for at in part}) == 1
+
+
+def test_the_papers_chunks_agree_in_their_first_layers():
+    nets = grid()
+    for chunk in chunks(nets, search.CHUNK["cpu"]):
+        widths = [nets[at].widths for at in chunk]
+        if len(widths[0]) == 5:
+            assert len({layers[:3] for layers in widths}) == 1
+
+
+def test_scores_come_in_the_order_of_the_nets(monkeypatch):
+    whole = score(NETS, setting(), processes=1)
+    shuffled = [NETS[at] for at in np.random.default_rng(0).permutation(len(NETS))]
+    monkeypatch.setitem(search.CHUNK, "cpu", 3)
+    apart = score(shuffled, setting(), processes=1)
+    for at, net in enumerate(shuffled):
+        expected = whole[NETS.index(net)]
+        assert apart[at].net == net
+        np.testing.assert_allclose(apart[at].accuracies, expected.accuracies, atol=0.06)
+        np.testing.assert_allclose(
+            apart.outcome.loss_after[at], whole.outcome.loss_after[NETS.index(net)], rtol=1e-3
+        )
+
+
+def test_the_number_of_processes_changes_nothing(monkeypatch):
+    monkeypatch.setitem(search.CHUNK, "cpu", 5)
+    assert equal(score(NETS, setting(), processes=1), score(NETS, setting(), processes=2))
+
+
+def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
+    monkeypatch.setitem(search.CHUNK, "cpu", 4)
+    whole = score(NETS, setting(), processes=1)
+    trained = []
+
+    def counted(nets, setting, device):
+        if len(trained) == 3:
+            raise KeyboardInterrupt
+        trained.append(nets)
+        return original(nets, setting, device)
+
+    original = search.cross_validate
+    monkeypatch.setattr(search, "cross_validate", counted)
+    with pytest.raises(KeyboardInterrupt):
+        score(NETS, setting(), processes=1, folder=tmp_path / "kept")
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 3
+
+    trained.clear()
+    monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
+    resumed = score(NETS, setting(), processes=1, folder=tmp_path / "kept")
+    assert equal(resumed, whole)
+    assert len(trained) == len(chunks(NETS, 4)) - 3
+
+    trained.clear()
+    assert equal(score(NETS, setting(), processes=1, folder=tmp_path / "kept"), whole)
+    assert not trained
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        setting(seed=1),
+        setting(epochs=4),
+        setting(optimiser="adam"),
+        Setting(1 - setting().inputs, setting().labels, setting().folds, setting().training),
+        Setting(setting().inputs, ~setting().labels, setting().folds, setting().training),
+        Setting(setting().inputs, setting().labels, setting().folds[:2], setting().training),
+    ],
+    ids=["seed", "epochs", "optimiser", "inputs", "labels", "folds"],
+)
+def test_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
+    nets = NETS[:2]
+    score(nets, setting(), processes=1, folder=tmp_path)
+    trained = []
+    original = search.cross_validate
+    monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
+    score(nets, other, processes=1, folder=tmp_path)
+    assert len(trained) == 1
+
+
+def outcome(accuracy, before=None, after=None, constant=None):
+    accuracy = np.array(accuracy, np.float32)
+    before = np.ones_like(accuracy) if before is None else np.array(before, np.float32)
+    after = np.zeros_like(accuracy) if after is None else np.array(after, np.float32)
+    constant = np.zeros(accuracy.shape, bool) if constant is None else np.array(constant)
+    return Outcome(accuracy, before, after, constant)
+
+
+def test_the_best_come_first_and_of_equals_the_steadier_then_the_smaller():
+    nets = (Net((32,), 0.1), Net((4,), 0.1), Net((8,), 0.1), Net((16,), 0.1))
+    scores = Scores(nets, outcome([[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]]))
+    assert [found.net.widths for found in scores.best(9)] == [(8,), (16,), (32,), (4,)]
+    assert scores.best(1)[0].mean == pytest.approx(0.8)
+    assert scores[0].spread == pytest.approx(0.1)
+
+
+def test_failures_are_counted_for_each_rate():
+    nets = (Net((4,), 0.1), Net((8,), 0.1), Net((4,), 0.01))
+    scores = Scores(
+        nets,
+        outcome(
+            np.full((3, 2), 0.5),
+            before=np.ones((3, 2)),
+            after=[[np.nan, 0.5], [2.0, np.inf], [0.1, 0.2]],
+            constant=[[False, True], [False, False], [False, False]],
+        ),
+    )
+    assert scores.failures() == [Failures(0.01, 2, 0, 0), Failures(0.1, 4, 3, 1)]
+    assert (scores[0].diverged, scores[0].collapsed) == (1, 1)
+
+
+def test_adam_at_a_high_rate_is_reported_not_hidden():
+    nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 30.0), Net((8, 4, 4), 30.0)]
+    calm, wild = score(nets, setting(epochs=20, optimiser="adam"), processes=1).failures()
+    assert calm.diverged == 0
+    assert wild.diverged + wild.collapsed >= wild.trainings / 2
+
+
+def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
+    assert list(tracked(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert list(tracked(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "letters" in shown.err
+
+
+def test_a_search_is_many_times_faster_than_one_net_at_a_time():
+    """Two dozen nets in lockstep cost less than ten times a single one."""
+    nets = [Net((4, 4), 0.01 * number) for number in range(1, 25)]
+
+    def seconds(nets):
+        return min(_timed(lambda: score(nets, setting(epochs=10), processes=1)) for _ in range(3))
+
+    assert seconds(nets) < 10 * seconds(nets[:1])
+
+
+def _timed(action):
+    started = time.process_time()
+    action()
+    return time.process_time() - started
+
+
+class TestBadInput:
+    def test_no_nets(self):
+        with pytest.raises(HornbookError, match="no nets"):
+            score([], setting())
+
+    @pytest.mark.parametrize("device", ["tpu", "cuda:99"])
+    def test_no_such_device(self, device):
+        with pytest.raises(HornbookError, match="there is no device"):
+            score(NETS, setting(), device=device)
+
+    def test_labels_that_do_not_match(self):
+        inputs, folds = np.zeros((4, 2), np.float32), (Fold(np.arange(2), np.arange(2, 4)),)
+        with pytest.raises(HornbookError, match=r"shapes \(4, 2\) and \(3,\)"):
+            Setting(inputs, np.ones(3, bool), folds, Training())
+
+    def test_folds_without_examples(self):
+        inputs, labels = np.zeros((4, 2), np.float32), np.ones(4, bool)
+        for folds in ((), (Fold(np.arange(4), np.arange(0)),)):
+            with pytest.raises(HornbookError, match="every fold"):
+                Setting(inputs, labels, folds, Training())

@@ -1,0 +1,122 @@
+"""Choosing a net: finalists are scored again, and fresh examples play no part in the choice."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hornbook.data.binarise import binarise
+from hornbook.data.datasets import load_dataset
+from hornbook.data.examples import Examples
+from hornbook.data.target import default_recipe, target_theory, training_set
+from hornbook.experiments.plan import Net, Training
+from hornbook.experiments.search import grid
+from hornbook.experiments.selection import Contest, select
+from hornbook.experiments.training import train
+from hornbook.logic.errors import HornbookError
+
+NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
+CONTEST = Contest(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)
+
+
+@pytest.fixture(scope="module")
+def patients():
+    table = load_dataset("hcc-synthetic")
+    _, rows = binarise(table, dual=True)
+    theory = target_theory(table)
+    return [
+        training_set(
+            theory, rng=np.random.default_rng(seed), recipe=default_recipe(theory, rows, sizes=(60, 60))
+        )
+        for seed in (0, 1)
+    ]
+
+
+@pytest.fixture(scope="module")
+def selection(patients):
+    return select(*patients, CONTEST, processes=1)
+
+
+def test_the_finalists_are_the_best_of_the_search(selection):
+    assert len(selection.scores) == len(NETS)
+    best = {found.net for found in selection.scores.best(4)}
+    assert {finalist.net for finalist in selection.finalists} == best
+
+
+def test_the_choice_is_made_by_the_scores_of_the_second_round(selection):
+    means = [finalist.mean for finalist in selection.finalists]
+    assert means == sorted(means, reverse=True)
+    assert selection.chosen is selection.finalists[0]
+    for finalist in selection.finalists:
+        assert len(finalist.again) == len(finalist.fresh) == len(finalist.losses) == 2
+        assert finalist.mean == pytest.approx(np.mean([again.mean for again in finalist.again]))
+        assert all(again.net == finalist.net for again in finalist.again)
+
+
+def test_scoring_again_uses_other_folds_and_other_weights(selection):
+    chosen = selection.chosen
+    assert len({chosen.found.accuracies, *(again.accuracies for again in chosen.again)}) > 1
+
+
+def test_fresh_examples_do_not_change_the_choice(patients, selection):
+    examples, fresh = patients
+    opposite = Examples(fresh.batch, ~fresh.accepted, fresh.kinds)
+    again = select(examples, opposite, CONTEST, processes=1)
+    assert [finalist.net for finalist in again.finalists] == [f.net for f in selection.finalists]
+    for one, other in zip(selection.finalists, again.finalists, strict=True):
+        np.testing.assert_allclose(np.add(one.fresh, other.fresh), 1, atol=1e-6)
+
+
+def test_the_network_is_the_chosen_net_trained_on_all_examples(patients, selection):
+    examples, fresh = patients
+    chosen, network = selection.chosen, selection.network
+    best = int(np.argmin(chosen.losses))
+    assert network.provenance["seed"] == CONTEST.seed + 1 + best
+    alone = train(examples, chosen.net, training=CONTEST.training, seed=CONTEST.seed + 1 + best)
+    np.testing.assert_array_equal(network.log_odds(fresh.batch), alone.log_odds(fresh.batch))
+    accuracy = np.mean(network(fresh.batch) == fresh.accepted)
+    assert chosen.fresh[best] == pytest.approx(accuracy, abs=0.02)
+    right = sum(tally.right for tally in selection.fresh.values())
+    assert right / len(fresh) == pytest.approx(accuracy)
+    assert accuracy > 0.8
+
+
+def test_an_interrupted_selection_is_resumed(patients, selection, tmp_path):
+    first = select(*patients, CONTEST, processes=1, folder=tmp_path)
+    kept = sorted(tmp_path.iterdir())
+    again = select(*patients, CONTEST, processes=1, folder=tmp_path)
+    assert sorted(tmp_path.iterdir()) == kept
+    assert first.finalists == again.finalists == selection.finalists
+
+
+@pytest.mark.parametrize("wrong", [{"finalists": 0}, {"seeds": 0}], ids=str)
+def test_a_contest_needs_finalists_and_seeds(wrong):
+    with pytest.raises(HornbookError, match="a finalist and a seed"):
+        Contest((Net((4,), 0.1),), **wrong)
+
+
+def test_a_contest_that_no_net_survives_says_so(patients):
+    contest = Contest((Net((4, 4), 1e30),), Training(epochs=2), finalists=1, seeds=1)
+    with pytest.raises(HornbookError, match="training diverged"):
+        select(*patients, contest, processes=1)
+
+
+REAL = Path(
+    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[2] / "shared" / "data" / "hcc-survival.csv"
+)
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="the HCC file is not here; set HORNBOOK_HCC to a copy of it")
+def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
+    """Random ones and violations are told apart; real patients with their class are not."""
+    table = load_dataset("hcc", path=REAL)
+    _, rows = binarise(table, dual=True)
+    theory = target_theory(table)
+    examples, fresh = (training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
+    selection = select(examples, fresh, Contest(grid((2,), rates=(0.01,)), finalists=4, seeds=2), processes=1)
+    assert 0.9 < selection.scores.best(1)[0].mean < 0.97
+    assert selection.fresh["random, accepted"].share > 0.95
+    assert selection.fresh["violation, rejected"].share > 0.85
+    assert selection.fresh["row, accepted"].share < 0.5
+    assert selection.network(rows).mean() < 0.5
