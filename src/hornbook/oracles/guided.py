@@ -121,7 +121,7 @@ class Guided:
         self.walkers = walkers
         self.steps = steps
         self.moves = Moves(distribution.vocabulary, groups)
-        self.stored = np.empty((0, self.moves.put.shape[1]), np.uint64)
+        self._stored: dict[bytes, None] = {}
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The clearest counterexample of the first batch with one."""
@@ -150,8 +150,10 @@ class Guided:
                 yield from self._confirmed(climb)
 
     def remember(self, batch: Batch) -> None:
-        """Take interpretations, such as counterexamples, as starting points of later searches."""
-        self.stored = np.concatenate([self.moves.rows(batch), self.stored])[:STORED]
+        """Take counterexamples as starting points of later searches, which will not report them again."""
+        self._stored |= dict.fromkeys(row.tobytes() for row in self.moves.rows(batch))
+        while len(self._stored) > STORED:
+            del self._stored[next(iter(self._stored))]
 
     def recall(self, found: Counterexample) -> None:
         """Take up a counterexample that this oracle found in an earlier run."""
@@ -167,8 +169,9 @@ class Guided:
     def _starting(self, climb: Climb, sources: Sequence[Distribution], sides: Sequence[Side]) -> Walkers:
         """Of each side some of the nearest points to a counterexample, and as many others."""
         share = -(-POOL * self.walkers // len(sources))
+        stored = np.frombuffer(b"".join(self._stored), np.uint64).reshape(-1, self.moves.put.shape[1])
         rows = np.concatenate(
-            [*(self.moves.rows(source.draw(share, self.rng)) for source in sources), self.stored]
+            [*(self.moves.rows(source.draw(share, self.rng)) for source in sources), stored]
         )
         accepts = climb.hypothesis.satisfied_by(self.moves.batch(rows))
         wanted = np.where(accepts, "negative" in sides, "positive" in sides) & climb.keeps(rows, accepts)
@@ -206,6 +209,7 @@ class Guided:
         found = Walkers.concatenate(climb.found)
         climb.found.clear()
         rows = found.rows[np.argsort(-found.heights, kind="stable")]
+        rows = rows[[row.tobytes() not in self._stored for row in rows]]
         batch = self.moves.batch(rows)
         accepted = self.member(batch)
         differs = accepted != climb.hypothesis.satisfied_by(batch)
