@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
 from hornbook.queries import BudgetExhausted, Membership
 
 Answers = TypeVar("Answers", bound=NDArray[Any])
@@ -96,6 +97,41 @@ class Budgeted(Generic[Answers]):
                 raise BudgetExhausted(f"budget of {self.seconds} seconds")
             parts.append(self.member(part))
         return cast(Answers, np.concatenate(parts))
+
+
+class Voted:
+    """Asks a noisy teacher several times and goes with the majority.
+
+    A question is asked again only while its majority is open. A cache goes outside,
+    `Cached(Voted(member, 5))`: inside, it would repeat one answer.
+
+    Examples
+    --------
+    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> answers = iter([[True, False], [True, True], [False]])
+    >>> voted = Voted(lambda batch: np.array(next(answers)), times=3)
+    >>> voted(Batch.from_array([[1], [0]], Vocabulary(["v"])))
+    array([ True, False])
+
+    """
+
+    def __init__(self, member: Membership, times: int) -> None:
+        if times < 1 or times % 2 == 0:
+            raise HornbookError(f"a vote needs an odd number of answers, or it can end in a tie; got {times}")
+        self.member = member
+        self.times = times
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The majority's answers."""
+        majority = self.times // 2 + 1
+        votes = np.zeros((2, len(batch)), np.intp)
+        open_still = np.arange(len(batch))
+        while len(open_still):
+            asked = batch if len(open_still) == len(batch) else batch[open_still]
+            votes[self.member(asked).astype(np.intp), open_still] += 1
+            open_still = np.flatnonzero(votes.max(axis=0) < majority)
+        accepted: Bools = votes[1] >= majority
+        return accepted
 
 
 class Logged:

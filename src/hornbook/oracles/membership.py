@@ -1,0 +1,179 @@
+"""Models as teachers: judges of interpretations, and classifiers of features that become judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters import Predictor
+from hornbook.oracles.adapters.scores import Floats
+
+Gradient = Callable[[Batch], Floats]
+"""For each interpretation and variable, how the score grows with the truth of the variable."""
+
+
+class Judge:
+    """A model that judges interpretations: it accepts those for which it decides.
+
+    Examples
+    --------
+    >>> from hornbook.oracles.adapters import as_predictor
+    >>> judge = Judge(as_predictor(lambda array: array.mean(axis=1), encoding="half"))
+    >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], Vocabulary(["sunny", "happy"]))
+    >>> judge(batch), judge.margin(batch)
+    (array([ True, False]), array([ 0.25, -0.25], dtype=float32))
+
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the model accepts each interpretation."""
+        return self.predictor.decide(batch)
+
+    def margin(self, batch: Batch) -> Floats:
+        """The score less the threshold."""
+        margins: Floats = self.predictor(batch) - np.float32(self.predictor.threshold)
+        return margins
+
+
+class Classifier:
+    """A model that predicts a label from features, as a judge of features and label together.
+
+    An interpretation is rejected exactly when its label is known and contradicts what the
+    model predicts from the features. Where the label is unknown the model is not asked.
+
+    Parameters
+    ----------
+    predictor
+        The model; its positive class makes the label true.
+    vocabulary
+        The features and the label, and the label's dual if it has one.
+    label
+        The name of the label.
+    features
+        What the model reads, in its order. By default the names it was trained with, where it
+        knows them, and otherwise every variable but the label and its dual.
+
+    Attributes
+    ----------
+    heads
+        The label and its dual: the only heads that rules about a classifier need.
+
+    Examples
+    --------
+    >>> from hornbook.oracles.adapters import as_predictor
+    >>> vocabulary = Vocabulary(["fever", "cough", "ill", "well"], {"ill": "well"})
+    >>> model = as_predictor(lambda array: array.max(axis=1), encoding="half", name="any symptom")
+    >>> classifier = Classifier(model, vocabulary, "ill")
+    >>> batch = Batch.from_array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, np.nan, np.nan]], vocabulary)
+    >>> classifier(batch), classifier.predict(batch)
+    (array([ True, False,  True]), array([ True,  True,  True]))
+    >>> vocabulary.named(classifier.heads)
+    ('ill', 'well')
+
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        vocabulary: Vocabulary,
+        label: str,
+        features: Sequence[str] | None = None,
+    ) -> None:
+        self.predictor = predictor
+        self.vocabulary = vocabulary
+        self.label = vocabulary.index(label)
+        self.dual = vocabulary.dual(self.label)
+        self.heads = frozenset({self.label} if self.dual is None else {self.label, self.dual})
+        self.rows, self.features = self._features(features)
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the label of each interpretation is unknown or what the model predicts."""
+        return self.margin(batch) >= 0
+
+    def margin(self, batch: Batch) -> Floats:
+        """How clearly the model predicts the label that is given; infinite where none is."""
+        true, false = self._labels(batch)
+        asked = np.flatnonzero(true | false)
+        scores = self._scores(batch if len(asked) == len(batch) else batch[asked])
+        against = -scores
+        # a score at the threshold predicts true, so it contradicts a false label, however narrowly
+        against[against == 0] = -np.finfo(np.float32).tiny
+        margins = np.full(len(batch), np.inf, np.float32)
+        margins[asked] = np.where(true[asked], scores, against)
+        return margins
+
+    def predict(self, batch: Batch) -> Bools:
+        """What the model predicts from the features, whatever the label."""
+        return self._scores(batch) >= 0
+
+    def lifted(self, gradient: Gradient) -> Gradient:
+        """The gradient of the model's score as one of the margin, over features and label."""
+
+        def of_margin(batch: Batch) -> Floats:
+            true, false = self._labels(batch)
+            slopes = np.zeros((len(batch), len(self.vocabulary)), np.float32)
+            sign = true.astype(np.float32) - false.astype(np.float32)
+            slopes[:, self.rows] = sign[:, None] * gradient(self._read(batch))
+            return slopes
+
+        return of_margin
+
+    def _scores(self, batch: Batch) -> Floats:
+        scores: Floats = self.predictor(self._read(batch)) - np.float32(self.predictor.threshold)
+        return scores
+
+    def _read(self, batch: Batch) -> Batch:
+        """The part of a batch that the model reads: whole rows of words, nothing unpacked."""
+        if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
+            raise HornbookError("the batch and the classifier are over different vocabularies")
+        return Batch(self.features, batch.true[self.rows], batch.false[self.rows], len(batch))
+
+    def _labels(self, batch: Batch) -> tuple[Bools, Bools]:
+        """Where the label is known to be true, and where to be false."""
+        return (
+            bits.flat(batch.true[self.label], len(batch)),
+            bits.flat(batch.false[self.label], len(batch)),
+        )
+
+    def _features(self, names: Sequence[str] | None) -> tuple[NDArray[np.intp], Vocabulary]:
+        whole = self.vocabulary
+        if names is None:
+            names = self.predictor.names
+        if names is None:
+            names = [name for v, name in enumerate(whole.names) if v not in self.heads]
+        if unknown := [name for name in names if name not in whole]:
+            raise HornbookError(
+                f"{self.predictor.name} reads {unknown[0]!r}, which is not among the {len(whole)} variables; "
+                "binarise the data as for training, or name what the model reads with features="
+            )
+        rows = [whole.index(name) for name in names]
+        if self.heads & set(rows):
+            label = whole.name(self.label)
+            raise HornbookError(f"{self.predictor.name} would read its own label {label!r}: leave it out")
+        duals = {
+            name: whole.name(dual)
+            for name, v in zip(names, rows, strict=True)
+            if (dual := whole.dual(v)) in rows and dual is not None
+        }
+        features = Vocabulary(names, duals)
+        self._refuse_misfit(features)
+        return np.array(rows, np.intp), features
+
+    def _refuse_misfit(self, features: Vocabulary) -> None:
+        given = self.predictor.encoding.inputs(len(features))
+        if self.predictor.inputs not in (None, given):
+            raise HornbookError(
+                f"{self.predictor.name} takes {self.predictor.inputs} inputs, but {len(features)} variables "
+                f"beside the label {self.vocabulary.name(self.label)!r} give {given}; "
+                "name what the model reads, in its order, with features="
+            )

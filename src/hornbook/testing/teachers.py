@@ -1,0 +1,144 @@
+"""Difficult teachers, to test with: a learner must end with each of them, and say truthfully how."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from hornbook.distributions import Distribution
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.oracles.adapters.scores import Floats
+from hornbook.oracles.fillings import hashes
+from hornbook.queries import Membership
+
+
+class Constant:
+    """Always gives the same answer."""
+
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The answer, for each interpretation."""
+        return np.full(len(batch), self.answer)
+
+
+class Coin:
+    """Tosses a coin for every question, whatever it is and however often it is asked."""
+
+    def __init__(self, rng: np.random.Generator, accepted: float = 0.5) -> None:
+        self.rng = rng
+        self.accepted = accepted
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Fresh tosses."""
+        tosses: Bools = self.rng.random(len(batch)) < self.accepted
+        return tosses
+
+
+class Noisy:
+    """Flips a share of another teacher's answers, anew each time: asking again may help."""
+
+    def __init__(self, member: Membership, rng: np.random.Generator, share: float = 0.01) -> None:
+        self.member = member
+        self.rng = rng
+        self.share = share
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The other's answers, some flipped."""
+        flips: Bools = self.rng.random(len(batch)) < self.share
+        return self.member(batch) ^ flips
+
+
+class Mistaken:
+    """Flips a share of another teacher's answers, always those to the same questions.
+
+    Examples
+    --------
+    >>> from hornbook import Vocabulary
+    >>> from hornbook.distributions import Random
+    >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
+    >>> mistaken = Mistaken(Constant(True), seed=1)
+    >>> int((~mistaken(batch)).sum()), bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
+    (90, True)
+
+    """
+
+    def __init__(self, member: Membership, seed: int, share: float = 0.01) -> None:
+        self.member = member
+        self.salt = np.random.default_rng(seed).integers(0, 2**64, 2, np.uint64)
+        self.share = share
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The other's answers, some flipped."""
+        rows = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        flips: Bools = hashes(rows, self.salt)[0] < np.uint64(self.share * 2**64)
+        return self.member(batch) ^ flips
+
+
+class Network:
+    """A random network that reads ? as ½: smooth, and its answers fit no formula.
+
+    Parameters
+    ----------
+    distribution
+        The interpretations of which it accepts the given share, about.
+    rng
+        The source of its weights.
+    accepted
+        That share.
+    hidden
+        The units of its one hidden layer.
+
+    """
+
+    def __init__(
+        self, distribution: Distribution, rng: np.random.Generator, accepted: float = 0.9, hidden: int = 16
+    ) -> None:
+        width = len(distribution.vocabulary)
+        self.inner = rng.standard_normal((width, hidden)).astype(np.float32)
+        self.outer = rng.standard_normal(hidden).astype(np.float32)
+        self.threshold = np.float32(0)
+        self.threshold = np.quantile(self.margin(distribution.draw(10_000, rng)), 1 - accepted)
+
+    def margin(self, batch: Batch) -> Floats:
+        """The network's output, less the threshold."""
+        dense = batch.to_array(0.5, np.float32) - np.float32(0.5)
+        margins: Floats = np.maximum(dense @ self.inner, 0) @ self.outer - self.threshold
+        return margins
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Where the margin is not negative."""
+        return self.margin(batch) >= 0
+
+
+class Failing:
+    """Answers as another teacher does, until it breaks at a certain question."""
+
+    def __init__(self, member: Membership, at: int = 1000) -> None:
+        self.member = member
+        self.at = at
+        self.questions = 0
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The other's answers, or a `RuntimeError`."""
+        self.questions += len(batch)
+        if self.questions >= self.at:
+            raise RuntimeError(f"the model broke at question {self.at}")
+        return self.member(batch)
+
+
+class Slow:
+    """Takes its time over every batch."""
+
+    def __init__(self, member: Membership, seconds: float = 0.01) -> None:
+        self.member = member
+        self.seconds = seconds
+
+    def __call__(self, batch: Batch) -> Bools:
+        """The other's answers, late."""
+        time.sleep(self.seconds)
+        return self.member(batch)

@@ -1,0 +1,194 @@
+"""Completions: sound, the same whoever asks, and asked about no more than needed."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook import Batch, HornbookError, HornTheory, Vocabulary
+from hornbook.distributions import Random, Rows
+from hornbook.logic.rule import BOTTOM, Rule
+from hornbook.oracles import completions as module
+from hornbook.oracles.completions import Completions, rounds
+from hornbook.oracles.fillings import DENSITIES, Fillings
+from hornbook.oracles.filters import Cached, Counted
+from hornbook.testing.strategies import batches, theories
+from hornbook.testing.teachers import Constant, Network
+
+PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
+PLAIN = Vocabulary([f"x{i}" for i in range(9)])
+GROUPS = ((0, 1, 2), (4, 5))
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def total_only(theory):
+    """The theory as a teacher who takes complete inputs only."""
+
+    def member(batch):
+        assert not np.isnan(batch.to_array()).any()
+        return theory.satisfied_by(batch)
+
+    return member
+
+
+def brute_force(member, batch):
+    answers = []
+    for row in batch.to_array():
+        holes = np.flatnonzero(np.isnan(row))
+        fillings = np.tile(row, (2 ** len(holes), 1))
+        fillings[:, holes] = list(product([0, 1], repeat=len(holes)))
+        answers.append(bool(member(Batch.from_array(fillings, batch.vocabulary)).any()))
+    return answers
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_with_draws_enough_completions_equal_brute_force(data):
+    theory = data.draw(theories(max_variables=4))
+    batch = data.draw(batches(theory.vocabulary, 40))
+    some = Completions(total_only(theory), theory.vocabulary, draws=2000, rng=rng())
+    assert some(batch).tolist() == brute_force(theory.satisfied_by, batch)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.integers(1, 20))
+def test_accepted_is_certain(data, draws):
+    theory = data.draw(theories())
+    batch = data.draw(batches(theory.vocabulary, 100))
+    some = Completions(total_only(theory), theory.vocabulary, draws, rng=rng())
+    assert (theory.satisfied_by(batch) | ~some(batch)).all()
+
+
+def test_the_least_model_is_tried_first():
+    theory = HornTheory(PLAIN, [Rule({v}, BOTTOM) for v in range(9)])
+    unknown = Batch.from_array(np.full((1, 9), np.nan), PLAIN)
+    assert Completions(total_only(theory), PLAIN, draws=1, rng=rng())(unknown)[0]
+
+
+def random_teacher(vocabulary):
+    return Network(Random(vocabulary, 0.0), rng(5), accepted=0.1)
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+def test_an_answer_depends_on_the_interpretation_alone(vocabulary, monkeypatch):
+    batch = Random(vocabulary, 0.4).draw(700, rng(1))
+    teacher = random_teacher(vocabulary)
+
+    def some(draws=6):
+        return Completions(teacher, vocabulary, draws, rng=rng(2))
+
+    expected = some()(batch)
+    assert 0.1 < expected.mean() < 0.9
+    order = rng(3).permutation(len(batch))
+    assert (some()(batch[order]) == expected[order]).all()
+    assert (Cached(some())(batch) == expected).all()
+    asked_before = some()
+    asked_before(batch[::7])
+    assert [bool(asked_before(batch[[at]])[0]) for at in range(60)] == expected[:60].tolist()
+    monkeypatch.setattr(module, "BLOCK", 50)
+    assert (some()(batch) == expected).all()
+
+
+def test_other_seeds_try_other_completions():
+    batch = Random(PLAIN, 0.6).draw(500, rng(1))
+    answers = [Completions(random_teacher(PLAIN), PLAIN, 3, rng=rng(seed))(batch) for seed in range(2)]
+    assert (answers[0] != answers[1]).any()
+
+
+def test_no_more_is_asked_once_a_completion_is_accepted():
+    batch = Random(PLAIN, 0.5).draw(3000, rng())
+    partial = np.isnan(batch.to_array()).any(axis=1)
+    for answer, questions in ((True, 3000), (False, 3000 + 19 * int(partial.sum()))):
+        counted = Counted(Constant(answer))
+        Completions(counted, PLAIN, 20, rng=rng())(batch)
+        assert counted.questions == questions
+        assert counted.batches <= 2 * len(list(rounds(20)))
+
+
+@given(st.integers(1, 200))
+def test_rounds_count_every_draw_once(draws):
+    found = list(rounds(draws))
+    assert np.concatenate(found).tolist() == list(range(draws))
+    assert max(map(len, found)) <= module.ROUND
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+@pytest.mark.parametrize("groups", [(), GROUPS])
+def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
+    batch = Random(vocabulary, 0.5, groups).draw(300, rng())
+    holes = Fillings(vocabulary, rng(1), groups=groups).of(batch)
+    known = batch.to_array()
+    for number in range(30):
+        filled = holes.filled(np.arange(300), np.full(300, number)).to_array()
+        assert not np.isnan(filled).any()
+        assert ((filled == known) | np.isnan(known)).all()
+        for v, w in vocabulary.pairs:
+            assert (filled[:, v] == 1 - filled[:, w]).all()
+        for group in groups:
+            assert (filled[:, list(group)].sum(axis=1) <= 1).all()
+
+
+def test_fillings_have_the_stated_densities_and_do_not_repeat():
+    batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
+    fillings = Fillings(batch.vocabulary, rng())
+    numbers = np.arange(1, 1401)
+    filled = fillings.of(batch).filled(np.zeros(1400, np.intp), numbers).to_array()
+    for place, density in enumerate(DENSITIES):
+        share = filled[place :: len(DENSITIES)].mean()
+        assert abs(share - density) < 6 * np.sqrt(density * (1 - density) / (200 * 64))
+    assert len(np.unique(filled[1 :: len(DENSITIES)], axis=0)) == 200
+    everything = fillings.of(batch).filled(np.zeros(len(fillings), np.intp), np.arange(len(fillings)))
+    assert len(everything) == len(fillings)
+
+
+@pytest.mark.parametrize("groups", [(), GROUPS])
+def test_unknown_values_can_come_from_rows(groups):
+    rows = Random(PAIRED, 0.0, groups).draw(5, rng())
+    batch = Random(PAIRED, 1.0).draw(4, rng(1))
+    fillings = Fillings(PAIRED, rng(), groups=groups, rows=Rows(rows))
+    filled = fillings.of(batch).filled(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
+    assert set(filled) <= set(rows)
+    assert len(set(filled)) > 1
+
+
+def test_some_variables_can_be_left_as_they_are():
+    batch = Random(PAIRED, 0.5).draw(200, rng())
+    filled = Fillings(PAIRED, rng(), leave={3}).of(batch).filled(np.arange(200), np.full(200, 4)).to_array()
+    left = [3, 12]
+    np.testing.assert_array_equal(filled[:, left], batch.to_array()[:, left])
+    assert not np.isnan(np.delete(filled, left, axis=1)).any()
+
+
+def test_the_margin_is_the_largest_and_agrees_with_the_answer():
+    teacher = random_teacher(PAIRED)
+    some = Completions(teacher, PAIRED, 12, teacher.margin, rng=rng())
+    batch = Random(PAIRED, 0.4).draw(400, rng(1))
+    margins = some.margin(batch)
+    holes = some.fillings.of(batch)
+    each = [teacher.margin(holes.filled(np.arange(400), np.full(400, number))) for number in range(12)]
+    np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5)
+    assert ((margins >= 0) == some(batch)).all()
+
+
+def test_empty_batches_have_no_answers():
+    some = Completions(Constant(True), PLAIN, 3, lambda batch: np.ones(len(batch), np.float32), rng=rng())
+    empty = Batch.from_interpretations([], PLAIN)
+    assert some(empty).tolist() == [] and some.margin(empty).tolist() == []
+
+
+def test_bad_settings_are_refused():
+    for draws in (0, 10**6):
+        with pytest.raises(HornbookError, match=f"got draws={draws}"):
+            Completions(Constant(True), PLAIN, draws, rng=rng())
+    some = Completions(Constant(True), PLAIN, rng=rng())
+    with pytest.raises(HornbookError, match="only decide"):
+        some.margin(Random(PLAIN).draw(1, rng()))
+    with pytest.raises(HornbookError, match="different vocabularies"):
+        some(Random(PAIRED).draw(1, rng()))
+    with pytest.raises(HornbookError, match="in a group already"):
+        Completions(Constant(True), PLAIN, rng=rng(), groups=((0, 1), (1, 2)))

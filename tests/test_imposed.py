@@ -1,0 +1,83 @@
+"""Imposed violations: violated indeed, consistent, and otherwise as the distribution drew it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hornbook import HornbookError, HornTheory, Rule, Vocabulary
+from hornbook.distributions import Distribution, Imposed, Random, Rows
+from hornbook.distributions.imposed import violations
+from hornbook.logic.rule import BOTTOM
+
+PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
+PLAIN = Vocabulary([f"x{i}" for i in range(9)])
+GROUPS = ((0, 1, 2), (4, 5))
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def theory(vocabulary):
+    return HornTheory(vocabulary, [Rule({0, 3}, 4), Rule({5, 7}, BOTTOM), Rule({1}, 8), Rule({2}, 2)])
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+@pytest.mark.parametrize("groups", [(), GROUPS])
+@pytest.mark.parametrize(("kept", "forgotten"), [(1.0, 0.0), (1.0, 0.4), (0.6, 0.2)])
+def test_a_rule_is_violated_and_all_else_consistent(vocabulary, groups, kept, forgotten):
+    source = Imposed(theory(vocabulary), Random(vocabulary, groups=groups), groups, kept, forgotten)
+    batch = source.draw(1000, rng())
+    rejected = ~theory(vocabulary).satisfied_by(batch)
+    assert rejected.all() if kept == 1 else 0.1 < rejected.mean() < 0.9
+    values = batch.to_array()
+    for v, w in vocabulary.pairs:
+        np.testing.assert_array_equal(values[:, v], 1 - values[:, w])
+    for group in groups:
+        assert ((values[:, list(group)] == 1).sum(axis=1) <= 1).all()
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+def test_what_the_rule_does_not_demand_is_as_it_was(vocabulary):
+    row = Random(vocabulary, 0.3).draw(1, rng(1))
+    alone = HornTheory(vocabulary, [Rule({0, 3}, 4)])
+    (needed,) = violations(alone)
+    (drawn,) = Imposed(alone, Rows(row)).draw(1, rng())
+    touched = needed.true | needed.false
+    assert drawn.true == needed.true | (row[0].true - touched)
+    assert drawn.false == needed.false | (row[0].false - touched)
+
+
+def test_forgotten_values_are_unknown():
+    source = Imposed(theory(PAIRED), Random(PAIRED, 0.0), forgotten=1.0)
+    assert set(source.draw(200, rng())) == set(violations(theory(PAIRED)))
+
+
+def test_rules_without_a_violation_are_passed_over():
+    claims = HornTheory(PAIRED, [Rule({0}, 0), Rule({0, 9}, BOTTOM), Rule({0, 1}, BOTTOM), Rule({3}, 12)])
+    assert len(violations(claims)) == 2 and len(violations(claims, GROUPS)) == 1
+    with pytest.raises(HornbookError, match="none of the 2 rules can be violated"):
+        Imposed(HornTheory(PAIRED, claims.rules[:2]), Random(PAIRED))
+
+
+def test_it_is_a_distribution_that_says_what_it_is():
+    source = Imposed(theory(PLAIN), Random(PLAIN), GROUPS, kept=0.5, forgotten=0.25)
+    assert isinstance(source, Distribution)
+    assert source.describe() == str(source)
+    assert str(source).splitlines() == [
+        "violations of one of 3 rules, of each literal 50 %, "
+        "other values made unknown with probability 25 %, "
+        "imposed on: random interpretations of 9 variables, each value unknown with probability 33.3 %"
+    ]
+    assert json.loads(json.dumps(source.settings()))["rules"] == 3
+    assert len(source.draw(0, rng())) == 0
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(HornbookError, match="kept is a share"):
+        Imposed(theory(PLAIN), Random(PLAIN), kept=1.5)
+    with pytest.raises(HornbookError, match="forgotten is a share"):
+        Imposed(theory(PLAIN), Random(PLAIN), forgotten=-1)
+    with pytest.raises(HornbookError, match="different vocabularies"):
+        Imposed(theory(PLAIN), Random(PAIRED))

@@ -1,0 +1,163 @@
+"""Judges and classifiers: every answer is what the model's score says, row by row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from sklearn.linear_model import LogisticRegression
+
+from hornbook import Batch, HornbookError, Vocabulary
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.adapters.gradient import torch_gradient
+from hornbook.oracles.membership import Classifier, Judge
+from hornbook.testing.strategies import batches, random_values
+
+PLAIN = Vocabulary(["fever", "ill", "cough", "rash"])
+PAIRED = Vocabulary.with_duals(["fever", "ill", "cough"])
+WEIGHTS = np.array([0.5, 0.25, 0.25])
+nan = np.nan
+
+
+def model(weights=WEIGHTS, threshold=0.5, **settings):
+    """A weighted mean, whose scores often are the threshold itself."""
+    predictor = as_predictor(lambda array: array @ weights, encoding="half", threshold=threshold)
+    return predictor if not settings else type(predictor)(**{**vars(predictor), **settings})
+
+
+def consistent(vocabulary, size, seed):
+    """Random interpretations in which duals have opposite values."""
+    values = random_values(size, seed, len(vocabulary))
+    for v, w in vocabulary.pairs:
+        values[:, w] = 1 - values[:, v]
+    return Batch.from_array(values, vocabulary)
+
+
+@given(batches(Vocabulary(["a", "b", "c"])))
+def test_a_judge_accepts_what_the_model_decides_for(batch):
+    judge = Judge(model())
+    assert judge(batch).tolist() == judge.predictor.decide(batch).tolist()
+    assert judge(batch).tolist() == (judge.margin(batch) >= 0).tolist()
+    assert judge.margin(batch).dtype == np.float32
+
+
+@pytest.mark.parametrize("threshold", [0.25, 0.5, 0.625])
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+def test_a_classifier_rejects_a_known_label_that_contradicts_the_prediction(vocabulary, threshold):
+    features = [v for v, name in enumerate(vocabulary) if name not in ("ill", "not_ill")]
+    weights = np.arange(1, len(features) + 1) / sum(range(1, len(features) + 1))
+    classifier = Classifier(model(weights, threshold), vocabulary, "ill")
+    batch = consistent(vocabulary, 500, seed=1)
+    values = batch.to_array(0.5)
+    predictions = values[:, features] @ weights >= np.float32(threshold)
+    label = values[:, vocabulary.index("ill")]
+    expected = (label == 0.5) | (predictions == (label == 1))
+    assert classifier(batch).tolist() == expected.tolist()
+    assert classifier.predict(batch).tolist() == predictions.tolist()
+    assert (classifier.margin(batch) >= 0).tolist() == expected.tolist()
+    assert np.isinf(classifier.margin(batch)).tolist() == (label == 0.5).tolist()
+
+
+def test_the_label_and_its_dual_are_the_heads():
+    assert Classifier(model(np.ones(4)), PAIRED, "ill").heads == PAIRED.variables(["ill", "not_ill"])
+    assert Classifier(model(), PLAIN, "ill").heads == {1}
+
+
+def test_the_model_is_not_asked_where_the_label_is_unknown():
+    asked = []
+
+    def counting(array):
+        asked.append(len(array))
+        return array.mean(axis=1)
+
+    classifier = Classifier(as_predictor(counting, encoding="half"), PLAIN, "ill")
+    assert classifier(Batch.from_array([[1, nan, 1, 0], [1, 1, 1, 0]], PLAIN)).tolist() == [True, True]
+    assert sum(asked) == 1
+
+
+def test_a_model_that_knows_its_columns_reads_them_by_name():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (80, 2)).astype(float), columns=["rash", "fever"])
+    estimator = LogisticRegression().fit(frame, frame["rash"])
+    classifier = Classifier(as_predictor(estimator), PLAIN, "ill")
+    assert classifier.features.names == ("rash", "fever")
+    batch = Batch.from_array([[0, nan, nan, 1], [1, nan, nan, 0]], PLAIN)
+    assert classifier.predict(batch).tolist() == [True, False]
+
+
+def test_a_model_may_read_some_of_the_variables():
+    classifier = Classifier(model(np.ones(2)), PAIRED, "ill", features=["cough", "not_fever"])
+    batch = Batch.from_array([[1, nan, 0, 0, nan, 1], [0, nan, 1, 1, nan, 0]], PAIRED)
+    assert classifier.predict(batch).tolist() == [False, True]
+    paired = Classifier(model(np.ones(2)), PAIRED, "ill", features=["not_fever", "fever"])
+    assert paired.features.dual(0) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "message"),
+    [
+        ({"inputs": 7}, None, r"takes 7 inputs, but 3 variables beside the label 'ill' give 3"),
+        ({"names": ("fever", "age")}, None, r"reads 'age', which is not among the 4 variables"),
+        ({}, ["fever", "ill"], r"would read its own label 'ill'"),
+        ({}, ["fever", "fever"], r"'fever' appears twice"),
+    ],
+)
+def test_models_that_do_not_fit_are_refused(settings, given, message):
+    with pytest.raises(HornbookError, match=message):
+        Classifier(model(**settings), PLAIN, "ill", given)
+
+
+def test_unknown_labels_and_other_vocabularies_are_refused():
+    with pytest.raises(HornbookError, match="did you mean 'ill'"):
+        Classifier(model(), PLAIN, "il")
+    with pytest.raises(HornbookError, match="different vocabularies"):
+        Classifier(model(), PLAIN, "ill")(Batch.from_array([[1, 1, 1]], Vocabulary(["a", "b", "c"])))
+
+
+def linear(outputs=1, inputs=4):
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(inputs, outputs))
+
+
+@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
+@pytest.mark.parametrize(("outputs", "positive"), [(1, None), (1, 0), (2, None), (2, 0)])
+def test_slopes_are_the_change_of_the_score_from_false_to_true(encoding, outputs, positive):
+    network = linear(outputs, 8 if encoding == "two-channel" else 4)
+    predictor = as_predictor(network, encoding=encoding, positive=positive)
+    false, true = (Batch.from_array(values, PLAIN) for values in (np.zeros((4, 4)), np.eye(4)))
+    log_odds = [np.log(s / (1 - s)) for s in (predictor(batch).astype(float) for batch in (false, true))]
+    slopes = torch_gradient(network, predictor)(false).diagonal()
+    if outputs == 1:
+        np.testing.assert_allclose(slopes, log_odds[1] - log_odds[0], atol=1e-5)
+    else:  # that of the logarithm of the score, which grows along with it
+        assert (np.sign(slopes) == np.sign(log_odds[1] - log_odds[0])).all()
+
+
+def test_slopes_of_one_of_three_classes():
+    network = linear(3).double()
+    predictor = as_predictor(network, encoding="half", positive=2)
+    slopes = torch_gradient(network, predictor)(Batch.from_array([[1, 0, nan, nan]], PLAIN))[0]
+    inputs = torch.tensor([1, 0, 0.5, 0.5], dtype=torch.float64)
+    step = 1e-6 * torch.eye(4, dtype=torch.float64)
+    ahead, behind = (network(inputs + sign * step).log_softmax(1)[:, 2] for sign in (1, -1))
+    np.testing.assert_allclose(slopes, ((ahead - behind) / 2e-6).detach().numpy(), rtol=1e-4)
+
+
+def test_slopes_in_a_classifier_point_to_the_label_given():
+    network = linear(inputs=3)
+    predictor = as_predictor(network, encoding="half")
+    classifier = Classifier(predictor, PLAIN, "ill")
+    lifted = classifier.lifted(torch_gradient(network, predictor))
+    batch = Batch.from_array([[1, 1, 0, nan], [1, 0, 0, nan], [1, nan, 0, nan]], PLAIN)
+    slopes = lifted(batch)
+    weights = network[0].weight.detach().numpy()[0]
+    np.testing.assert_allclose(slopes[0], [weights[0], 0, weights[1], weights[2]], rtol=1e-6)
+    np.testing.assert_array_equal(slopes[1], -slopes[0])
+    assert not slopes[2].any()
+
+
+@pytest.mark.parametrize("encoding", ["nan", "complete"])
+def test_there_is_no_slope_where_unknown_has_no_number(encoding):
+    network = linear()
+    with pytest.raises(HornbookError, match="has no number for \\?"):
+        torch_gradient(network, as_predictor(network, encoding=encoding))
