@@ -35,6 +35,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         column=column,
         output=output or _inferred(model, name),
         inputs=None if shape is None else shape[-1],
+        order="F" if keras().backend.backend() == "torch" else "C",  # others would copy
     )
 
 
