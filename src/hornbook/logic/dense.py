@@ -49,13 +49,16 @@ def as_numbers(
 
 def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Eight items at a time, which are a byte of true and a byte of false bits."""
-    ones, zeros = (np.ascontiguousarray(words).view(np.uint8) for words in (true, false))
+    width, count = true.shape
+    padded = np.zeros((2, width, count | 1), np.uint64)  # an odd number of words, see `TILE`
+    padded[0, :, :count], padded[1, :, :count] = true, false
+    ones, zeros = padded.view(np.uint8)
     index = zeros.astype(np.intp)
     index <<= 8
     index |= ones
-    numbers = np.empty((len(true), true.shape[1] * WORD), dtype)
+    numbers = np.empty((width, (count | 1) * WORD), dtype)
     _look_up(_table(values, dtype, 8), index, numbers)
-    return numbers.T
+    return numbers[:, : count * WORD].T
 
 
 def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -11,15 +11,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import WORD, Bools
-from hornbook.logic.dense import Order
+from hornbook.logic.dense import TILE, Order
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters.encoding import COMPLETE, Encoding
 from hornbook.oracles.adapters.scores import Floats, Output, positive_scores
 
-BLOCK = 63 * WORD
-"""Interpretations given to a model at a time. Few enough for the caches; an odd number of words,
-since rows that are a power of two apart would compete for the same cache lines."""
+BLOCK = TILE * WORD
+"""Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
 
 ROUNDING = 1e-5
 """By how much a probability may leave 0 to 1."""
