@@ -239,11 +239,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=3, help="theories of each size")
-    parser.add_argument("--networks", type=int, default=1, help="networks to train")
+    parser.add_argument("--seeds", type=int, default=3, help="theories of each size, 0 for none")
+    parser.add_argument("--networks", type=int, default=1, help="networks to train, 0 for none")
     arguments = parser.parse_args()
     console = Console(width=130)
-    for setting in SETTINGS:
+    for setting in SETTINGS if arguments.seeds else ():
         console.print(recovery_table(setting, range(arguments.seeds)))
     for seed in range(arguments.networks):
         rng = np.random.default_rng(seed)
