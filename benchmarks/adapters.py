@@ -31,7 +31,7 @@ from hornbook.oracles.adapters import Predictor, as_predictor
 from hornbook.oracles.adapters.predictor import BLOCK
 
 WIDTHS = (204, 32, 16, 8, 16, 32, 1)
-ROUNDS = 7
+ROUNDS = 5
 
 
 def batch_of(size: int) -> Batch:

@@ -125,12 +125,14 @@ def _inferred(session: Any, target: str, name: str) -> Output:
 
 
 def _last_operator(session: Any, target: str) -> str:
-    """The operator that the named output comes from; onnxruntime itself does not tell."""
+    """The operator that the named output comes from, or nothing where it does not show."""
     onnx = library("onnx", "onnx")
-    if session._model_path:
-        graph = onnx.load(session._model_path, load_external_data=False).graph
-    else:
-        graph = onnx.load_from_string(session._model_bytes).graph
+    # onnxruntime does not tell the graph, only privately what it was read from
+    path, content = (getattr(session, part, None) for part in ("_model_path", "_model_bytes"))
+    if not path and not content:
+        return ""
+    model = onnx.load(path, load_external_data=False) if path else onnx.load_from_string(content)
+    graph = model.graph
     producer = {result: node for node in graph.node for result in node.output}
     node = producer.get(target)
     while node is not None and node.op_type in SHAPING:
