@@ -35,6 +35,7 @@ def lrn_star(
     rhs: Rhs = one_by_one,
     closed: Closed | None = total_query,
     shrink: Shrink | None = None,
+    strict: bool = True,
 ) -> Iterator[Step]:
     """Learn a Horn theory, yielding each hypothesis with the answer to it.
 
@@ -56,6 +57,9 @@ def lrn_star(
         How a meet is tested before its heads are sought; None: by its heads alone.
     shrink
         How a counterexample is made smaller before use, see `hornbook.learners.shrink`.
+    strict
+        Refuse a teacher whose answers fit no Horn theory. If not, every counterexample is taken
+        for a negative one, as in the paper, and it is for the caller to end the run.
 
     Examples
     --------
@@ -79,7 +83,7 @@ def lrn_star(
     h = background = background or HornTheory(vocabulary)
     while isinstance(answer := equivalent(h), Counterexample):  # Algorithm 1, line 6
         yield Step(h, answer)
-        if answer.positive:
+        if strict and answer.positive:
             raise IncoherentTeacher("the teacher accepts what its own answers ruled out: it is not Horn")
         P, N = answer.interpretation.true, answer.interpretation.false
         if shrink:
@@ -93,7 +97,7 @@ def lrn_star(
                 break
         else:
             S.append((A, rhs(member, vocabulary, A, V - A)))  # line 10
-            if not S[-1][1]:
+            if strict and not S[-1][1]:
                 raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
         h = background | HornTheory(vocabulary, (Rule(A, u) for A, R in S for u in R))  # line 12
     yield Step(h, answer)

@@ -1,0 +1,212 @@
+"""One network, many ways to read it: the paper's LRN*, ours step by step, and the trees.
+
+    python benchmarks/extraction.py [--data hcc-survival.csv] [--seeds 0 1 2]
+
+The network is 32-16-8-16-32, trained on the default mixture of the paper's task. Every method
+gets 100 equivalence queries, the trees as many labels as ours asked for, and all are judged on
+the same fresh sample. Without --data the synthetic cohort is used.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
+from hornbook.data import load_dataset
+from hornbook.distributions import Mixture
+from hornbook.evaluate import disagreement
+from hornbook.experiments.network import MLP
+from hornbook.experiments.plan import Net
+from hornbook.experiments.task import Task
+from hornbook.experiments.training import train
+from hornbook.extraction import Settings, extract
+from hornbook.intervals import Share
+from hornbook.learners.lrn_star import lrn_star
+from hornbook.learners.shrink import Shrink, shrink_one_zero
+from hornbook.logic.theory import HornTheory
+from hornbook.oracles.filters import Counted
+from hornbook.oracles.guided import Guided
+from hornbook.oracles.sampling import CHUNK
+from hornbook.queries import Budget, Counterexample, Membership, Unknown
+
+NET = Net((32, 16, 8, 16, 32), 0.1)
+QUERIES, SAMPLE, FRESH = 100, 708_344, 1 << 18
+
+
+@dataclass
+class Row:
+    """What a method ended with."""
+
+    name: str
+    member: Membership
+    rules: int
+    mean_body: float
+    equivalence_queries: int
+    membership_queries: int
+    seconds: float
+
+
+class Timed:
+    """A network that keeps the time spent inside it."""
+
+    def __init__(self, network: MLP) -> None:
+        self.network = network
+        self.seconds = 0.0
+
+    def log_odds(self, batch):
+        """The network's answer."""
+        start = time.perf_counter()
+        answers = self.network.log_odds(batch)
+        self.seconds += time.perf_counter() - start
+        return answers
+
+    def __call__(self, batch):
+        """Whether it accepts."""
+        return self.log_odds(batch) > 0
+
+
+def missing_rules(member: Membership, distribution: Mixture, rng: np.random.Generator) -> Callable:
+    """The paper's equivalence query: the first sample that only the network rejects."""
+
+    def equivalent(hypothesis: HornTheory) -> Counterexample | Unknown:
+        for _ in range(-(-SAMPLE // CHUNK)):
+            batch = distribution.draw(CHUNK, rng)
+            missed = np.flatnonzero(hypothesis.satisfied_by(batch) & ~member(batch))
+            if len(missed):
+                return Counterexample(batch[int(missed[0])])
+        return Unknown("none found")
+
+    return equivalent
+
+
+def paper(task: Task, network: Timed, name: str, shrink: Shrink | None, seed: int) -> Row:
+    """LRN* as the paper writes it, with or without smaller counterexamples."""
+    start, counted = time.perf_counter(), Counted(network)
+    background = HornTheory.background(task.rows.vocabulary)
+    steps = lrn_star(
+        task.rows.vocabulary,
+        counted,
+        missing_rules(counted, task.mixed, np.random.default_rng(seed)),
+        background=background,
+        shrink=shrink,
+        strict=False,
+    )
+    *_, last = islice(steps, QUERIES + 1)
+    found = [rule for rule in last.hypothesis if rule not in set(background)]
+    return Row(
+        name,
+        last.hypothesis.satisfied_by,
+        len(found),
+        float(np.mean([len(rule.body) for rule in found])),
+        QUERIES,
+        counted.questions,
+        time.perf_counter() - start,
+    )
+
+
+def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Row:
+    """Prime bodies weighed by a pool, with or without guided search."""
+    start = time.perf_counter()
+
+    def search(member, pool):
+        return Guided(member, network.log_odds, task.mixed, seed=seed)
+
+    found = extract(
+        network,
+        task.mixed,
+        Settings(budget=Budget(equivalence_queries=QUERIES), size=SAMPLE, seed=seed),
+        margin=network.log_odds,
+        heads=task.heads,
+        guided=search if guided else None,
+    )
+    return Row(
+        name,
+        found.theory.satisfied_by,
+        len(found.rules),
+        float(np.mean([len(rule.body) for rule in found.rules])),
+        len(found.trace.entries),
+        found.membership_queries,
+        time.perf_counter() - start,
+    )
+
+
+def trees(task: Task, network: Timed, labels: int, seed: int) -> list[Row]:
+    """The trees, fitted to as many labels."""
+    grown = [
+        decision_tree(network, task.mixed, labels, np.random.default_rng(seed), max_leaf_nodes=200),
+        decision_tree(network, task.mixed, labels, np.random.default_rng(seed)),
+        hoeffding_tree(
+            network,
+            task.mixed,
+            100_000,
+            np.random.default_rng(seed),
+            settings=HoeffdingSettings(50, 0.5),
+            budget=Budget(membership_queries=labels, seconds=90),
+        ),
+    ]
+    names = ("scikit-learn's tree, 200 leaves", "scikit-learn's tree, full", "river's Hoeffding tree")
+    return [
+        Row(name, tree.member, len(tree.theory), tree.mean_body_length, 0, tree.labels_used, tree.seconds)
+        for name, tree in zip(names, grown, strict=True)
+    ]
+
+
+def main() -> None:
+    """Print one table a seed of the network's training."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="the HCC file")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    arguments = parser.parse_args()
+    task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
+    for seed in arguments.seeds:
+        network = Timed(train(task.examples(seed), NET, seed=seed))
+        rows = [
+            paper(task, network, "LRN*, as in the paper", None, seed),
+            paper(task, network, "LRN*, counterexamples shrunk", shrink_one_zero, seed),
+        ]
+        network.seconds = 0.0
+        rows.append(ours(task, network, "prime bodies", False, seed))
+        share = network.seconds / rows[-1].seconds
+        rows.append(ours(task, network, "prime bodies, guided search", True, seed))
+        rows += trees(task, network, rows[2].membership_queries, seed)
+        judges = {"nn": network, "t": task.theory.satisfied_by, **{row.name: row.member for row in rows}}
+        table = disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 10_000))
+        show(
+            seed,
+            rows,
+            table.shares,
+            f"{task.table.name}; {100 * share:.0f} % of 'prime bodies' in the network",
+        )
+
+
+def show(seed: int, rows: list[Row], shares: dict[str, Share], title: str) -> None:
+    """Print the rows."""
+    said = Table(title=f"network of seed {seed} on {title}; it differs from T on {shares['nn_t']}")
+    columns = ("method", "disagreement", "rules", "mean body", "equivalence", "membership", "seconds")
+    for column in columns:
+        said.add_column(column)
+    for row in rows:
+        share = shares[f"nn_{row.name}"]
+        said.add_row(
+            row.name,
+            f"{100 * share.estimate:.2f} % ({100 * share.low:.2f}–{100 * share.high:.2f})",
+            f"{row.rules:,}",
+            f"{row.mean_body:.1f}",
+            str(row.equivalence_queries),
+            f"{row.membership_queries:,}",
+            f"{row.seconds:.1f}",
+        )
+    Console(width=130).print(said)
+
+
+if __name__ == "__main__":
+    main()
