@@ -50,6 +50,15 @@ def test_a_model_that_raises_is_named_with_the_row(row):
     )
 
 
+def test_a_model_that_fails_on_many_rows_at_once_but_on_none_alone():
+    def crowded(array):
+        if len(array) > 4:
+            raise MemoryError("too many")
+        return array[:, 0]
+
+    assert_refuses(as_predictor(crowded), one_bad_row(0, 9), "crowded failed on rows 0 to 8: MemoryError")
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("row", [3, BLOCK + 5])
 def test_a_score_that_is_no_number_is_named_with_the_row(bad, row):
@@ -225,6 +234,20 @@ def two_outputs():
     return session(onnx_model(nodes, [(name, TensorProto.FLOAT, ["k", WIDTH]) for name in "ab"]))
 
 
+def labels_alone():
+    nodes = [helper.make_node("ArgMax", ["inputs"], ["label"], axis=1, keepdims=0)]
+    return session(onnx_model(nodes, [("label", TensorProto.INT64, ["k"])]))
+
+
+def two_inputs():
+    kind, shape = TensorProto.FLOAT, ["k", WIDTH]
+    infos = [helper.make_tensor_value_info(name, kind, shape) for name in ("inputs", "more", "sum")]
+    node = helper.make_node("Add", ["inputs", "more"], ["sum"])
+    graph = helper.make_graph([node], "graph", infos[:2], infos[2:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return session(model.SerializeToString())
+
+
 def three_classes():
     from sklearn.naive_bayes import BernoulliNB
 
@@ -251,6 +274,7 @@ def logistic():
         (lambda: len, {"positive": "yes"}, "positive is a column of its output, not 'yes'"),
         (lambda: len, {"positive": -1}, "positive is a column of its output, not -1"),
         (lambda: len, {"encoding": "none"}, "unknown encoding 'none'"),
+        (lambda: len, {"threshold": np.nan}, "the threshold is a score, not nan"),
         (OwnForward, {}, "cannot tell whether OwnForward gives probabilities or logits"),
         (lambda: torch.nn.Sequential(*layers(), torch.nn.Tanh()), {}, "pass output='probability' or"),
         (lambda: torch.nn.Sequential(), {}, "cannot tell whether Sequential"),
@@ -258,6 +282,8 @@ def logistic():
         (own_call, {}, "Own is not built yet"),
         (lambda: session(onnx_network("Relu")), {}, "cannot tell whether InferenceSession"),
         (two_outputs, {}, "has the outputs a, b; keep one"),
+        (labels_alone, {}, "tells only the label; say which is positive"),
+        (two_inputs, {}, r"should take one matrix of numbers, not inputs: tensor\(float\) .*, more"),
     ],
 )
 def test_what_cannot_be_asked_or_is_ambiguous(make, options, message):

@@ -75,9 +75,9 @@ class Settings:
     size: str | int = "paper"
     epsilon: float = 0.1
     delta: float = 0.1
-    min_precision: float = 0.85
+    min_precision: float = 0.95
     pool: int = 1 << 17
-    tries: int = 4
+    tries: int = 8
     evaluation: int = 1 << 16
     seed: int = 0
 

@@ -56,7 +56,7 @@ class Pool:
         self.limit = limit
         self.rejected = Side(vocabulary)
         self.accepted = Side(vocabulary)
-        self._given_up: set[Interpretation] = set()
+        self._given_up: list[NDArray[np.intp]] = []
 
     def add(self, batch: Batch, accepted: Bools) -> None:
         """Remember labelled items."""
@@ -65,16 +65,15 @@ class Pool:
 
     def judge(self, hypothesis: HornTheory) -> None:
         """Find which items are open under a hypothesis."""
-        done = ~hypothesis.satisfied_by(self.rejected.batch)
-        if self._given_up:
-            for position in np.flatnonzero(~done).tolist():
-                done[position] = self.rejected.batch[position] in self._given_up
-        self.rejected.close(done)
+        self.rejected.close(~hypothesis.satisfied_by(self.rejected.batch))
         self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
+        for term in self._given_up:
+            self.rejected.open &= ~self.rejected.meeting(term)
 
     def give_up(self, item: Interpretation) -> None:
-        """Stop offering an item as a counterexample."""
-        self._given_up.add(item)
+        """Stop offering an item, and items that say the same and more, as counterexamples."""
+        literals = [*item.true, *(len(self.vocabulary) + v for v in item.false)]
+        self._given_up.append(np.array(sorted(literals), np.intp))
 
     def missed(self) -> NDArray[np.intp]:
         """The positions of open rejected items."""
@@ -88,12 +87,10 @@ class Pool:
 
     def typical(self, term: NDArray[np.intp], size: int) -> Batch:
         """The latest items of both labels in their proportion, made to meet a term."""
-        accepted, rejected = self.accepted.batch, self.rejected.batch
-        share = len(accepted) / (len(accepted) + len(rejected))
-        latest = [
-            accepted[-round(size * share) or len(accepted) :],
-            rejected[-round(size * (1 - share)) or len(rejected) :],
-        ]
+        sides = (self.accepted.batch, self.rejected.batch)
+        total = sum(map(len, sides))
+        counts = (min(len(batch), -(-size * len(batch) // total)) for batch in sides)
+        latest = (batch[len(batch) - count :] for batch, count in zip(sides, counts, strict=True))
         return imposed(Batch.concatenate(latest), term)
 
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:

@@ -29,7 +29,7 @@ Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
 TRIAL_SIZE = 256
 """How many accepted items are made to meet a new term, to see whether the teacher then rejects them."""
 
-TRIALS = 8
+TRIALS = 4
 """How often a term is sought anew after it failed its trial."""
 
 Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
@@ -79,8 +79,8 @@ class Reviser:
         margin: Margin | None = None,
         background: HornTheory,
         heads: Sequence[Head] | None = None,
-        min_precision: float = 0.9,
-        tries: int = 4,
+        min_precision: float = 0.95,
+        tries: int = 8,
         seed: int = 0,
     ) -> None:
         self.member = member
@@ -138,7 +138,7 @@ class Reviser:
         return None
 
     def _tried(self, term: Term) -> Batch:
-        """Items made to meet a term: where no exception is allowed those nearest to one, or else typical ones."""
+        """Items made to meet a term: typical ones, or where no exception is allowed the nearest to one."""
         if self.search.min_precision == 1:
             return self.pool.accepted_nearest(term, TRIAL_SIZE)
         return self.pool.typical(term, TRIAL_SIZE)

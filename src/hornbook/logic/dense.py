@@ -1,23 +1,26 @@
 """Bit-sliced values as dense numbers: models want a float a value, a batch has two bits.
 
-Four values are looked up at a time. Four true bits and above them four false bits make a byte;
-the table's entry for that byte is the four numbers, copied as one item.
+Several values are looked up at a time: their true bits and above them their false bits make the
+number of a table's row, and the row, which holds their numbers, is copied as one item.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.logic.bits import WORD, Words
+from hornbook.logic.errors import HornbookError
 
 Order: TypeAlias = Literal["C", "F"]
 """`C`: the values of an interpretation lie side by side. `F`: those of a variable do."""
 
-TILE = 16
-"""Words of each row turned at a time for order `C`: more spill out of the nearest cache."""
+TILE = 63
+"""Words of each row handled at a time in order `C`. Enough for NumPy to work in long strides; odd,
+since rows a power of two apart would compete for the same cache lines."""
 
 
 class Values(NamedTuple):
@@ -35,45 +38,42 @@ def as_numbers(
 
     Order `F` is the cheaper: it is the layout that the bits have already.
     """
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f" and not all(float(value).is_integer() for value in values):
+        raise HornbookError(f"{dtype} cannot hold {tuple(values)} for true, false and unknown")
     if true.size == 0:
         return np.empty((true.shape[1] * WORD, len(true)), dtype, order)
-    table = _table(values, np.dtype(dtype))
-    return _by_variable(true, false, table).T if order == "F" else _by_item(true, false, table)
+    lay_out = _by_variable if order == "F" else _by_item
+    return lay_out(true, false, values, dtype)
 
 
-def _table(values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """For each byte of true and false bits, its four numbers."""
-    byte, place = np.arange(256)[:, None], np.arange(4)
-    is_true, is_false = byte >> place & 1, byte >> (place + 4) & 1
-    return np.where(is_true, values.true, np.where(is_false, values.false, values.unknown)).astype(dtype)
+def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Eight items at a time, which are a byte of true and a byte of false bits."""
+    width, count = true.shape
+    padded = np.zeros((2, width, count | 1), np.uint64)  # an odd number of words, see `TILE`
+    padded[0, :, :count], padded[1, :, :count] = true, false
+    ones, zeros = padded.view(np.uint8)
+    index = zeros.astype(np.intp)
+    index <<= 8
+    index |= ones
+    numbers = np.empty((width, (count | 1) * WORD), dtype)
+    _look_up(_table(values, dtype, 8), index, numbers)
+    return numbers[:, : count * WORD].T
 
 
-def _look_up(table: NDArray[Any], index: NDArray[np.intp], into: NDArray[Any]) -> None:
-    four = np.dtype((np.void, 4 * table.itemsize))
-    table.view(four)[:, 0].take(index, out=into.view(four), mode="clip")
-
-
-def _by_variable(true: Words, false: Words, table: NDArray[Any]) -> NDArray[Any]:
-    ones, zeros = (np.ascontiguousarray(words).view(np.uint8) for words in (true, false))
-    index = np.empty((*ones.shape, 2), np.intp)
-    index[..., 0] = (ones & 0x0F) | (zeros << 4)
-    index[..., 1] = (ones >> 4) | (zeros & 0xF0)
-    numbers = np.empty((len(true), true.shape[1] * WORD), table.dtype)
-    _look_up(table, index.reshape(len(true), -1), numbers)
-    return numbers
-
-
-def _by_item(true: Words, false: Words, table: NDArray[Any]) -> NDArray[Any]:
+def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Four variables at a time, whose true and false bits are eight rows that are turned over."""
     width, count = true.shape
     quads = -(-width // 4)
-    numbers = np.empty((count * WORD, 4 * quads), table.dtype)
+    table = _table(values, dtype, 4)
+    numbers = np.empty((count * WORD, 4 * quads), dtype)
     for start in range(0, count, TILE):
-        words = np.zeros((2, 4 * quads, min(TILE, count - start)), np.uint64)
-        words[0, :width] = true[:, start : start + TILE]
-        words[1, :width] = false[:, start : start + TILE]
-        eights = words.reshape(2, quads, 4, -1).swapaxes(0, 1).reshape(quads, 8, -1)
+        at = slice(start, start + TILE)
+        padded = np.zeros((2, 4 * quads, min(TILE, count - start)), np.uint64)
+        padded[0, :width], padded[1, :width] = true[:, at], false[:, at]
+        eights = padded.reshape(2, quads, 4, -1).swapaxes(1, 2).reshape(8, quads, -1)
         _turn(eights)
-        index = eights.view(np.uint8).transpose(2, 1, 0).astype(np.intp, order="C")
+        index = eights.view(np.uint8).transpose(2, 0, 1).astype(np.intp, order="C")
         _look_up(table, index.reshape(-1, quads), numbers[start * WORD : (start + TILE) * WORD])
     return numbers[:, :width]
 
@@ -84,8 +84,22 @@ def _turn(eights: Words) -> None:
     Pairs of rows swap half their bits: neighbours first, then rows 2 apart, then 4.
     """
     for step, low in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
-        pairs = eights.reshape(len(eights), 4 // step, 2, step, -1)
-        upper, lower = pairs[:, :, 0], pairs[:, :, 1]
+        pairs = eights.reshape(4 // step, 2, step, -1)
+        upper, lower = pairs[:, 0], pairs[:, 1]
         swap = ((upper >> np.uint64(step)) ^ lower) & np.uint64(low)
         lower ^= swap
         upper ^= swap << np.uint64(step)
+
+
+@lru_cache(maxsize=8)
+def _table(values: Values, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """For each pattern of `count` true bits and above them as many false bits, the numbers."""
+    pattern, place = np.arange(4**count)[:, None], np.arange(count)
+    is_true, is_false = pattern >> place & 1, pattern >> (place + count) & 1
+    return np.where(is_true, values.true, np.where(is_false, values.false, values.unknown)).astype(dtype)
+
+
+def _look_up(table: NDArray[Any], index: NDArray[np.intp], into: NDArray[Any]) -> None:
+    """Fill `into` with the rows of the table that `index` says, each copied as one item."""
+    item = np.dtype((np.void, table[0].nbytes))
+    table.view(item)[:, 0].take(index, out=into.view(item), mode="clip")

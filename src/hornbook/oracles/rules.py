@@ -1,4 +1,4 @@
-"""Equivalence rule by rule: does the teacher still reject the breach of every rule?"""
+"""Equivalence rule by rule: the breach of each is asked about."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class RuleByRule:
         for rule in hypothesis:
             others = HornTheory(vocabulary, (other for other in hypothesis if other != rule))
             closed = others.closure(rule.body)
-            if rule not in self.background and rule.head not in closed and closed <= everything:
+            if rule not in self.background and rule.head not in closed and not closed - everything:
                 breach = violation(rule)
-                item = interpretation(vocabulary, closed & everything, breach.false)
+                item = interpretation(vocabulary, everything & closed, breach.false)
                 if not item.true & item.false:
                     yield item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -77,6 +78,8 @@ def as_predictor(
     if isinstance(model, str | Path):
         name = name or Path(model).name
         model = load_model(model)
+    if not math.isfinite(threshold):
+        raise HornbookError(f"the threshold is a score, not {threshold}")
     if output not in (None, "probability", "logit", "score"):
         raise HornbookError(f"output is 'probability', 'logit' or 'score', not {output!r}")
     predictor = _adapter(model)(model, name or _name(model), positive, output)

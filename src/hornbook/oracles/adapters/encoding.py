@@ -81,7 +81,6 @@ class Encoding:
         self.refuse_unknown(batch)
         unknown = self.false if self.unknown is None else self.unknown
         values = Values(self.true, self.false, unknown)
-        _refuse_lossy(values, np.dtype(dtype))
         true, false = batch.true, batch.false
         if self.channels == 2:
             true, false = np.concatenate([true, false]), np.concatenate([false, true])
@@ -112,12 +111,3 @@ ENCODINGS = {
     "nan": Encoding(unknown=math.nan),
     "complete": COMPLETE,
 }
-
-
-def _refuse_lossy(values: Values, dtype: np.dtype[Any]) -> None:
-    """Refuse an integer type that would turn ½ into 0."""
-    if dtype.kind not in "fc" and not all(float(value).is_integer() for value in values):
-        raise HornbookError(
-            f"the model reads {dtype}, which cannot hold {tuple(values)}; choose whole numbers for "
-            "true, false and unknown"
-        )

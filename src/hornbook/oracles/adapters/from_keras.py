@@ -34,7 +34,8 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         positive=column,
         column=column,
         output=output or _inferred(model, name),
-        inputs=None if shape is None else shape[-1],
+        inputs=shape[1] if shape is not None and len(shape) == 2 else None,
+        order="F" if keras().backend.backend() == "torch" else "C",  # others would copy
     )
 
 

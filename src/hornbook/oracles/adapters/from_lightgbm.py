@@ -16,17 +16,22 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     LightGBM rewrites the names of columns, so they are not compared with the variables': the
     order is the caller's responsibility.
     """
-    booster, classes = model, []
-    if hasattr(model, "fit"):
-        if not model.__sklearn_is_fitted__():
-            raise HornbookError(f"{name} is not fitted yet; call its fit first")
-        booster, classes = model.booster_, list_of(getattr(model, "classes_", []))
-    column = class_column(classes, positive, name) if classes else column_of(positive, name)
+    is_estimator = hasattr(model, "fit")
+    if is_estimator and not model.__sklearn_is_fitted__():
+        raise HornbookError(f"{name} is not fitted yet; call its fit first")
+    booster = model.booster_ if is_estimator else model
+    column: int | None
+    if hasattr(model, "classes_"):
+        classes = list_of(model.classes_)
+        column = class_column(classes, positive, name)
+        label = classes[column]
+    else:
+        label = column = column_of(positive, name)
     return Predictor(
         booster.predict,
         name,
         ENCODINGS["nan"],
-        positive=classes[column] if classes and column is not None else column,
+        positive=label,
         column=column,
         output=output or "score",
         inputs=booster.num_feature(),

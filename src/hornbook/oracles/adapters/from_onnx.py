@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -55,28 +56,21 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     with labels alone decides. A model with one output of numbers is a network: whether it gives
     probabilities or logits is read off its last operator, unless `output` says so.
     """
-    inputs, outputs = session.get_inputs(), session.get_outputs()
-    if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
-        what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
-        raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
-    rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
-    predictor = Predictor(
-        outputs=session.run, name=name, inputs=columns, dtype=NUMPY_TYPES[inputs[0].type], order="C"
-    )
-    maps = [each.name for each in outputs if each.type.startswith("seq(map(")]
-    numbers = [each.name for each in outputs if each.type.startswith(("tensor(float", "tensor(double"))]
-    labels = [each.name for each in outputs if each.name not in maps + numbers]
-    run = partial(_run, session, inputs[0].name, rows)
+    run, predictor = _reading(session, name)
+    outputs = {each.name: each.type for each in session.get_outputs()}
+    maps = [each for each, kind in outputs.items() if kind.startswith("seq(map(")]
+    numbers = [each for each, kind in outputs.items() if kind.startswith(("tensor(float", "tensor(double"))]
+    labels = [each for each in outputs if each not in maps + numbers]
     if maps:
         refuse_output(output, name)
-        label = 1 if positive is None else positive
-        return replace(predictor, outputs=partial(_mapped, run, maps[0], positive, name), positive=label)
-    if len(numbers) > 1 or not outputs:
-        raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
+        return replace(predictor, outputs=partial(_mapped, run, maps[0], positive, name), positive=positive)
     if not numbers:
         refuse_output(output, name)
-        label = 1 if positive is None else positive
-        return replace(predictor, outputs=partial(_decided, run, labels[0], label), positive=label)
+        if positive is None:
+            raise HornbookError(f"{name} tells only the label; say which is positive, e.g. positive=1")
+        return replace(predictor, outputs=partial(_decided, run, labels[0], positive), positive=positive)
+    if len(numbers) > 1:
+        raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
     column = column_of(positive, name)
     return replace(
         predictor,
@@ -85,6 +79,17 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
         column=column,
         output=output or ("probability" if labels else _inferred(session, numbers[0], name)),
     )
+
+
+def _reading(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
+    """How the session is run, and a predictor that knows its input but not yet its output."""
+    inputs = session.get_inputs()
+    if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
+        what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
+        raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
+    rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
+    run = partial(_run, session, inputs[0].name, rows)
+    return run, Predictor(run, name, inputs=columns, dtype=NUMPY_TYPES[inputs[0].type])
 
 
 def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:

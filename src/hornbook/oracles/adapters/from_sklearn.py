@@ -63,7 +63,7 @@ def _encoding(model: Any) -> Encoding:
 
 
 def _refuse_unfitted(model: Any, name: str) -> None:
-    if not hasattr(model, "fit"):
+    if not hasattr(model, "__sklearn_tags__"):
         return
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted

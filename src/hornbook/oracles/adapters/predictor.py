@@ -11,15 +11,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import WORD, Bools
-from hornbook.logic.dense import Order
+from hornbook.logic.dense import TILE, Order
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters.encoding import COMPLETE, Encoding
 from hornbook.oracles.adapters.scores import Floats, Output, positive_scores
 
-BLOCK = 63 * WORD
-"""Interpretations given to a model at a time. Few enough for the caches; an odd number of words,
-since rows that are a power of two apart would compete for the same cache lines."""
+BLOCK = TILE * WORD
+"""Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
+
+ROUNDING = 1e-5
+"""By how much a probability may leave 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Predictor:
                 f"{self.name} takes {self.inputs} inputs, but {len(vocabulary)} variables in "
                 f"{self.encoding.channels} channel(s) give {given}; check the vocabulary and the encoding"
             )
-        if self.names is None or self.encoding.channels != 1:
+        if self.names is None or len(self.names) != len(vocabulary):
             return
         for position, (theirs, ours) in enumerate(zip(self.names, vocabulary, strict=True)):
             if theirs != ours:
@@ -103,42 +105,51 @@ class Predictor:
                 )
 
     def _block(self, block: Batch, start: int) -> Floats:
+        array = self.encoding.encode(block, self.dtype, self.order)
         try:
-            raw = self._outputs(block)
+            raw = self._outputs(array)
         except Exception as error:
-            row = start + self._first_failure(block)
-            raise HornbookError(
-                f"{self.name} failed on row {row}: {type(error).__name__}: {error}"
-            ) from error
-        rows = f"rows {start} to {start + len(block) - 1}"
+            rows = self._failing(array, start)
+            raise HornbookError(f"{self.name} failed on {rows}: {type(error).__name__}: {error}") from error
+        rows = _rows(start, len(block))
         if raw.ndim == 0 or len(raw) != len(block):
-            count = raw.shape[0] if raw.ndim else "a single number"
+            count = len(raw) if raw.ndim else "a single number"
             raise HornbookError(f"{self.name} answered {rows} with {count} instead of {len(block)} scores")
         scores = positive_scores(raw, self.column, self.output, f"{self.name}, {rows}")
-        wrong = ~np.isfinite(scores)
-        if self.output == "probability":
-            wrong |= (scores < 0) | (scores > 1)
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise HornbookError(
-                f"{self.name} gave row {start + row} the score {scores[row]}, which is no {self.output}"
-                + ("; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else "")
-            )
+        self._refuse_other_than_scores(scores, start)
         return scores
 
-    def _outputs(self, block: Batch) -> NDArray[Any]:
-        raw = np.asarray(self.outputs(self.encoding.encode(block, self.dtype, self.order)))
+    def _outputs(self, array: NDArray[Any]) -> NDArray[Any]:
+        raw = np.asarray(self.outputs(array))
         return raw if raw.dtype == np.float64 else raw.astype(np.float32, copy=False)
 
-    def _first_failure(self, block: Batch) -> int:
-        """The first row on which the model fails, by halving; the caller saw it fail on all."""
-        low, high = 0, len(block)
+    def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
+        wrong = ~np.isfinite(scores)
+        if self.output == "probability":
+            wrong |= np.abs(scores - 0.5) > 0.5 + ROUNDING
+        if wrong.any():
+            row = int(wrong.argmax())
+            kind = "finite score" if self.output == "score" else "probability"
+            hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
+            raise HornbookError(
+                f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
+            )
+
+    def _failing(self, array: NDArray[Any], start: int) -> str:
+        """The first row on which the model fails, found by halving rows on which it fails together."""
+        low, high = 0, len(array)
         while high - low > 1:
             middle = (low + high) // 2
-            try:
-                self._outputs(block[low:middle])
-            except Exception:
-                high = middle
-            else:
-                low = middle
-        return low
+            low, high = (low, middle) if self._fails(array[low:middle]) else (middle, high)
+        return _rows(start + low, 1) if self._fails(array[low:high]) else _rows(start, len(array))
+
+    def _fails(self, array: NDArray[Any]) -> bool:
+        try:
+            self._outputs(array)
+        except Exception:
+            return True
+        return False
+
+
+def _rows(start: int, size: int) -> str:
+    return f"row {start}" if size == 1 else f"rows {start} to {start + size - 1}"

@@ -1,0 +1,258 @@
+"""Recovery where the truth is known: random Horn theories as the black box, rule learners beside each other.
+
+    pip install "hornbook[peers,torch]"
+    python benchmarks/recovery.py [--seeds 3] [--networks 1]
+
+Every learner is shown total assignments only, and whether the theory accepts them. It answers
+with patterns that it holds to be rejected; a pattern is sound if the theory rejects whatever
+fits it. A learner has recovered the theory if its patterns are sound and say together all that
+the theory says. Then networks are trained on such theories, as black boxes that are almost right.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from horn_networks import trained_network
+from rich.console import Console
+from rich.table import Table
+
+from hornbook.baselines.branches import rejecting_branches
+from hornbook.baselines.tree import node_of
+from hornbook.distributions import Random
+from hornbook.evaluate import fidelity
+from hornbook.logic.batch import Batch
+from hornbook.logic.generate import random_theory
+from hornbook.logic.rule import BOTTOM
+from hornbook.logic.theory import HornTheory, violation
+
+FRESH = 100_000
+"""Fresh assignments on which agreement with the theory is measured."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Random theories of one size, and how many labels those get who learn from labels."""
+
+    variables: int
+    rules: int
+    body: tuple[int, int]
+    labels: int
+
+
+SETTINGS = (Setting(30, 15, (2, 4), 5_000), Setting(30, 15, (2, 4), 20_000), Setting(60, 30, (3, 8), 20_000))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What is held to be rejected: any assignment with these variables true and those false."""
+
+    true: frozenset[int]
+    false: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one learner did on one theory."""
+
+    equivalent: bool
+    found: int
+    rules: int
+    unsound: int
+    agreement: float
+    labels: int
+    cpu_seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        theory: HornTheory,
+        patterns: Sequence[Pattern],
+        labels: int,
+        cpu_seconds: float,
+        rng: np.random.Generator,
+    ) -> "Result":
+        """Judge the patterns that a learner answered with."""
+        sound = [pattern for pattern in patterns if is_sound(pattern, theory)]
+        unsound = len(patterns) - len(sound)
+        found = len(theory) - len(missed_rules(sound, theory))
+        drawn = Random(theory.vocabulary, missing=0.0)
+        agreed = fidelity(partial(accepted, patterns), theory.satisfied_by, drawn, FRESH, rng)
+        equivalent = found == len(theory) and not unsound
+        return cls(equivalent, found, len(patterns), unsound, agreed.plain.estimate, labels, cpu_seconds)
+
+
+Competitor: TypeAlias = Callable[[HornTheory, np.random.Generator], Result]
+
+
+def patterns_of(theory: HornTheory) -> list[Pattern]:
+    """The rules of a theory as what they reject."""
+    broken = map(violation, theory)
+    return [Pattern(item.true, item.false) for item in broken]
+
+
+def is_sound(pattern: Pattern, theory: HornTheory) -> bool:
+    """Whether the theory rejects every assignment that fits the pattern."""
+    closed = theory.closure(pattern.true)
+    return BOTTOM in closed or bool(pattern.false & closed)
+
+
+def missed_rules(patterns: Iterable[Pattern], theory: HornTheory) -> list[int]:
+    """The rules, by number, that some assignment breaks without fitting any pattern."""
+    from pysat.solvers import Minisat22
+
+    clauses = [[*(-v - 1 for v in p.true), *(v + 1 for v in p.false)] for p in patterns]
+    if [] in clauses:
+        return []
+    with Minisat22(bootstrap_with=clauses) as solver:
+        broken = ([*(v + 1 for v in p.true), *(-v - 1 for v in p.false)] for p in patterns_of(theory))
+        return [number for number, literals in enumerate(broken) if solver.solve(assumptions=literals)]
+
+
+def accepted(patterns: Sequence[Pattern], batch: Batch) -> np.ndarray:
+    """For each assignment, whether it fits none of the patterns."""
+    fits = np.zeros(len(batch), np.bool_)
+    values = batch.to_array(dtype=np.int8)
+    for pattern in patterns:
+        fits |= values[:, sorted(pattern.true)].all(axis=1) & ~values[:, sorted(pattern.false)].any(axis=1)
+    return ~fits
+
+
+def competitors(setting: Setting) -> dict[str, Competitor]:
+    """Who takes part, by name."""
+    return {
+        "RIPPER (wittgenstein)": partial(taught, fit=ripper, labels=setting.labels),
+        "skope-rules (imodels)": partial(taught, fit=skope_rules, labels=setting.labels),
+        "full tree (scikit-learn)": partial(taught, fit=full_tree, labels=setting.labels),
+    }
+
+
+def taught(
+    theory: HornTheory,
+    rng: np.random.Generator,
+    *,
+    fit: Callable[[np.ndarray, np.ndarray, int], list[Pattern]],
+    labels: int,
+) -> Result:
+    """A learner that is given labelled assignments, all at once."""
+    batch = Random(theory.vocabulary, missing=0.0).draw(labels, rng)
+    values, rejected = batch.to_array(dtype=np.int8), ~theory.satisfied_by(batch)
+    start = time.process_time()
+    patterns = fit(values, rejected, int(rng.integers(2**31)))
+    return Result.of(theory, patterns, labels, time.process_time() - start, rng)
+
+
+def ripper(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Pattern]:
+    """RIPPER's rules for the rejected class."""
+    import pandas as pd
+    from wittgenstein import RIPPER
+
+    model = RIPPER(random_state=seed)
+    model.fit(pd.DataFrame(values), pd.Series(rejected, name="rejected"), pos_class=True)
+    return [
+        Pattern(
+            frozenset(int(cond.feature) for cond in rule.conds if int(cond.val) == 1),
+            frozenset(int(cond.feature) for cond in rule.conds if int(cond.val) == 0),
+        )
+        for rule in model.ruleset_.rules
+    ]
+
+
+def skope_rules(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Pattern]:
+    """The rules of high precision that skope-rules keeps of a forest's branches."""
+    from imodels import SkopeRulesClassifier
+
+    model = SkopeRulesClassifier(
+        n_estimators=100, max_depth=5, precision_min=0.99, recall_min=0.005, random_state=seed
+    )
+    names = [f"x{v}" for v in range(values.shape[1])]
+    model.fit(values.astype(np.float32), rejected.astype(int), feature_names=names)
+    return [
+        Pattern(
+            frozenset(map(int, re.findall(r"x(\d+) >", str(rule)))),
+            frozenset(map(int, re.findall(r"x(\d+) <=", str(rule)))),
+        )
+        for rule in model.rules_
+    ]
+
+
+def full_tree(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Pattern]:
+    """The branches to rejecting leaves of a tree grown until every leaf is pure."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    fitted = DecisionTreeClassifier(random_state=seed).fit(values.astype(np.float32), ~rejected)
+    return [
+        Pattern(
+            frozenset(v for v, allowed in demands.items() if 1.0 in allowed),
+            frozenset(v for v, allowed in demands.items() if 0.0 in allowed),
+        )
+        for demands in rejecting_branches(node_of(fitted, np.arange(values.shape[1])))
+    ]
+
+
+def recovery_table(setting: Setting, seeds: Iterable[int]) -> Table:
+    """One row a competitor: medians over the seeds, and how often the theory was recovered."""
+    low, high = setting.body
+    table = Table(
+        title=f"{setting.variables} variables, {setting.rules} rules with bodies of {low} to {high}",
+    )
+    for column in ("learner", "equivalent", "rules of the theory", "patterns", "unsound", "agreement"):
+        table.add_column(column)
+    table.add_column("labels", justify="right")
+    table.add_column("CPU-seconds", justify="right")
+    seeds = list(seeds)
+    for name, competitor in competitors(setting).items():
+        results = []
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            theory = random_theory(setting.variables, setting.rules, setting.body, rng)
+            results.append(competitor(theory, rng))
+        median = {
+            column: statistics.median(getattr(result, column) for result in results)
+            for column in ("found", "rules", "unsound", "agreement", "labels", "cpu_seconds")
+        }
+        table.add_row(
+            name,
+            f"{sum(result.equivalent for result in results)}/{len(results)}",
+            f"{median['found']:g} of {setting.rules}",
+            f"{median['rules']:g}",
+            f"{median['unsound']:g}",
+            f"{median['agreement']:.2%}",
+            f"{median['labels']:,.0f}",
+            f"{median['cpu_seconds']:.1f}",
+        )
+    return table
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="theories of each size, 0 for none")
+    parser.add_argument("--networks", type=int, default=1, help="networks to train, 0 for none")
+    arguments = parser.parse_args()
+    console = Console(width=130)
+    for setting in SETTINGS if arguments.seeds else ():
+        console.print(recovery_table(setting, range(arguments.seeds)))
+    for seed in range(arguments.networks):
+        rng = np.random.default_rng(seed)
+        network = trained_network(random_theory(30, 15, (2, 4), rng), rng)
+        console.print(
+            f"network {seed}: agrees with its theory on {network.agreement}, "
+            f"{network.labels:,} labels, {network.cpu_seconds:.1f} CPU-seconds"
+        )
+
+
+if __name__ == "__main__":
+    main()
