@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 
 from hornbook import Batch, HornbookError, HornTheory, Vocabulary
 from hornbook.distributions import Random, Rows
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.oracles import completions as module
+from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.completions import Completions, rounds
 from hornbook.oracles.fillings import DENSITIES, Fillings
 from hornbook.oracles.filters import Cached, Counted
+from hornbook.oracles.membership import Classifier
 from hornbook.testing.strategies import batches, theories
 from hornbook.testing.teachers import Constant, Network
 
@@ -162,6 +165,18 @@ def test_some_variables_can_be_left_as_they_are():
     left = [3, 12]
     np.testing.assert_array_equal(filled[:, left], batch.to_array()[:, left])
     assert not np.isnan(np.delete(filled, left, axis=1)).any()
+
+
+def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
+    """A forest takes no ?, and an unknown label is accepted without completing it."""
+    inputs = rng().integers(0, 2, (200, 4))
+    forest = RandomForestClassifier(5, random_state=0).fit(inputs, inputs[:, 0] & inputs[:, 1])
+    vocabulary = Vocabulary(["a", "b", "c", "d", "both"])
+    classifier = Classifier(as_predictor(forest), vocabulary, "both")
+    some = Completions(classifier, vocabulary, 200, rng=rng(), leave=classifier.heads)
+    nan = np.nan
+    rows = [[1, nan, 0, nan, 1], [0, nan, nan, nan, 1], [1, 1, nan, 0, 0], [0, nan, nan, nan, nan]]
+    assert some(Batch.from_array(rows, vocabulary)).tolist() == [True, False, False, True]
 
 
 def test_the_margin_is_the_largest_and_agrees_with_the_answer():

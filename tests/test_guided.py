@@ -1,5 +1,7 @@
 """Guided search: every counterexample is one, and it finds those that sampling misses."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -18,7 +20,7 @@ from hornbook.oracles.moves import Moves
 from hornbook.oracles.sampling import Sampling
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
 from hornbook.testing.strategies import theories
-from hornbook.testing.teachers import Coin, Constant, Network
+from hornbook.testing.teachers import Coin, Constant, Failing, Network, Slow
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
 PLAIN = Vocabulary([f"x{i}" for i in range(20)])
@@ -231,6 +233,19 @@ def test_a_budget_ends_it():
     guided = Guided(Constant(True), Budgeted(margin, 3000, None), Random(vocabulary), seed=0)
     with pytest.raises(BudgetExhausted, match="3000 membership queries"):
         guided(HornTheory.background(vocabulary))
+
+
+def test_a_slow_teacher_does_not_outlast_its_time():
+    slow = Budgeted(Slow(Constant(True), 0.02), None, 0.1)
+    start = time.perf_counter()
+    with pytest.raises(BudgetExhausted, match=r"0\.1 seconds"):
+        Guided(slow, None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
+    assert time.perf_counter() - start < 1
+
+
+def test_a_teacher_that_breaks_is_not_silenced():
+    with pytest.raises(RuntimeError, match="broke at question 1000"):
+        Guided(Failing(Constant(True)), None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
 
 
 # repeatability
