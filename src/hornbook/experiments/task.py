@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbook.data.binarise import Binariser, binarise
-from hornbook.data.examples import Examples
+from hornbook.data.splits import split
 from hornbook.data.table import Table
 from hornbook.data.target import Recipe, default_recipe, target_theory, training_set
 from hornbook.distributions import Mixture
+from hornbook.experiments.network import MLP
+from hornbook.experiments.plan import Net
+from hornbook.experiments.training import train
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import BOTTOM, Head
 from hornbook.logic.theory import HornTheory
@@ -50,6 +53,9 @@ class Task:
         dual = vocabulary.dual(label)
         return (label, BOTTOM) if dual is None else (label, dual, BOTTOM)
 
-    def examples(self, seed: int) -> Examples:
-        """A training set."""
-        return training_set(self.theory, self.rows, rng=np.random.default_rng(seed), recipe=self.recipe)
+    def network(self, net: Net, seed: int) -> MLP:
+        """A network trained on four fifths of a training set; the rest says when to stop."""
+        rng = np.random.default_rng(seed)
+        examples = training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
+        training, validation = split(examples, rng)
+        return train(training, net, validation=validation, seed=seed)
