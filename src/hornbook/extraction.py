@@ -133,7 +133,8 @@ def extract(
 ) -> Extraction:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
-    The run ends by equivalence, by its budget, by a stall, when it is interrupted or when the
+    The run ends by equivalence, which may be but for counterexamples of which no rule that is
+    precise enough can be made, by its budget, by a stall, when it is interrupted or when the
     teacher fails, and says which; what was learned until then is kept. With a trace file a
     run that was killed goes on from where it was, to the same result.
 
@@ -230,6 +231,7 @@ class _Run:
         self.theory = self.background
         self.guarantee: Guarantee | None = None
         self.frontier: list[Point] = []
+        self.given_up: list[Counterexample] = []
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until something ends the run; says what it was."""
@@ -247,8 +249,12 @@ class _Run:
                     watch(step, self.trace)
                 if not isinstance(step.answer, Counterexample):
                     self.guarantee = step.answer
-                    return "equivalent"
-                idle = idle + 1 if step.change and step.change.is_idle else 0
+                    return self._equivalent_but()
+                if step.change is not None and step.change.is_idle:
+                    self.given_up.append(step.answer)
+                    idle += 1
+                else:
+                    idle = 0
                 if idle == PATIENCE:
                     return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
                 if limit := self.settings.budget.exhausted_by(self.trace):
@@ -297,6 +303,15 @@ class _Run:
         self.reviser.recall(found, change)
         self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
         return change
+
+    def _equivalent_but(self) -> str:
+        """How a run ended that found no further counterexample, but may have given up some."""
+        items = Batch.from_interpretations(
+            [found.interpretation for found in self.given_up], self.pool.vocabulary
+        )
+        positive = np.array([found.positive for found in self.given_up], np.bool_)
+        left = int((self.theory.satisfied_by(items) != positive).sum())
+        return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
     def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
         batch = self.distribution.draw(size, np.random.default_rng((self.settings.seed, stream)))
