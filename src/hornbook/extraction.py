@@ -227,7 +227,7 @@ class _Run:
         earlier = _recorded(path)
         self.earlier = iter(earlier)
         self.entry: dict[str, Any] | None = None
-        self.trace = Trace(path, len(earlier))
+        self.trace = Trace(path, written=len(earlier))
         self.theory = self.background
         self.guarantee: Guarantee | None = None
         self.frontier: list[Point] = []
