@@ -272,7 +272,7 @@ def test_a_resumed_run_goes_on_to_the_same():
     whole, resumed = new(), new()
     expected = [whole(hypothesis) for _ in range(3)]
     for found in expected[:2]:
-        resumed.recall(found)
+        resumed.recall(hypothesis, found)
     assert resumed(hypothesis) == expected[2]
 
 

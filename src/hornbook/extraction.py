@@ -20,8 +20,8 @@ from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Head, Rule
 from hornbook.logic.theory import HornTheory
-from hornbook.oracles.chain import Chain
-from hornbook.oracles.filters import Budgeted, Counted
+from hornbook.oracles.chain import Chain, Link
+from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.oracles.rules import RuleByRule
 from hornbook.oracles.sampling import CHUNK, Sampling
 from hornbook.oracles.stored import Stored
@@ -30,11 +30,11 @@ from hornbook.queries import (
     BudgetExhausted,
     Change,
     Counterexample,
-    Equivalence,
     Estimated,
     Guarantee,
     Membership,
     Step,
+    TeacherFailed,
     Trace,
     Unknown,
     read_step,
@@ -84,9 +84,9 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.min_precision <= 1:
             raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
-        for name in ("pool", "tries", "evaluation"):
-            if getattr(self, name) < 1:
-                raise HornbookError(f"{name} is at least 1; got {getattr(self, name)}")
+        for name, least in (("pool", 1), ("tries", 1), ("evaluation", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,14 @@ def extract(
     margin: Margin | None = None,
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
-    guided: Callable[[Membership, Pool], Equivalence] | None = None,
+    guided: Callable[[Membership, Margin | None], Link] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
 ) -> Extraction:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
-    The run ends by equivalence, by its budget, by a stall, when it is interrupted or when the
+    The run ends by equivalence, which may be but for counterexamples of which no rule that is
+    precise enough can be made, by its budget, by a stall, when it is interrupted or when the
     teacher fails, and says which; what was learned until then is kept. With a trace file a
     run that was killed goes on from where it was, to the same result.
 
@@ -150,11 +151,14 @@ def extract(
     background
         Rules that always hold: the first hypothesis, never contradicted.
     heads
-        The heads that rules may have, the preferred first; None for any.
+        The heads that rules may have, the preferred first; None for ⊥ and every variable
+        without a dual.
     guided
-        Makes a further equivalence oracle from the teacher and the pool, asked after sampling.
+        Makes a further equivalence oracle, asked after sampling, from the teacher and its
+        margin, both under the budget.
     trace
-        A file that gets a line for each equivalence query, as it happens.
+        A file that gets a line for each equivalence query, as it happens. A run with the same
+        teacher and settings takes up what it holds.
     watch
         Is called after each equivalence query.
 
@@ -184,28 +188,31 @@ class _Run:
         margin: Margin | None,
         background: HornTheory | None,
         heads: Sequence[Head] | None,
-        guided: Callable[[Membership, Pool], Equivalence] | None,
+        guided: Callable[[Membership, Margin | None], Link] | None,
         path: Path | None,
     ) -> None:
         vocabulary = distribution.vocabulary
         budget, seed = settings.budget, settings.seed
-        ask: Callable[[Batch], NDArray[Any]] = margin or member
-        self.counted = Counted(Budgeted(ask, budget.membership_queries, budget.seconds))
-        self.member: Membership = (lambda batch: self.counted(batch) >= 0) if margin else self.counted
+        answers: Callable[[Batch], NDArray[Any]] = (
+            Checked(member) if margin is None else Checked(margin, np.floating)
+        )
+        self.asked = asked = Budgeted(answers, budget.membership_queries, budget.seconds)
+        self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
+        margin = None if margin is None else asked
         self.distribution, self.settings = distribution, settings
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary)
         self.reviser = Reviser(
             self.member,
             self.pool,
-            margin=self.counted if margin else None,
+            margin=margin,
             background=self.background,
             heads=heads,
             min_precision=settings.min_precision,
             tries=settings.tries,
             seed=seed,
         )
-        self.sampling = Sampling(
+        sampling = Sampling(
             self.member,
             distribution,
             settings.size,
@@ -215,14 +222,16 @@ class _Run:
             remember=self.pool.add,
         )
         rules = RuleByRule(self.member, self.background.rules)
-        links: list[Equivalence] = [Stored(self.pool.first_missed), rules, self.sampling]
-        self.chain = Chain(links if guided is None else [*links, guided(self.member, self.pool)])
-        self.recorded = iter(_recorded(path))
-        self.replayed: Step | None = None
-        self.trace = Trace(path)
+        links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
+        self.chain = Chain(links if guided is None else [*links, guided(self.member, margin)])
+        earlier = _recorded(path)
+        self.earlier = iter(earlier)
+        self.entry: dict[str, Any] | None = None
+        self.trace = Trace(path, written=len(earlier))
         self.theory = self.background
         self.guarantee: Guarantee | None = None
         self.frontier: list[Point] = []
+        self.given_up: list[Counterexample] = []
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until something ends the run; says what it was."""
@@ -231,7 +240,7 @@ class _Run:
             self.pool.add(*self._labelled(self.settings.pool, stream=3))
             idle = 0
             for step in prime(self._equivalent, self._revise, self.background):
-                self.trace.record(step, self.counted.questions)
+                self.trace.record(step, self.asked.asked)
                 self.theory = (
                     step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
                 )
@@ -240,8 +249,12 @@ class _Run:
                     watch(step, self.trace)
                 if not isinstance(step.answer, Counterexample):
                     self.guarantee = step.answer
-                    return "equivalent"
-                idle = idle + 1 if step.change and step.change.is_idle else 0
+                    return self._equivalent_but()
+                if step.change is not None and step.change.is_idle:
+                    self.given_up.append(step.answer)
+                    idle += 1
+                else:
+                    idle = 0
                 if idle == PATIENCE:
                     return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
                 if limit := self.settings.budget.exhausted_by(self.trace):
@@ -250,7 +263,7 @@ class _Run:
             return str(limit)
         except KeyboardInterrupt:
             return INTERRUPTED
-        except HornbookError as error:
+        except TeacherFailed as error:
             return f"the model failed: {error}"
         raise AssertionError("a learner ends with a guarantee")
 
@@ -267,26 +280,38 @@ class _Run:
             stop_reason,
             tuple(self.frontier),
             self.reviser.refuted,
-            self.counted.questions,
+            self.asked.asked,
             self.trace,
         )
 
     def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The recorded answer, if an earlier run got this far, or else a new one."""
-        entry = next(self.recorded, None)
-        self.replayed = None if entry is None else read_step(hypothesis, entry)
-        if self.replayed is None:
+        self.entry = next(self.earlier, None)
+        if self.entry is None:
             return self.chain(hypothesis)
-        answer = self.replayed.answer
-        if isinstance(answer, Counterexample) and answer.found_by == Sampling.name:
-            self.sampling.recall(answer.at)
-        return answer
+        found = read_step(hypothesis, self.entry).answer
+        assert isinstance(found, Counterexample)
+        self.chain.recall(hypothesis, found)
+        return found
 
-    def _revise(self, hypothesis: HornTheory, answer: Counterexample) -> Change:
-        if self.replayed is None or self.replayed.change is None:
-            return self.reviser(hypothesis, answer)
-        self.reviser.recall(answer, self.replayed.change)
-        return self.replayed.change
+    def _revise(self, hypothesis: HornTheory, found: Counterexample) -> Change:
+        """The recorded change, or else a new one."""
+        if self.entry is None:
+            return self.reviser(hypothesis, found)
+        change = read_step(hypothesis, self.entry).change
+        assert change is not None
+        self.reviser.recall(found, change)
+        self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
+        return change
+
+    def _equivalent_but(self) -> str:
+        """How a run ended that found no further counterexample, but may have given up some."""
+        items = Batch.from_interpretations(
+            [found.interpretation for found in self.given_up], self.pool.vocabulary
+        )
+        positive = np.array([found.positive for found in self.given_up], np.bool_)
+        left = int((self.theory.satisfied_by(items) != positive).sum())
+        return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
     def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
         batch = self.distribution.draw(size, np.random.default_rng((self.settings.seed, stream)))
@@ -300,17 +325,20 @@ class _Run:
 
 
 def _recorded(path: Path | None) -> list[dict[str, Any]]:
-    """The steps of an earlier run with a counterexample; the file begins anew with what follows."""
-    if path is None or not path.exists():
+    """The counterexamples of an earlier run; the file keeps them, and nothing after them."""
+    if path is None:
         return []
+    lines = path.read_text("utf-8", errors="replace").split("\n") if path.exists() else []
     entries = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         try:
             entries.append(json.loads(line))
         except json.JSONDecodeError:
-            if number < len(path.read_text("utf-8").splitlines()):
+            if number < len(lines):  # the last line may have been cut off when the run was killed
                 raise HornbookError(
                     f"{path}, line {number}: not a trace; remove the file to begin anew"
                 ) from None
-    path.unlink()
-    return [entry for entry in entries if "change" in entry]
+    entries = [entry for entry in entries if "change" in entry]
+    text = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+    path.write_text(text, "utf-8")
+    return entries

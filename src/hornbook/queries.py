@@ -118,6 +118,10 @@ class BudgetExhausted(HornbookError):
     """A limit was reached; the message says which."""
 
 
+class TeacherFailed(HornbookError):
+    """A teacher gave no answer, or none that makes sense; the message says what happened."""
+
+
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
 
@@ -162,12 +166,15 @@ class Change:
     """What a counterexample did to a hypothesis: a rule added, or removed, or nothing.
 
     A removed rule comes with its witness, an item that the teacher accepts and the rule rejects.
+    `failed` are the terms that were found on the way and failed their trial, as questions: what
+    was learned from a trial can be learned again from its term.
     """
 
     added: Rule | None = None
     removed: Rule | None = None
     witness: Interpretation | None = None
     given_up: Interpretation | None = None
+    failed: tuple[Interpretation, ...] = ()
 
     @property
     def is_idle(self) -> bool:
@@ -204,9 +211,13 @@ class Budget:
 
 @dataclass
 class Trace:
-    """What happened in a run: one entry an equivalence query, written to `path` as it happens."""
+    """What happened in a run: one entry an equivalence query, written to `path` as it happens.
+
+    The first `written` entries are those of an earlier run, which the file holds already.
+    """
 
     path: Path | None = None
+    written: int = 0
     entries: list[dict[str, Any]] = field(default_factory=list)
     membership_queries: int = 0
     started: float = field(default_factory=time.perf_counter)
@@ -222,7 +233,7 @@ class Trace:
             **step_object(step),
         }
         self.entries.append(entry)
-        if self.path is not None:
+        if self.path is not None and len(self.entries) > self.written:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
@@ -252,6 +263,8 @@ def step_object(step: Step) -> dict[str, Any]:
     for name, item in (("witness", change.witness), ("given_up", change.given_up)):
         if item is not None:
             parts[name] = _item_object(vocabulary, item)
+    if change.failed:
+        parts["failed"] = [_item_object(vocabulary, term) for term in change.failed]
     return {"counterexample": found, "change": parts}
 
 
@@ -266,7 +279,8 @@ def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
     witness, given_up = (
         _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
     )
-    return Step(hypothesis, answer, Change(added, removed, witness, given_up))
+    failed = tuple(_read_item(vocabulary, term) for term in parts.get("failed", ()))
+    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
 
 
 def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Side:
         self.open = np.zeros(0, np.uint64)
 
     def add(self, batch: Batch, limit: int) -> None:
-        """Append items; past the limit the oldest are forgotten."""
+        """Append items, not judged yet; past the limit the oldest are forgotten."""
         self.batch = Batch.concatenate([self.batch, batch])
         if len(self.batch) > limit:
             self.batch = self.batch[len(self.batch) - limit :]
@@ -72,8 +72,7 @@ class Pool:
 
     def give_up(self, item: Interpretation) -> None:
         """Stop offering an item, and items that say the same and more, as counterexamples."""
-        literals = [*item.true, *(len(self.vocabulary) + v for v in item.false)]
-        self._given_up.append(np.array(sorted(literals), np.intp))
+        self._given_up.append(literals(item, len(self.vocabulary)))
 
     def missed(self) -> NDArray[np.intp]:
         """The positions of open rejected items."""
@@ -98,6 +97,17 @@ class Pool:
         self.judge(hypothesis)
         missed = self.missed()
         return self.rejected.batch[int(missed[0])] if len(missed) else None
+
+
+def literals(item: Interpretation, width: int) -> NDArray[np.intp]:
+    """The term of everything that an item says."""
+    return np.array([*sorted(item.true), *(width + v for v in sorted(item.false))], np.intp)
+
+
+def said(term: NDArray[np.intp], width: int) -> Interpretation:
+    """The item that says a term and nothing else."""
+    true, false = term[term < width], term[term >= width] - width
+    return Interpretation(frozenset(true.tolist()), frozenset(false.tolist()))
 
 
 def imposed(batch: Batch, term: NDArray[np.intp]) -> Batch:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hornbook.learners.blame import blame
 from hornbook.learners.body import Search, Term
-from hornbook.learners.pool import Pool, count
+from hornbook.learners.pool import Pool, count, literals, said
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -28,6 +28,9 @@ Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
 
 TRIAL_SIZE = 256
 """How many accepted items are made to meet a new term, to see whether the teacher then rejects them."""
+
+LARGEST_MARGIN = 1e30
+"""Margins are cut off here: a teacher may call itself infinitely sure, but progress is a ratio."""
 
 TRIALS = 4
 """How often a term is sought anew after it failed its trial."""
@@ -59,7 +62,8 @@ class Reviser:
     background
         Rules that are never removed.
     heads
-        The heads that rules may have, the preferred first; None for any.
+        The heads that rules may have, the preferred first; None for ⊥ and every variable
+        without a dual, which can say all that rules can say.
     min_precision
         The share of what a rule newly rejects that the teacher must reject as well. Lower
         values give fewer and shorter rules, 1 gives rules that no pooled item contradicts.
@@ -86,17 +90,21 @@ class Reviser:
         self.member = member
         self.pool = pool
         self.margin = margin
-        self.heads = heads
+        # a variable with a dual need not be a head: what it would say, its dual says in a body
+        unpaired = (v for v, dual in enumerate(pool.vocabulary.duals) if dual is None)
+        self.heads: Sequence[Head] = (BOTTOM, *unpaired) if heads is None else heads
         self.background = frozenset(background)
         self.tries = tries
         self.seed = seed
         self.calls = 0
+        self.failed: list[Interpretation] = []
         self.search = Search(pool, self._margins, min_precision)
         self.refuted: dict[Rule, Interpretation] = {}
 
     def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
         """Add the best rule found, or refute the one to blame, or give the counterexample up."""
         self.calls += 1
+        self.failed = []
         self.pool.judge(h)
         if answer.positive:
             return self._refute(h, answer.interpretation)
@@ -107,13 +115,15 @@ class Reviser:
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
         found = [rule for seed in seeds if (rule := self._rule(seed, h)) and rule not in self.refuted]
         if found:
-            return Change(added=max(found, key=self._worth))
+            return Change(added=max(found, key=self._worth), failed=tuple(self.failed))
         self.pool.give_up(answer.interpretation)
-        return Change(given_up=answer.interpretation)
+        return Change(given_up=answer.interpretation, failed=tuple(self.failed))
 
     def recall(self, answer: Counterexample, change: Change) -> None:
         """Take up what an earlier run made of a counterexample."""
         self.calls += 1
+        for question in change.failed:
+            self._stands_trial(literals(question, len(self.pool.vocabulary)))
         if answer.positive:
             self._remember_accepted(answer.interpretation)
         elif change.given_up is not None:
@@ -124,18 +134,25 @@ class Reviser:
     def _rule(self, seed: Interpretation, h: HornTheory) -> Rule | None:
         """A rule with a prime body that rejects the seed, and that stands its trial."""
         for zero in self._zeros(seed):
-            literals = np.array(sorted({*seed.true, *zero}), np.intp)
+            known = np.array(sorted({*seed.true, *zero}), np.intp)
             for _ in range(TRIALS):
-                term = self.search.prime(literals, np.array(zero, np.intp))
+                term = self.search.prime(known, np.array(zero, np.intp))
                 if term is None:
                     break
-                tried = self._tried(term)
-                accepted = self.member(tried)
-                if self.search.is_precise(int((~accepted).sum()), int(accepted.sum())):
+                if self._stands_trial(term):
                     return self._as_rule(term)
-                self.pool.add(tried[accepted], accepted[accepted])
+                self.failed.append(said(term, len(self.pool.vocabulary)))
                 self.pool.judge(h)
         return None
+
+    def _stands_trial(self, term: Term) -> bool:
+        """Whether the teacher rejects enough items made to meet a term; if not, they are remembered."""
+        tried = self._tried(term)
+        accepted = self.member(tried)
+        if self.search.is_precise(int((~accepted).sum()), int(accepted.sum())):
+            return True
+        self.pool.add(tried[accepted], accepted[accepted])
+        return False
 
     def _tried(self, term: Term) -> Batch:
         """Items made to meet a term: typical ones, or where no exception is allowed the nearest to one."""
@@ -144,39 +161,32 @@ class Reviser:
         return self.pool.typical(term, TRIAL_SIZE)
 
     def _zeros(self, seed: Interpretation) -> list[tuple[int, ...]]:
-        """The literals that say which head is false, one choice at a time; () leaves it open."""
-        vocabulary, width = self.pool.vocabulary, len(self.pool.vocabulary)
-        if self.heads is not None and BOTTOM not in self.heads:
-            return [(self._false(u),) for u in self.heads if u in seed.false]
-        if vocabulary.has_duals:
-            return [()]
-        wanted = seed.false if self.heads is None else seed.false & set(self.heads)
-        zeros: list[tuple[int, ...]] = [(), *((width + u,) for u in sorted(wanted))]
-        rows = np.zeros((len(zeros), 2 * width), np.bool_)
+        """The ways to say which head is false that leave the seed rejected; () says nothing, for ⊥."""
+        zeros = [self._zero(head) for head in self.heads if head is BOTTOM or head in seed.false]
+        rows = np.zeros((len(zeros), 2 * len(self.pool.vocabulary)), np.bool_)
         rows[:, list(seed.true)] = True
         for row, zero in zip(rows, zeros, strict=True):
             row[list(zero)] = True
         rejected = self._margins(rows) < 0
         return [zero for zero, possible in zip(zeros, rejected, strict=True) if possible]
 
-    def _false(self, variable: Head) -> int:
-        """The literal that says that a variable is false: its dual, if it has one."""
-        assert not isinstance(variable, Bottom)
-        dual = self.pool.vocabulary.dual(variable)
-        return len(self.pool.vocabulary) + variable if dual is None else dual
+    def _zero(self, head: Head) -> tuple[int, ...]:
+        """The literal that says that a head is false, its dual if it has one; none for ⊥."""
+        if isinstance(head, Bottom):
+            return ()
+        dual = self.pool.vocabulary.dual(head)
+        return (len(self.pool.vocabulary) + head if dual is None else dual,)
 
     def _as_rule(self, term: Term) -> Rule:
         """The rule that rejects what meets the term, with the preferred head that it allows."""
-        literals, width = set(term.tolist()), len(self.pool.vocabulary)
-        possible = self.heads if self.heads is not None else range(width)
-        for head in possible if not self.pool.vocabulary.has_duals or self.heads is not None else ():
-            if head is not BOTTOM and self._false(head) in literals:
-                return Rule(literals - {self._false(head)}, head)
-        return Rule(literals, BOTTOM)
+        body = set(term.tolist())
+        for head in self.heads:
+            if head is not BOTTOM and body.issuperset(self._zero(head)):
+                return Rule(body.difference(self._zero(head)), head)
+        return Rule(body, BOTTOM)
 
     def _term(self, rule: Rule) -> Term:
-        zero = () if rule.head is BOTTOM else (self._false(rule.head),)
-        return np.array(sorted({*rule.body, *zero}), np.intp)
+        return np.array(sorted({*rule.body, *self._zero(rule.head)}), np.intp)
 
     def _worth(self, rule: Rule) -> int:
         """How many more pooled items the hypothesis would be right about with the rule."""
@@ -206,5 +216,5 @@ class Reviser:
     def _margins(self, terms: Bools) -> NDArray[np.floating]:
         batch = asked(self.pool.vocabulary, terms)
         if self.margin is not None:
-            return self.margin(batch)
+            return np.clip(self.margin(batch), -LARGEST_MARGIN, LARGEST_MARGIN)
         return np.where(self.member(batch), 1.0, -1.0)

@@ -18,7 +18,7 @@ from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
-from hornbook.queries import BudgetExhausted, Membership
+from hornbook.queries import BudgetExhausted, Membership, TeacherFailed
 
 Answers = TypeVar("Answers", bound=NDArray[Any])
 """Booleans, or the scores behind them."""
@@ -40,6 +40,43 @@ class Counted(Generic[Answers]):
         self.questions += len(batch)
         self.batches += 1
         return self.member(batch)
+
+
+class Checked(Generic[Answers]):
+    """Turns whatever goes wrong in a teacher into `TeacherFailed`, and never asks about nothing.
+
+    Parameters
+    ----------
+    member
+        The teacher, or its margins.
+    kind
+        The type of a proper answer: `np.bool_`, or `np.floating` for margins.
+
+    """
+
+    def __init__(self, member: Callable[[Batch], Answers], kind: type[np.generic] = np.bool_) -> None:
+        self.member = member
+        self.kind = kind
+
+    def __call__(self, batch: Batch) -> Answers:
+        """Ask, and look at the answers before passing them on."""
+        if not len(batch):
+            return cast(Answers, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
+        try:
+            answers = np.asarray(self.member(batch))
+        except HornbookError as error:
+            raise TeacherFailed(str(error)) from error
+        except Exception as error:
+            raise TeacherFailed(f"{type(error).__name__}: {error}") from error
+        if answers.shape != (len(batch),) or not np.issubdtype(answers.dtype, self.kind):
+            wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
+            raise TeacherFailed(
+                f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "
+                f"expected as many {wanted}"
+            )
+        if np.isnan(answers).any():
+            raise TeacherFailed(f"{int(np.isnan(answers).sum())} of {len(batch)} answers are NaN")
+        return cast(Answers, answers)
 
 
 class Cached:
@@ -72,7 +109,8 @@ class Cached:
 class Budgeted(Generic[Answers]):
     """Stops a run when it has asked enough, or has run long enough.
 
-    With a time limit large batches are asked in parts, so that the limit is kept.
+    With a time limit large batches are asked in parts, so that the limit is kept. `asked` counts
+    the questions that were passed on.
     """
 
     def __init__(
@@ -86,15 +124,13 @@ class Budgeted(Generic[Answers]):
 
     def __call__(self, batch: Batch) -> Answers:
         """Ask, if the budget allows it."""
-        self.asked += len(batch)
-        if self.questions is not None and self.asked > self.questions:
+        if self.questions is not None and self.asked + len(batch) > self.questions:
             raise BudgetExhausted(f"budget of {self.questions} membership queries")
-        if self.deadline is None:
-            return self.member(batch)
         parts = []
-        for part in batch.blocks(PART) if len(batch) else [batch]:
-            if time.monotonic() > self.deadline:
+        for part in [batch] if self.deadline is None or not len(batch) else batch.blocks(PART):
+            if self.deadline is not None and time.monotonic() > self.deadline:
                 raise BudgetExhausted(f"budget of {self.seconds} seconds")
+            self.asked += len(part)
             parts.append(self.member(part))
         return cast(Answers, np.concatenate(parts))
 

@@ -155,7 +155,7 @@ class Guided:
         while len(self._stored) > STORED:
             del self._stored[next(iter(self._stored))]
 
-    def recall(self, found: Counterexample) -> None:
+    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
         """Take up a counterexample that this oracle found in an earlier run."""
         (self.queries,) = found.at
         self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))

@@ -27,12 +27,20 @@ class RuleByRule:
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
         """A breach of a rule that the teacher accepts."""
-        questions = [item for item in self._breaches(hypothesis) if item not in self._asked]
-        self._asked.update(questions)
+        questions = self._new(hypothesis)
         accepted = self.member(Batch.from_interpretations(questions, hypothesis.vocabulary))
         if accepted.any():
             return Counterexample(questions[int(accepted.argmax())], True, self.name)
         return Unknown("the teacher rejects the breach of every rule, all else unknown")
+
+    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Take note that an earlier run asked about a hypothesis."""
+        self._new(hypothesis)
+
+    def _new(self, hypothesis: HornTheory) -> list[Interpretation]:
+        questions = [item for item in self._breaches(hypothesis) if item not in self._asked]
+        self._asked.update(questions)
+        return questions
 
     def _breaches(self, hypothesis: HornTheory) -> Iterator[Interpretation]:
         vocabulary = hypothesis.vocabulary

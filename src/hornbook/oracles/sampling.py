@@ -21,7 +21,8 @@ class Sampling:
     """Draws interpretations until hypothesis and teacher differ on one; a missing rule before a wrong one.
 
     Every sample is fresh: none was seen by the learner before. A query that finds nothing is
-    PAC for the sizes that carry that claim, and otherwise an estimate with its interval.
+    PAC if its size was computed for that and is at least Angluin's, whose failures add up to δ
+    over all queries of a run; otherwise it is an estimate with its interval.
 
     Parameters
     ----------
@@ -72,12 +73,12 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.seed = seed
         self.remember = remember
         self.queries = 0
-        sample_size(size, len(distribution.vocabulary), epsilon, delta, 1)
+        self._size(size)  # refuses what cannot be drawn before anything is asked
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The first difference found, or the guarantee that its absence gives."""
         self.queries += 1
-        size = sample_size(self.size, len(hypothesis.vocabulary), self.epsilon, self.delta, self.queries)
+        size = self._size(self.size)
         for chunk in range(-(-size // CHUNK)):
             batch = self._draw(self.queries, chunk, min(CHUNK, size - chunk * CHUNK))
             accepted = self.member(batch)
@@ -89,17 +90,19 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
                 at = (self.queries, chunk, len(batch))
                 return Counterexample(batch[first], bool(accepted[first]), self.name, at)
         words = self.distribution.describe()
-        if isinstance(self.size, str):  # each such size is at least Angluin's
+        if isinstance(self.size, str) and size >= self._size("angluin"):
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
 
-    def recall(self, at: tuple[int, ...]) -> None:
-        """Remember once more the chunk in which an earlier run found a difference."""
-        query, chunk, size = at
-        self.queries = query
-        if self.remember is not None:
-            batch = self._draw(query, chunk, size)
+    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Remember once more the chunk in which an earlier run found a difference, if it was here."""
+        self.queries += 1
+        if found.found_by == self.name and self.remember is not None:
+            batch = self._draw(*found.at)
             self.remember(batch, self.member(batch))
+
+    def _size(self, rule: str | int) -> int:
+        return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
     def _draw(self, query: int, chunk: int, size: int) -> Batch:
         return self.distribution.draw(size, np.random.default_rng((self.seed, query, chunk)))

@@ -26,3 +26,6 @@ class Stored:
         if item is None:
             return Unknown("no stored example contradicts the hypothesis")
         return Counterexample(item, found_by=self.name)
+
+    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Nothing to take up: the pool is the memory."""
