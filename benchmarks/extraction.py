@@ -115,8 +115,8 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Row:
     """Prime bodies weighed by a pool, with or without guided search."""
     start = time.perf_counter()
 
-    def search(member, pool):
-        return Guided(member, network.log_odds, task.mixed, seed=seed)
+    def search(member, margin):
+        return Guided(member, margin, task.mixed, seed=seed)
 
     found = extract(
         network,

@@ -75,7 +75,7 @@ class Settings:
     size: str | int = "paper"
     epsilon: float = 0.1
     delta: float = 0.1
-    min_precision: float = 0.95
+    min_precision: float = 0.9
     pool: int = 1 << 17
     tries: int = 8
     evaluation: int = 1 << 16

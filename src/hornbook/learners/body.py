@@ -4,6 +4,9 @@ A term is grown from the literals of one rejected item. Each step takes the lite
 furthest towards a valid rule for the least coverage lost; then every literal that turns out
 superfluous is dropped again, the one that costs most coverage first.
 
+What a term is worth is the rejected items that it newly covers, less four times the accepted
+ones: what is missed other rules may still cover, what is wronged stays wrong.
+
 A term is valid if the teacher rejects it as a question, all else unknown, and if of the pool's
 items that it newly covers at least a share `min_precision` are rejected ones.
 """
@@ -12,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +24,12 @@ from hornbook.learners.pool import Pool, Side, count
 from hornbook.logic.bits import Bools, Words
 
 Term: TypeAlias = NDArray[np.intp]
+Count = TypeVar("Count", int, NDArray[np.int64])
 Margins: TypeAlias = Callable[[Bools], NDArray[np.floating]]
 """Asks about terms, the rows of a (k, 2n) matrix: negative where the teacher rejects."""
+
+COST_OF_HARM = 4
+"""How many rejected items must be covered to make up for one accepted item."""
 
 COST_OF_A_LITERAL = 0.02
 """What a literal costs a reader, in units of the logarithm of coverage."""
@@ -57,6 +64,46 @@ class View:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """A term on its way: what it covers, which literals of the seed are free, how the teacher answers."""
+
+    term: Term
+    free: NDArray[np.intp]
+    gained: View
+    wronged: View
+    margin: float
+
+    @property
+    def gain(self) -> int:
+        """The rejected items newly covered."""
+        return int(count(self.gained.meeting))
+
+    @property
+    def harm(self) -> int:
+        """The accepted items newly covered."""
+        return int(count(self.wronged.meeting))
+
+    def gains(self) -> NDArray[np.int64]:
+        """What the gain would be with each free literal."""
+        return self.gained.counts()[self.free]
+
+    def harms(self) -> NDArray[np.int64]:
+        """What the harm would be with each free literal."""
+        return self.wronged.counts()[self.free]
+
+    def plus(self, best: int, literal: int, margin: float) -> Growth:
+        """One more literal, the free one at position `best`."""
+        at = int(self.free[best])
+        return Growth(
+            np.append(self.term, literal),
+            np.delete(self.free, best),
+            self.gained.narrowed(at),
+            self.wronged.narrowed(at),
+            margin,
+        )
+
+
+@dataclass(frozen=True)
 class Search:
     """Looks for valid terms."""
 
@@ -70,43 +117,57 @@ class Search:
         return None if grown is None else self.shrink(grown, fixed)
 
     def grow(self, seed: Term, fixed: Term) -> Term | None:
-        """Add literals until the term is valid."""
-        term = fixed
-        gained = View.of(self.pool.rejected, seed, term)
-        wronged = View.of(self.pool.accepted, seed, term)
-        free = np.flatnonzero(~np.isin(seed, term))
-        margin = self._ask(term)
-        scale = abs(margin) + 1e-9
-        while True:
-            gain, harm = int(count(gained.meeting)), int(count(wronged.meeting))
-            precise = self.is_precise(gain, harm)
-            if precise and margin < 0:
-                return term
-            if not len(free):
+        """Add literals until the term is valid, and then while that makes it worth more."""
+        now = Growth(
+            fixed,
+            np.flatnonzero(~np.isin(seed, fixed)),
+            View.of(self.pool.rejected, seed, fixed),
+            View.of(self.pool.accepted, seed, fixed),
+            self._ask(fixed),
+        )
+        scale = 0.1 * abs(now.margin) + 1e-9
+        while not self._valid(now):
+            if not len(now.free):
                 return None
-            margins = self._ask_with(term, seed[free])
-            progress = np.full(len(free), 1e-3)
-            if not precise:
-                progress += np.log((harm + 1) / (wronged.counts()[free] + 1)) / np.log(harm + 2)
-            if margin >= 0:
-                progress += np.clip((margin - margins) / (margin + 0.1 * scale), 0, 1)
-            lost = np.log(max(gain, 1) / np.maximum(gained.counts()[free], 0.5))
-            best = int(np.argmax(progress / (lost + COST_OF_A_LITERAL)))
-            chosen, margin = int(free[best]), float(margins[best])
-            term, free = np.append(term, seed[chosen]), np.delete(free, best)
-            gained, wronged = gained.narrowed(chosen), wronged.narrowed(chosen)
+            margins = self._ask_with(now.term, seed[now.free])
+            best = int(np.argmax(self._progress(now, margins, scale)))
+            now = now.plus(best, seed[now.free[best]], float(margins[best]))
+        while now.harm and len(now.free):
+            worths = worth(now.gains(), now.harms())
+            best = int(np.argmax(worths))
+            further = np.append(now.term, seed[now.free[best]])
+            if worths[best] <= worth(now.gain, now.harm) or (margin := self._ask(further)) >= 0:
+                break
+            now = now.plus(best, further[-1], margin)
+        return now.term
 
     def shrink(self, term: Term, fixed: Term) -> Term:
-        """Drop literals, the one first that leaves the best rule, while the term stays valid."""
+        """Drop literals, the one first that leaves the best rule, while the rule gets no worse."""
+        rejected, accepted = self.pool.rejected, self.pool.accepted
         while len(droppable := np.flatnonzero(~np.isin(term, fixed))):
-            gains = count(all_but_one(self.pool.rejected.rows[term], self.pool.rejected.open)[droppable])
-            harms = count(all_but_one(self.pool.accepted.rows[term], self.pool.accepted.open)[droppable])
-            valid = self.is_precise(gains, harms)
+            gains = count(all_but_one(rejected.rows[term], rejected.open)[droppable])
+            harms = count(all_but_one(accepted.rows[term], accepted.open)[droppable])
+            kept = worth(*(count(side.meeting(term) & side.open) for side in (rejected, accepted)))
+            valid = self.is_precise(gains, harms) & (worth(gains, harms) >= kept)
             valid[valid] = self._ask_without(term, term[droppable[valid]]) < 0
             if not valid.any():
                 return term
-            term = np.delete(term, droppable[np.argmax(np.where(valid, gains - harms, -np.inf))])
+            term = np.delete(term, droppable[np.argmax(np.where(valid, worth(gains, harms), -np.inf))])
         return term
+
+    def _valid(self, now: Growth) -> bool:
+        return now.margin < 0 and bool(self.is_precise(now.gain, now.harm))
+
+    def _progress(self, now: Growth, margins: NDArray[np.floating], scale: float) -> NDArray[np.floating]:
+        """How far each free literal goes towards a valid term, for the coverage that it loses."""
+        gain, harm = now.gain, now.harm
+        progress = np.full(len(now.free), 1e-3)
+        if not self.is_precise(gain, harm):
+            progress += np.log((harm + 1) / (now.harms() + 1)) / np.log(harm + 2)
+        if now.margin >= 0:
+            progress += np.clip((now.margin - margins) / (now.margin + scale), 0, 1)
+        lost = np.log(max(gain, 1) / np.maximum(now.gains(), 0.5))
+        return progress / (lost + COST_OF_A_LITERAL)
 
     def is_precise(self, gain: NDArray[np.int64] | int, harm: NDArray[np.int64] | int) -> Bools:
         """Whether enough of what is newly covered is rejected."""
@@ -131,6 +192,11 @@ class Search:
         row = np.zeros(2 * len(self.pool.vocabulary), np.bool_)
         row[term] = True
         return row
+
+
+def worth(gain: Count, harm: Count) -> Count:
+    """What covering so many rejected and accepted items is worth."""
+    return gain - COST_OF_HARM * harm
 
 
 def all_but_one(rows: Words, start: Words) -> Words:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.blame import blame
-from hornbook.learners.body import Search, Term
+from hornbook.learners.body import Search, Term, worth
 from hornbook.learners.pool import Pool, count, literals, said
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
@@ -83,7 +83,7 @@ class Reviser:
         margin: Margin | None = None,
         background: HornTheory,
         heads: Sequence[Head] | None = None,
-        min_precision: float = 0.95,
+        min_precision: float = 0.9,
         tries: int = 8,
         seed: int = 0,
     ) -> None:
@@ -189,11 +189,11 @@ class Reviser:
         return np.array(sorted({*rule.body, *self._zero(rule.head)}), np.intp)
 
     def _worth(self, rule: Rule) -> int:
-        """How many more pooled items the hypothesis would be right about with the rule."""
+        """What the rule is worth to the hypothesis, by the pool."""
         term, pool = self._term(rule), self.pool
         gain = count(pool.rejected.meeting(term) & pool.rejected.open)
         harm = count(pool.accepted.meeting(term) & pool.accepted.open)
-        return int(gain - harm)
+        return worth(int(gain), int(harm))
 
     def _refute(self, h: HornTheory, witness: Interpretation) -> Change:
         """Remove the rule to blame, unless it stays precise enough all the same."""
