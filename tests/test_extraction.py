@@ -220,6 +220,23 @@ def test_what_is_no_trace_is_refused_and_kept(tmp_path):
     assert path.read_text() == "some notes\n{}\n"
 
 
+def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
+    asked = []
+
+    def member(batch):
+        asked.append(batch)
+        return rare_margin(batch) >= 0
+
+    def search(member, margin):
+        return Guided(member, margin, PARTIAL, seed=0, size=4096, walkers=64)
+
+    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), guided=search)
+    large = [set(batch[:200]) for batch in asked if len(batch) >= 200]
+    assert len(large) > 4
+    for at, one in enumerate(large[:3]):  # what is held out, the pool, the first sample
+        assert all(len(one & other) < 100 for other in large[at + 1 :])
+
+
 class Interrupting(Failing):
     """Is interrupted at a certain question."""
 

@@ -218,7 +218,7 @@ class _Run:
             settings.size,
             epsilon=settings.epsilon,
             delta=settings.delta,
-            seed=seed + 1,
+            seed=seed,
             remember=self.pool.add,
         )
         rules = RuleByRule(self.member, self.background.rules)
@@ -236,8 +236,8 @@ class _Run:
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until something ends the run; says what it was."""
         try:
-            seen, labels = self._labelled(self.settings.evaluation, stream=2)
-            self.pool.add(*self._labelled(self.settings.pool, stream=3))
+            seen, labels = self._labelled(self.settings.evaluation, stream=0)
+            self.pool.add(*self._labelled(self.settings.pool, stream=1))
             idle = 0
             for step in prime(self._equivalent, self._revise, self.background):
                 self.trace.record(step, self.asked.asked)
@@ -314,7 +314,9 @@ class _Run:
         return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
     def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
-        batch = self.distribution.draw(size, np.random.default_rng((self.settings.seed, stream)))
+        # a spawn key: a plain tuple could be the seed of another source, whose draws would be the same
+        source = np.random.SeedSequence(self.settings.seed, spawn_key=(stream,))
+        batch = self.distribution.draw(size, np.random.default_rng(source))
         parts = [self.member(block) for block in batch.blocks(CHUNK)]
         return batch, np.concatenate(parts)
 

@@ -35,7 +35,7 @@ class Sampling:
     epsilon, delta
         What the size is computed from.
     seed
-        Chunk j of query i is drawn with the seed (seed, i, j), so it can be drawn again.
+        Decides, with the numbers of the query and of the chunk, what is drawn: it can be drawn again.
     remember
         Is given the labelled chunk in which a difference was found, for the learner's pool.
 
@@ -105,4 +105,5 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
     def _draw(self, query: int, chunk: int, size: int) -> Batch:
-        return self.distribution.draw(size, np.random.default_rng((self.seed, query, chunk)))
+        source = np.random.SeedSequence(self.seed, spawn_key=(query, chunk))
+        return self.distribution.draw(size, np.random.default_rng(source))
