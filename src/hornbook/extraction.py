@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
+from hornbook.distributions.literals import Groups
 from hornbook.intervals import Share
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import Margin, Reviser, prime
@@ -127,6 +128,7 @@ def extract(
     margin: Margin | None = None,
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
+    groups: Groups = (),
     guided: Callable[[Membership, Pool], Equivalence] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
@@ -151,6 +153,9 @@ def extract(
         Rules that always hold: the first hypothesis, never contradicted.
     heads
         The heads that rules may have, the preferred first; None for any.
+    groups
+        Sets of variables of which at most one is true; no question breaks them if the
+        distribution does not.
     guided
         Makes a further equivalence oracle from the teacher and the pool, asked after sampling.
     trace
@@ -169,7 +174,7 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = _Run(member, distribution, settings, margin, background, heads, guided, trace)
+    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace)
     return run.result(run.learn(watch))
 
 
@@ -184,6 +189,7 @@ class _Run:
         margin: Margin | None,
         background: HornTheory | None,
         heads: Sequence[Head] | None,
+        groups: Groups,
         guided: Callable[[Membership, Pool], Equivalence] | None,
         path: Path | None,
     ) -> None:
@@ -194,7 +200,7 @@ class _Run:
         self.member: Membership = (lambda batch: self.counted(batch) >= 0) if margin else self.counted
         self.distribution, self.settings = distribution, settings
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.pool = Pool(vocabulary)
+        self.pool = Pool(vocabulary, groups)
         self.reviser = Reviser(
             self.member,
             self.pool,
