@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from hornbook.data.binarise import Binariser
 from hornbook.data.dual import exclusivity
+from hornbook.data.table import Table
 from hornbook.distributions import Distribution, Labelled, Rows
 from hornbook.distributions.literals import Groups
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Bottom
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.completions import Completions
-from hornbook.oracles.exclusive import with_exclusions
+from hornbook.oracles.exclusive import Exclusions
 from hornbook.oracles.membership import Classifier, Judge
 
 Unknowns: TypeAlias = Literal["native", "completions"]
 """How a model answers about ?: by itself, or by what it says of completions."""
 
-MISSING, FLIPS = 0.2, 0.05
+MISSING, FLIPS = 0.1, 0.05
 """How rows are spoiled: the share of values made unknown, and of values exchanged."""
 
 DRAWS = 32
@@ -35,10 +39,10 @@ DRAWS = 32
 class Teacher:
     """A model that answers questions, and a distribution of questions.
 
-    Attributes
+    Parameters
     ----------
-    margin
-        The model's score less its threshold, negative where it rejects.
+    model
+        Who answers; a judge, a classifier, or the completions of either.
     distribution
         Where samples come from.
     groups
@@ -48,14 +52,27 @@ class Teacher:
 
     """
 
-    margin: Callable[[Batch], Floats]
+    model: Judge | Classifier | Completions
     distribution: Distribution
     groups: Groups = ()
     heads: tuple[int, ...] | None = None
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each interpretation."""
-        return self.margin(batch) >= 0
+        return self.model(self.exclusions(batch))
+
+    def margin(self, batch: Batch) -> Floats:
+        """How clearly it does; negative where it rejects."""
+        return self.model.margin(self.exclusions(batch))
+
+    @cached_property
+    def exclusions(self) -> Exclusions:
+        """What the groups add to a question before the model is asked."""
+        return Exclusions(self.distribution.vocabulary, self.groups)
+
+    def describe(self) -> str:
+        """How unknown values are answered about."""
+        return self.model.describe() if isinstance(self.model, Completions) else "the model's own"
 
     @property
     def background(self) -> HornTheory:
@@ -76,18 +93,18 @@ def judge_teacher(
 ) -> Teacher:
     """A model that judges interpretations, as a teacher; the parameters are as for a classifier."""
     predictor.check(rows.vocabulary)
-    margin = Judge(predictor).margin
+    model: Judge | Completions = Judge(predictor)
     if _by_completions(predictor, unknown):
-        margin = Completions(
-            Judge(predictor),
+        model = Completions(
+            model,
             rows.vocabulary,
             draws,
-            margin,
+            model.margin,
             rng=np.random.default_rng(seed),
             groups=groups,
             rows=Rows(rows),
-        ).margin
-    return Teacher(_exclusive(margin, groups), distribution or spoiled(rows, groups), groups)
+        )
+    return Teacher(model, distribution or spoiled(rows, groups), groups)
 
 
 def classifier_teacher(
@@ -140,19 +157,19 @@ def classifier_teacher(
     """
     labelled = Labelled(distribution or spoiled(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    margin = classifier.margin
+    model: Classifier | Completions = classifier
     if _by_completions(predictor, unknown):
-        margin = Completions(
+        model = Completions(
             classifier,
             labelled.vocabulary,
             draws,
-            margin,
+            classifier.margin,
             rng=np.random.default_rng(seed),
             groups=groups,
             rows=Labelled(Rows(rows), label),
             leave=classifier.heads,
-        ).margin
-    return Teacher(_exclusive(margin, groups), labelled, groups, tuple(sorted(classifier.heads)))
+        )
+    return Teacher(model, labelled, groups, tuple(sorted(classifier.heads)))
 
 
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
@@ -171,6 +188,32 @@ def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
     return unknown == "completions" or not predictor.encoding.native
 
 
-def _exclusive(margin: Callable[[Batch], Floats], groups: Groups) -> Callable[[Batch], Floats]:
-    """Margins of questions that are completed by what the groups say."""
-    return lambda batch: margin(with_exclusions(batch, groups))
+def teacher_about(
+    table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
+) -> Teacher:
+    """A model as a teacher about the columns of a table, binarised as the rules and the model need it.
+
+    Variables get duals if the rules or the model name one, or if the model has twice as many
+    inputs. A model that does not judge predicts the table's label from the other columns.
+    """
+    frame = table.frame if judges else table.features
+    kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
+    plain = Binariser(kinds=kinds).fit(frame).vocabulary_
+    named = {*_names(rules), *(predictor.names or ())} - {f"not_{table.label}" if not judges else ""}
+    doubled = predictor.encoding.inputs(2 * len(plain))
+    dual = predictor.inputs == doubled or any(
+        name not in plain and name.removeprefix("not_") in plain for name in named
+    )
+    binariser = Binariser(kinds=kinds, dual=dual).fit(frame)
+    rows, groups = binariser.batch(frame), binariser.groups_
+    if judges:
+        return judge_teacher(predictor, rows, groups=groups, seed=seed)
+    reads_plain = predictor.names is None and predictor.inputs == predictor.encoding.inputs(len(plain))
+    inputs = plain.names if reads_plain else None
+    return classifier_teacher(predictor, rows, str(table.label), inputs=inputs, groups=groups, seed=seed)
+
+
+def _names(rules: HornTheory) -> set[str]:
+    """The names that rules speak of."""
+    heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
+    return set(rules.vocabulary.named(heads.union(*(rule.body for rule in rules))))
