@@ -71,7 +71,9 @@ def check(
         claims = claims.over(vocabulary)
     except HornbookError as error:
         raise HornbookError(f"{rules}: {error}") from None
-    guided = Guided(teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups)
+    guided = Guided(
+        teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
+    )
     verdicts = verdicts_on(
         claims,
         teacher,
