@@ -1,7 +1,7 @@
 """Recovery where the truth is known: random Horn theories as the black box, rule learners beside each other.
 
     pip install "hornbook[peers,torch]"
-    python benchmarks/recovery.py [--seeds 3] [--networks 1]
+    python benchmarks/recovery.py [--seeds 3] [--networks 1] [--only hornbook]
 
 Every learner is shown total assignments only, and whether the theory accepts them. It answers
 with patterns that it holds to be rejected; a pattern is sound if the theory rejects whatever
@@ -23,7 +23,7 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from horn_networks import trained_network
+from horn_networks import network_inputs, trained_network
 from rich.console import Console
 from rich.table import Table
 
@@ -31,10 +31,17 @@ from hornbook.baselines.branches import rejecting_branches
 from hornbook.baselines.tree import node_of
 from hornbook.distributions import Random
 from hornbook.evaluate import fidelity
+from hornbook.extraction import Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.logic.generate import random_theory
 from hornbook.logic.rule import BOTTOM
 from hornbook.logic.theory import HornTheory, violation
+from hornbook.oracles.completions import Completions
+from hornbook.oracles.filters import Counted
+from hornbook.queries import Budget
+
+NETWORK_SETTINGS = Settings(Budget(equivalence_queries=100), min_precision=0.97, tries=2)
+"""How rules are read out of networks that are almost right."""
 
 FRESH = 100_000
 """Fresh assignments on which agreement with the theory is measured."""
@@ -122,7 +129,7 @@ def missed_rules(patterns: Iterable[Pattern], theory: HornTheory) -> list[int]:
 def accepted(patterns: Sequence[Pattern], batch: Batch) -> np.ndarray:
     """For each assignment, whether it fits none of the patterns."""
     fits = np.zeros(len(batch), np.bool_)
-    values = batch.to_array(dtype=np.int8)
+    values = batch.to_array(0, np.int8)
     for pattern in patterns:
         fits |= values[:, sorted(pattern.true)].all(axis=1) & ~values[:, sorted(pattern.false)].any(axis=1)
     return ~fits
@@ -131,10 +138,31 @@ def accepted(patterns: Sequence[Pattern], batch: Batch) -> np.ndarray:
 def competitors(setting: Setting) -> dict[str, Competitor]:
     """Who takes part, by name."""
     return {
+        "hornbook": extracted,
         "RIPPER (wittgenstein)": partial(taught, fit=ripper, labels=setting.labels),
         "skope-rules (imodels)": partial(taught, fit=skope_rules, labels=setting.labels),
         "full tree (scikit-learn)": partial(taught, fit=full_tree, labels=setting.labels),
     }
+
+
+def extracted(theory: HornTheory, rng: np.random.Generator) -> Result:
+    """Our learner: it asks about total assignments alone, and has no exact oracle."""
+    seed = int(rng.integers(2**31))
+    labels = Counted(theory.satisfied_by)
+    teacher = Completions(labels, theory.vocabulary, 64, rng=np.random.default_rng(seed))
+    settings = Settings(
+        Budget(equivalence_queries=1000),
+        size=100_000,
+        min_precision=1.0,
+        pool=2000 * len(theory),
+        tries=1,
+        evaluation=1000,
+        seed=seed,
+    )
+    start = time.process_time()
+    found = extract(teacher, Random(theory.vocabulary, missing=0.0), settings)
+    seconds = time.process_time() - start
+    return Result.of(theory, patterns_of(found.theory.minimise()), labels.questions, seconds, rng)
 
 
 def taught(
@@ -146,7 +174,7 @@ def taught(
 ) -> Result:
     """A learner that is given labelled assignments, all at once."""
     batch = Random(theory.vocabulary, missing=0.0).draw(labels, rng)
-    values, rejected = batch.to_array(dtype=np.int8), ~theory.satisfied_by(batch)
+    values, rejected = batch.to_array(0, np.int8), ~theory.satisfied_by(batch)
     start = time.process_time()
     patterns = fit(values, rejected, int(rng.integers(2**31)))
     return Result.of(theory, patterns, labels, time.process_time() - start, rng)
@@ -200,7 +228,7 @@ def full_tree(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Patte
     ]
 
 
-def recovery_table(setting: Setting, seeds: Iterable[int]) -> Table:
+def recovery_table(setting: Setting, seeds: Iterable[int], only: str | None) -> Table:
     """One row a competitor: medians over the seeds, and how often the theory was recovered."""
     low, high = setting.body
     table = Table(
@@ -212,6 +240,8 @@ def recovery_table(setting: Setting, seeds: Iterable[int]) -> Table:
     table.add_column("CPU-seconds", justify="right")
     seeds = list(seeds)
     for name, competitor in competitors(setting).items():
+        if only not in (None, name):
+            continue
         results = []
         for seed in seeds:
             rng = np.random.default_rng(seed)
@@ -241,16 +271,20 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, default=3, help="theories of each size, 0 for none")
     parser.add_argument("--networks", type=int, default=1, help="networks to train, 0 for none")
+    parser.add_argument("--only", help="the one learner to show")
     arguments = parser.parse_args()
     console = Console(width=130)
     for setting in SETTINGS if arguments.seeds else ():
-        console.print(recovery_table(setting, range(arguments.seeds)))
+        console.print(recovery_table(setting, range(arguments.seeds), arguments.only))
     for seed in range(arguments.networks):
         rng = np.random.default_rng(seed)
-        network = trained_network(random_theory(30, 15, (2, 4), rng), rng)
+        theory = random_theory(30, 15, (2, 4), rng)
+        network = trained_network(theory, rng)
+        found = extract(network.member, inputs := network_inputs(theory), NETWORK_SETTINGS)
+        read = fidelity(found.theory.satisfied_by, theory.satisfied_by, inputs, FRESH, rng).plain
         console.print(
-            f"network {seed}: agrees with its theory on {network.agreement}, "
-            f"{network.labels:,} labels, {network.cpu_seconds:.1f} CPU-seconds"
+            f"network {seed} agrees with its theory on {network.agreement}; the {len(found.rules)} rules "
+            f"read out of it on {read}, {sum(map(theory.entails, found.rules))} of them entailed by it"
         )
 
 

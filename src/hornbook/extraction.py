@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
+from hornbook.distributions.literals import Groups
 from hornbook.intervals import Share
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import Margin, Reviser, prime
@@ -127,6 +128,7 @@ def extract(
     margin: Margin | None = None,
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
+    groups: Groups = (),
     guided: Callable[[Membership, Margin | None], Link] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
@@ -153,6 +155,9 @@ def extract(
     heads
         The heads that rules may have, the preferred first; None for ⊥ and every variable
         without a dual.
+    groups
+        Sets of variables of which at most one is true; no question breaks them if the
+        distribution does not.
     guided
         Makes a further equivalence oracle, asked after sampling, from the teacher and its
         margin, both under the budget.
@@ -173,7 +178,7 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = _Run(member, distribution, settings, margin, background, heads, guided, trace)
+    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace)
     return run.result(run.learn(watch))
 
 
@@ -188,6 +193,7 @@ class _Run:
         margin: Margin | None,
         background: HornTheory | None,
         heads: Sequence[Head] | None,
+        groups: Groups,
         guided: Callable[[Membership, Margin | None], Link] | None,
         path: Path | None,
     ) -> None:
@@ -201,7 +207,7 @@ class _Run:
         margin = None if margin is None else asked
         self.distribution, self.settings = distribution, settings
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.pool = Pool(vocabulary)
+        self.pool = Pool(vocabulary, groups)
         self.reviser = Reviser(
             self.member,
             self.pool,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hornbook.distributions import coins
-from hornbook.distributions.literals import Literals
+from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
@@ -29,8 +29,10 @@ class Rows:
     missing
         The probability that a known value is made unknown.
     flips
-        The probability that a known value is exchanged for its opposite before that, whatever
-        the other variables of its column say.
+        The probability that a known value is exchanged for its opposite before that.
+    groups
+        Sets of variables of which at most one is true in every row. The values of a group are
+        exchanged together, for those of another row, so that at most one stays true.
 
     Examples
     --------
@@ -44,11 +46,13 @@ class Rows:
     rows: Batch
     missing: float = 0.0
     flips: float = 0.0
+    groups: Groups = ()
     kind: ClassVar[str] = "row"
 
     def __post_init__(self) -> None:
         check_share("missing", self.missing)
         check_share("flips", self.flips)
+        object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
         if not len(self.rows):
             raise HornbookError("there are no rows to draw from")
         for v, w in self.vocabulary.pairs:
@@ -66,7 +70,7 @@ class Rows:
     @cached_property
     def literals(self) -> Literals:
         """The variables that are drawn, and their duals."""
-        return Literals.of(self.vocabulary)
+        return Literals.of(self.vocabulary, self.groups)
 
     @cached_property
     def table(self) -> Words:
@@ -82,15 +86,32 @@ class Rows:
         true, false = self.literals.sliced(self.table[rng.integers(0, len(self.rows), count * WORD)])
         if self.flips:
             flipped = (true ^ false) & coins.biased(true.shape, self.flips, rng)
+            for group in self.groups:
+                flipped[np.searchsorted(self.literals.drawn, group)] = 0
             true, false = true ^ flipped, false ^ flipped
+            self._exchange(true, false, rng)
         if self.missing:
             kept = coins.biased(true.shape, 1 - self.missing, rng)
             true, false = true & kept, false & kept
         return true, false
 
+    def _exchange(self, true: Words, false: Words, rng: np.random.Generator) -> None:
+        """Give groups the values of another row now and then, in place."""
+        if not self.groups:
+            return
+        count = true.shape[1]
+        others = self.literals.sliced(self.table[rng.integers(0, len(self.rows), count * WORD)])
+        exchanged = coins.biased((len(self.groups), count), self.flips, rng)
+        for group, where in zip(self.groups, exchanged, strict=True):
+            at = np.searchsorted(self.literals.drawn, group)
+            for own, other in zip((true, false), others, strict=True):
+                own[at] = (own[at] & ~where) | (other[at] & where)
+
     def describe(self) -> str:
         """The distribution in words."""
         flipped = f", each known value flipped with probability {percent(self.flips)}" if self.flips else ""
+        if self.flips and self.groups:
+            flipped += f", the values of {len(self.groups)} groups exchanged for another row's"
         hidden = (
             f", each known value made unknown with probability {percent(self.missing)}"
             if self.missing
@@ -100,7 +121,14 @@ class Rows:
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
-        return {"kind": self.kind, "rows": len(self.rows), "missing": self.missing, "flips": self.flips}
+        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
+        return {
+            "kind": self.kind,
+            "rows": len(self.rows),
+            "missing": self.missing,
+            "flips": self.flips,
+            "groups": groups,
+        }
 
     def __str__(self) -> str:
         return self.describe()

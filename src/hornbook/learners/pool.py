@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.distributions.literals import Groups
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools, Words
@@ -49,10 +50,12 @@ class Pool:
 
     Open among the rejected are those that the hypothesis accepts and that were not given up;
     open among the accepted are those that it accepts too, so that a new rule could wrong them.
+    Of the variables of a group at most one is true, in items that are made to meet a term too.
     """
 
-    def __init__(self, vocabulary: Vocabulary, limit: int = 1 << 18) -> None:
+    def __init__(self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 18) -> None:
         self.vocabulary = vocabulary
+        self.groups = groups
         self.limit = limit
         self.rejected = Side(vocabulary)
         self.accepted = Side(vocabulary)
@@ -82,7 +85,7 @@ class Pool:
         """The accepted items that lack the fewest literals of a term, given those they lack."""
         lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
         nearest = np.argsort(lacking, kind="stable")[:size]
-        return imposed(self.accepted.batch[nearest], term)
+        return imposed(self.accepted.batch[nearest], term, self.groups)
 
     def typical(self, term: NDArray[np.intp], size: int) -> Batch:
         """The latest items of both labels in their proportion, made to meet a term."""
@@ -90,7 +93,7 @@ class Pool:
         total = sum(map(len, sides))
         counts = (min(len(batch), -(-size * len(batch) // total)) for batch in sides)
         latest = (batch[len(batch) - count :] for batch, count in zip(sides, counts, strict=True))
-        return imposed(Batch.concatenate(latest), term)
+        return imposed(Batch.concatenate(latest), term, self.groups)
 
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
         """An item that the teacher rejects and the hypothesis accepts."""
@@ -110,8 +113,8 @@ def said(term: NDArray[np.intp], width: int) -> Interpretation:
     return Interpretation(frozenset(true.tolist()), frozenset(false.tolist()))
 
 
-def imposed(batch: Batch, term: NDArray[np.intp]) -> Batch:
-    """The same items, made to meet a term."""
+def imposed(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Batch:
+    """The same items, made to meet a term; where it makes one of a group true, the others are not."""
     vocabulary, width = batch.vocabulary, len(batch.vocabulary)
     true, false = batch.true.copy(), batch.false.copy()
     every = np.full(true.shape[1], ALWAYS)
@@ -122,6 +125,12 @@ def imposed(batch: Batch, term: NDArray[np.intp]) -> Batch:
             if variable is not None:
                 true[variable] = every if value else 0
                 false[variable] = 0 if value else every
+    demanded = set(term.tolist())
+    for v in (v for group in groups if demanded & set(group) for v in set(group) - demanded):
+        moved = true[v].copy()
+        true[v], false[v] = 0, false[v] | moved
+        if (dual := vocabulary.dual(v)) is not None:
+            true[dual], false[dual] = false[v], 0
     return Batch(vocabulary, true, false, len(batch))
 
 

@@ -1,9 +1,8 @@
-"""The command line: thin, and kind to its users."""
+"""`hornbook learn`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from importlib import resources
@@ -16,25 +15,18 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-import hornbook
+from hornbook.cli.app import app
+from hornbook.cli.theories import read_theory
 from hornbook.learners.heads import by_groups
 from hornbook.learners.horn1 import horn1
 from hornbook.learners.lrn_star import lrn_star
 from hornbook.learners.shrink import shrink_by_halves
 from hornbook.logic.errors import HornbookError
-from hornbook.logic.generate import random_theory
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.filters import Cached, Counted
 from hornbook.oracles.teacher import PerfectTeacher
 from hornbook.queries import Step, Trace
-
-app = typer.Typer(
-    help="Reads the rules out of a black box.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
 
 
 class Algorithm(StrEnum):
@@ -50,32 +42,6 @@ class Policy(StrEnum):
     VIOLATED = "violated"
     INFLATED = "inflated"
     ADVERSARIAL = "adversarial"
-
-
-def main() -> None:
-    """Run the command line; a user's mistake is one line on stderr and exit code 2."""
-    try:
-        app()
-    except HornbookError as error:
-        print(f"hornbook: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("hornbook: interrupted", file=sys.stderr)
-        sys.exit(130)
-
-
-def _version(value: bool) -> None:
-    if value:
-        print(f"hornbook {hornbook.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None: ...
 
 
 @app.command()
@@ -150,45 +116,6 @@ def learn(
     )
     print(f"# {step.answer}")
     print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
-
-
-@app.command("random")
-def random_command(
-    variables: Annotated[int, typer.Option(min=1, help="How many variables.")] = 20,
-    rules: Annotated[int, typer.Option(min=0, help="How many rules.")] = 10,
-    body: Annotated[str, typer.Option(help="Body lengths: a number or a range.")] = "2-4",
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
-) -> None:
-    """Print a random theory, to feed to `hornbook learn`.
-
-    Example:
-      hornbook random --variables 100 --rules 50 --body 2-4 --seed 1 > target.horn
-
-    """
-    shortest, _, longest = body.partition("-")
-    if not shortest.isdigit() or not (longest or shortest).isdigit():
-        raise HornbookError(f"--body {body!r}: expected a length or a range, such as 3 or 2-4")
-    lengths = int(shortest), int(longest or shortest)
-    print(random_theory(variables, rules, lengths, np.random.default_rng(seed)).to_text(), end="")
-
-
-def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
-    """Read a `.horn` file, over the vocabulary of another theory if one is given."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise HornbookError(
-            f"{path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
-        ) from None
-    try:
-        theory = HornTheory.parse(text, like.vocabulary if like else None)
-    except HornbookError as error:
-        raise HornbookError(f"{path}, {error}") from None
-    if not theory.rules:
-        raise HornbookError(f"{path} holds no rules; write one a line, such as: horse & wings -> pegasus")
-    return theory
 
 
 def _example() -> HornTheory:

@@ -1,0 +1,23 @@
+"""The command line: thin, and kind to its users. One module a command."""
+
+from __future__ import annotations
+
+import sys
+
+from hornbook.cli import check, learn, random
+from hornbook.cli.app import app
+from hornbook.logic.errors import HornbookError
+
+__all__ = ["app", "check", "learn", "main", "random"]
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    try:
+        app()
+    except HornbookError as error:
+        print(f"hornbook: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("hornbook: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,134 @@
+"""`hornbook check`."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from hornbook.cli.app import app
+from hornbook.cli.theories import read_theory
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.formats import rule_object
+from hornbook.logic.syntax import UNICODE, quote, rule_text
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.queries import Estimated
+
+if TYPE_CHECKING:
+    from hornbook.check import Verdict
+
+
+class Mode(StrEnum):
+    """What a model says."""
+
+    JUDGE = "judge"
+    CLASSIFIER = "classifier"
+
+
+@app.command()
+def check(
+    rules: Annotated[Path, typer.Argument(help="Rules that should hold: a .horn file, or rules.json.")],
+    model: Annotated[Path, typer.Option(help="The model, such as model.onnx.")],
+    data: Annotated[Path, typer.Option(help="The rows that the model was trained with: bins are theirs.")],
+    label: Annotated[str | None, typer.Option(help="The column that the model predicts.")] = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option(help="Whether the model judges whole rows or predicts the label; by --label."),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
+    ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+    ] = False,
+    samples: Annotated[int, typer.Option(min=1, help="Violations asked about for each rule.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check which rules a model breaks: exit code 0 if all hold, 1 and a witness if not.
+
+    Example:
+      hornbook check rules.horn --model model.onnx --data patients.csv --label survives
+
+    """
+    from hornbook.check import check as verdicts_on
+    from hornbook.oracles.adapters import as_predictor, load_model
+    from hornbook.oracles.guided import Guided
+    from hornbook.teachers import teacher_about
+
+    claims = read_theory(rules)
+    predictor = as_predictor(load_model(model, trust_pickle), encoding=encoding, name=model.name)
+    if mode is Mode.CLASSIFIER and label is None:
+        raise HornbookError("a classifier predicts a label: name its column with --label")
+    judges = mode is Mode.JUDGE or label is None
+    teacher = teacher_about(_table(data, label), predictor, claims, judges=judges, seed=seed)
+    vocabulary = teacher.distribution.vocabulary
+    try:
+        claims = claims.over(vocabulary)
+    except HornbookError as error:
+        raise HornbookError(f"{rules}: {error}") from None
+    guided = Guided(
+        teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
+    )
+    verdicts = verdicts_on(
+        claims,
+        teacher,
+        teacher.distribution,
+        samples,
+        rng=np.random.default_rng(seed),
+        guided=guided,
+        groups=teacher.groups,
+    )
+    if as_json:
+        print(
+            json.dumps({"rules": [_entry(verdict, vocabulary) for verdict in verdicts]}, ensure_ascii=False)
+        )
+    else:
+        for verdict in verdicts:
+            print(_line(verdict, vocabulary))
+        print(f"# violations are imposed on: {teacher.distribution.describe()}")
+        print(f"# answers about unknown values: {teacher.describe()}")
+    raise typer.Exit(1 if any(verdict.broken for verdict in verdicts) else 0)
+
+
+def _table(data: Path, label: str | None) -> Any:
+    from hornbook.data.table import read_table
+
+    return read_table(data, label=label)
+
+
+def _line(verdict: Verdict, vocabulary: Vocabulary) -> str:
+    """A verdict in one line."""
+    text = rule_text(vocabulary, verdict.rule, UNICODE)
+    sampled = "nothing can violate it"
+    if isinstance(verdict.guarantee, Estimated):
+        share = verdict.guarantee.disagreement
+        sampled = f"the model accepts {share.hits} of {share.size} violations, {share}"
+    if verdict.witness is None:
+        return f"holds   {text}   # {sampled}"
+    known = {"true": verdict.witness.true, "false": verdict.witness.false}
+    parts = (
+        f"{value}: {', '.join(map(quote, vocabulary.named(variables)))}"
+        for value, variables in known.items()
+        if variables
+    )
+    return f"broken  {text}   # it accepts {'; '.join(parts)}; {sampled}"
+
+
+def _entry(verdict: Verdict, vocabulary: Vocabulary) -> dict[str, Any]:
+    """A verdict ready for JSON."""
+    entry = {**rule_object(vocabulary, verdict.rule), "holds": not verdict.broken, "witness": None}
+    if verdict.witness is not None:
+        entry["witness"] = {
+            "true": list(vocabulary.named(verdict.witness.true)),
+            "false": list(vocabulary.named(verdict.witness.false)),
+        }
+    entry["guarantee"] = verdict.guarantee.kind
+    if isinstance(verdict.guarantee, Estimated):
+        share = verdict.guarantee.disagreement
+        entry |= {"accepted": share.hits, "samples": share.size, "interval": [share.low, share.high]}
+    return entry

@@ -1,0 +1,32 @@
+"""`hornbook random`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from hornbook.cli.app import app
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.generate import random_theory
+
+
+@app.command("random")
+def random_command(
+    variables: Annotated[int, typer.Option(min=1, help="How many variables.")] = 20,
+    rules: Annotated[int, typer.Option(min=0, help="How many rules.")] = 10,
+    body: Annotated[str, typer.Option(help="Body lengths: a number or a range.")] = "2-4",
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+) -> None:
+    """Print a random theory, to feed to `hornbook learn`.
+
+    Example:
+      hornbook random --variables 100 --rules 50 --body 2-4 --seed 1 > target.horn
+
+    """
+    shortest, _, longest = body.partition("-")
+    if not shortest.isdigit() or not (longest or shortest).isdigit():
+        raise HornbookError(f"--body {body!r}: expected a length or a range, such as 3 or 2-4")
+    lengths = int(shortest), int(longest or shortest)
+    print(random_theory(variables, rules, lengths, np.random.default_rng(seed)).to_text(), end="")

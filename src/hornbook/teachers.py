@@ -1,0 +1,219 @@
+"""A model and the user's rows as a teacher: who answers, and where samples come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from hornbook.data.binarise import Binariser
+from hornbook.data.dual import exclusivity
+from hornbook.data.table import Table
+from hornbook.distributions import Distribution, Labelled, Rows
+from hornbook.distributions.literals import Groups
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Bottom
+from hornbook.logic.theory import HornTheory
+from hornbook.oracles.adapters import Predictor
+from hornbook.oracles.adapters.scores import Floats
+from hornbook.oracles.completions import Completions
+from hornbook.oracles.exclusive import Exclusions
+from hornbook.oracles.membership import Classifier, Judge
+
+Unknowns: TypeAlias = Literal["native", "completions"]
+"""How a model answers about ?: by itself, or by what it says of completions."""
+
+MISSING, FLIPS = 0.1, 0.05
+"""How rows are spoiled: the share of values made unknown, and of values exchanged."""
+
+DRAWS = 32
+"""Completions tried for each interpretation."""
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A model that answers questions, and a distribution of questions.
+
+    Parameters
+    ----------
+    model
+        Who answers; a judge, a classifier, or the completions of either.
+    distribution
+        Where samples come from.
+    groups
+        Sets of variables of which at most one is true.
+    heads
+        The heads that rules need to have, or None for any.
+
+    """
+
+    model: Judge | Classifier | Completions
+    distribution: Distribution
+    groups: Groups = ()
+    heads: tuple[int, ...] | None = None
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the model accepts each interpretation."""
+        return self.model(self.exclusions(batch))
+
+    def margin(self, batch: Batch) -> Floats:
+        """How clearly it does; negative where it rejects."""
+        return self.model.margin(self.exclusions(batch))
+
+    @cached_property
+    def exclusions(self) -> Exclusions:
+        """What the groups add to a question before the model is asked."""
+        return Exclusions(self.distribution.vocabulary, self.groups)
+
+    def describe(self) -> str:
+        """How unknown values are answered about."""
+        return self.model.describe() if isinstance(self.model, Completions) else "the model's own"
+
+    @property
+    def background(self) -> HornTheory:
+        """What always holds: a variable excludes its dual, and the others of its group."""
+        vocabulary = self.distribution.vocabulary
+        return HornTheory.background(vocabulary) | exclusivity(vocabulary, self.groups)
+
+
+def judge_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    *,
+    groups: Groups = (),
+    distribution: Distribution | None = None,
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Teacher:
+    """A model that judges interpretations, as a teacher; the parameters are as for a classifier."""
+    predictor.check(rows.vocabulary)
+    model: Judge | Completions = Judge(predictor)
+    if _by_completions(predictor, unknown):
+        model = Completions(
+            model,
+            rows.vocabulary,
+            draws,
+            model.margin,
+            rng=np.random.default_rng(seed),
+            groups=groups,
+            rows=Rows(rows),
+        )
+    return Teacher(model, distribution or spoiled(rows, groups), groups)
+
+
+def classifier_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    distribution: Distribution | None = None,
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Teacher:
+    """A model that predicts a label from features, as a teacher about features and label.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    rows
+        The features of real rows, without the label.
+    label
+        The name of the label, which is true where the model decides for its positive class.
+    inputs
+        The features that the model reads, in its order: see `Classifier`.
+    groups
+        Sets of features of which at most one is true.
+    distribution
+        Where the features of samples come from: by default the rows, see `spoiled`.
+    unknown
+        How the model answers about ?: `native`, or by `completions`, in which case it accepts
+        what it accepts in one of `draws` completions with values of `rows`. By default native
+        where the model has a number for ?.
+    draws, seed
+        How many completions are tried, and which.
+
+    Examples
+    --------
+    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.oracles.adapters import as_predictor
+    >>> symptoms = Vocabulary(["fever", "cough"])
+    >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
+    >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
+    >>> teacher = classifier_teacher(model, rows, "ill")
+    >>> batch = Batch.from_array([[1, np.nan, 0, 1], [0, np.nan, 0, 1]], teacher.distribution.vocabulary)
+    >>> teacher(batch)
+    array([False,  True])
+
+    """
+    labelled = Labelled(distribution or spoiled(rows, groups), label)
+    classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
+    model: Classifier | Completions = classifier
+    if _by_completions(predictor, unknown):
+        model = Completions(
+            classifier,
+            labelled.vocabulary,
+            draws,
+            classifier.margin,
+            rng=np.random.default_rng(seed),
+            groups=groups,
+            rows=Labelled(Rows(rows), label),
+            leave=classifier.heads,
+        )
+    return Teacher(model, labelled, groups, tuple(sorted(classifier.heads)))
+
+
+def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
+    """The user's rows with extra missing values and exchanged ones: what teachers are asked about."""
+    return Rows(rows, MISSING, FLIPS, groups)
+
+
+def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
+    if unknown not in (None, "native", "completions"):
+        raise HornbookError(f"unknown is 'native' or 'completions', not {unknown!r}")
+    if unknown == "native" and not predictor.encoding.native:
+        raise HornbookError(
+            f"{predictor.name} takes complete inputs only; ask it with unknown='completions', or name the "
+            "encoding of ? that it was trained with: as_predictor(model, encoding='half')"
+        )
+    return unknown == "completions" or not predictor.encoding.native
+
+
+def teacher_about(
+    table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
+) -> Teacher:
+    """A model as a teacher about the columns of a table, binarised as the rules and the model need it.
+
+    Variables get duals if the rules or the model name one, or if the model has twice as many
+    inputs. A model that does not judge predicts the table's label from the other columns.
+    """
+    frame = table.frame if judges else table.features
+    kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
+    plain = Binariser(kinds=kinds).fit(frame).vocabulary_
+    named = {*_names(rules), *(predictor.names or ())} - {f"not_{table.label}" if not judges else ""}
+    doubled = predictor.encoding.inputs(2 * len(plain))
+    dual = predictor.inputs == doubled or any(
+        name not in plain and name.removeprefix("not_") in plain for name in named
+    )
+    binariser = Binariser(kinds=kinds, dual=dual).fit(frame)
+    rows, groups = binariser.batch(frame), binariser.groups_
+    if judges:
+        return judge_teacher(predictor, rows, groups=groups, seed=seed)
+    reads_plain = predictor.names is None and predictor.inputs == predictor.encoding.inputs(len(plain))
+    inputs = plain.names if reads_plain else None
+    return classifier_teacher(predictor, rows, str(table.label), inputs=inputs, groups=groups, seed=seed)
+
+
+def _names(rules: HornTheory) -> set[str]:
+    """The names that rules speak of."""
+    heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
+    return set(rules.vocabulary.named(heads.union(*(rule.body for rule in rules))))
