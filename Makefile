@@ -23,8 +23,7 @@ format: .venv/test.stamp
 	$(BIN)/ruff check --fix
 
 benchmarks: .venv/test.stamp
-	$(BIN)/python benchmarks/closure.py
-	$(BIN)/python benchmarks/learning.py
+	for script in closure learning extraction; do $(BIN)/python benchmarks/$$script.py; done
 
 clean:
 	rm -rf .venv
