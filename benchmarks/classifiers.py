@@ -18,9 +18,11 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
+from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table as Printed
 
@@ -110,7 +112,7 @@ def forest(task: Task, rng: np.random.Generator) -> Predictor:
     """A random forest."""
     from sklearn.ensemble import RandomForestClassifier
 
-    model = RandomForestClassifier(50, max_depth=8, random_state=0)
+    model = RandomForestClassifier(30, max_depth=6, random_state=0)
     return as_predictor(model.fit(task.values, task.classes))
 
 
@@ -158,9 +160,10 @@ def cells(found: Fidelity) -> list[str]:
     ]
 
 
-def explained(task: Task, build: Build, settings: Settings, rng: np.random.Generator) -> list[str]:
+def explained(task: Task, name: str, settings: Settings) -> list[str]:
     """Train a model, read rules out of it, and measure them."""
-    predictor = build(task, rng)
+    rng = np.random.default_rng(settings.seed)
+    predictor = MODELS[name](task, rng)
     started = time.perf_counter()
     found = explain_classifier(
         predictor, task.train, task.label, settings, inputs=task.inputs, groups=task.groups, draws=DRAWS
@@ -190,10 +193,10 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = Settings(
         Budget(equivalence_queries=60),
-        size=10_000,
+        size=5_000,
         min_precision=0.9,
-        pool=1 << 14,
-        tries=2,
+        pool=1 << 13,
+        tries=4,
         evaluation=1 << 12,
         seed=arguments.seed,
     )
@@ -205,11 +208,14 @@ def main() -> None:
         printed.add_column(column)
     for column in ("rules", "length", "equivalence queries", "membership queries", "seconds", "ended by"):
         printed.add_column(column)
-    for table in (load_dataset("breast-cancer"), hcc):
-        rng = np.random.default_rng(arguments.seed)
-        task = Task.of(table, rng)
-        for name, build in MODELS.items():
-            printed.add_row(table.name, name, *explained(task, build, settings, rng))
+    tasks = [
+        Task.of(table, np.random.default_rng(arguments.seed))
+        for table in (load_dataset("breast-cancer"), hcc)
+    ]
+    jobs = list(product(tasks, MODELS))
+    rows = Parallel(n_jobs=2)(delayed(explained)(task, name, settings) for task, name in jobs)
+    for (task, name), row in zip(jobs, rows, strict=True):
+        printed.add_row(task.name, name, *row)
     Console(width=220).print(printed)
 
 
