@@ -105,9 +105,11 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
+        encoded = Encoding.named(self.encoding).encode
         with torch.inference_mode():
             parts = [
-                self.module(torch.from_numpy(encode(block, self.encoding))).squeeze(1).numpy()
+                # one row a variable is how bits lie, and a product takes either order
+                self.module(torch.from_numpy(encoded(block, np.float32, "F"))).squeeze(1).numpy()
                 for block in batch.blocks(BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *parts])
