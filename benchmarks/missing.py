@@ -1,0 +1,41 @@
+"""Do more missing values make better networks? Accuracy against their share in rejected examples.
+
+    python benchmarks/missing.py [--data hcc-survival.csv] [--plot missing.png]
+
+Each network is tested on its own distribution, with as many missing values as it was trained
+with, and on one common test set. Without --data the synthetic cohort is used.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from hornbook.data import load_dataset
+from hornbook.experiments.missing import Sweep, plot
+from hornbook.experiments.task import Task
+
+
+def main() -> None:
+    """Print the table, and draw it if asked to."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="the HCC file")
+    parser.add_argument("--plot", type=Path, help="a file for the plot")
+    arguments = parser.parse_args()
+    task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
+    points = Sweep().run(task.theory, task.rows)
+    table = Table("open values unknown", "all values unknown", "own test set", "common test set")
+    for point in points:
+        accuracies = (f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in (point.own, point.common))
+        table.add_row(f"{point.missing:.0%}", f"{point.unknown:.1%}", *accuracies)
+    Console(width=100).print(table)
+    if arguments.plot:
+        plot(points).savefig(arguments.plot)
+
+
+if __name__ == "__main__":
+    main()
