@@ -134,7 +134,8 @@ def read_table(
     names
         The column names of a text without a header.
     missing
-        The markers of missing values, in any case of letters.
+        The markers of missing values, these and no others, in any case of letters;
+        `[*MISSING, "-9"]` adds one to the usual.
     kinds
         For a column, its kind, in place of the one inferred.
     name
