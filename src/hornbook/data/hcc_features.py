@@ -1,4 +1,4 @@
-"""The 49 features of the HCC survival dataset, with summary figures published about them.
+"""The 49 features of the HCC survival dataset, with summary figures of the published table.
 
 References
 ----------
