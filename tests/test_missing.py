@@ -1,7 +1,5 @@
 """The sweep over missing values: what varies, what does not, and what comes out."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -71,9 +69,3 @@ def test_a_sweep_over_nothing(wrong):
 def test_a_share_that_is_none():
     with pytest.raises(HornbookError, match="between 0 and 1"):
         Sweep(shares=(1.5,)).run(THEORY)
-
-
-def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(HornbookError, match=r'pip install "hornbook\[plot\]"'):
-        plot([])

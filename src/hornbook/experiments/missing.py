@@ -112,10 +112,7 @@ class Sweep:
 
 def plot(points: Sequence[Point]) -> Figure:
     """Accuracy against the share of missing values, with its spread over the seeds."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise HornbookError('a plot needs matplotlib: pip install "hornbook[plot]"') from error
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
