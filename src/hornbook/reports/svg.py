@@ -90,7 +90,7 @@ def even_ticks(low: float, high: float, within: tuple[float, float] | None = Non
 
     """
     if high - low <= 1e-9 * max(abs(low), abs(high), 1):  # a constant, but for rounding
-        margin = abs(high) / 2 or 0.5
+        margin = abs(high) / 2 if abs(high) > 1e-9 else 0.5
         low, high = low - margin, high + margin
         if within:
             low, high = max(low, within[0]), min(high, within[1])
