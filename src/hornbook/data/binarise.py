@@ -63,10 +63,11 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> frame = pd.DataFrame({"age": [20.0, 40, 60, 100], "obesity": [0, 1, None, 1]})
     >>> binariser = Binariser().fit(frame)
     >>> binariser.transform(frame)
-    array([[ 1.,  0.,  0.,  0.],
-           [ 0.,  1.,  0.,  1.],
-           [ 0.,  1.,  0., nan],
-           [ 0.,  0.,  1.,  1.]])
+       age=low  age=middle  age=high  obesity
+    0      1.0         0.0       0.0      0.0
+    1      0.0         1.0       0.0      1.0
+    2      0.0         1.0       0.0      NaN
+    3      0.0         0.0       1.0      1.0
     >>> binariser.describe("age=high")
     'age > 80'
     >>> print(Binariser(dual=True).fit(frame[["obesity"]]).background())
@@ -109,10 +110,19 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._know(tuple(condition for several in conditions for condition in several))
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """The values of the variables: 1, 0, or NaN where the column's value is missing."""
+    def transform(self, X: Any) -> Any:
+        """The values of the variables: 1, 0, or NaN where the column's value is missing.
+
+        A frame gives a frame, so that the names stay with the values, and an array an array.
+        """
         check_is_fitted(self)
-        frame = self._columns(X, reset=False)
+        values = self._values(self._columns(X, reset=False))
+        given = as_frame(X)
+        if given is None:
+            return values
+        return pd.DataFrame(values, index=given.index, columns=list(self.vocabulary_))
+
+    def _values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         values = np.full((len(frame), len(self.conditions_)), np.nan)
         known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
@@ -122,7 +132,8 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def batch(self, X: Any) -> Batch:
         """The rows as partial interpretations."""
-        return Batch.from_array(np.asarray(self.transform(X)), self.vocabulary_)
+        check_is_fitted(self)
+        return Batch.from_array(self._values(self._columns(X, reset=False)), self.vocabulary_)
 
     def background(self, exclusive: bool = False) -> HornTheory:
         """What always holds: a pair is disjoint, and, if asked for, so are the bins of a column."""
