@@ -150,7 +150,7 @@ def explain(
     groups: Groups = (),
     default: str | None = None,
 ) -> Explanation:
-    """Explain which label literal follows from facts.
+    r"""Explain which label literal follows from facts.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def explain(
     Examples
     --------
     >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "rash", "ill"])
-    >>> theory = HornTheory.parse("fever & cough -> ill \\n rash -> ill", vocabulary)
+    >>> theory = HornTheory.parse("fever & cough -> ill \n rash -> ill", vocabulary)
     >>> print(explain(theory, Interpretation(frozenset({0, 1, 6}), frozenset({2, 4, 5})), [3, 7]))
     ill
       fever (given)

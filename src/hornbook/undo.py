@@ -41,7 +41,7 @@ class _EffortSpent(Exception):
 def smallest_undo(
     theory: HornTheory, facts: Mapping[str, frozenset[int]], goal: Head, effort: int = EFFORT
 ) -> Undo:
-    """The fewest facts without which the goal does not follow from the theory.
+    r"""The fewest facts without which the goal does not follow from the theory.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def smallest_undo(
 
     Examples
     --------
-    >>> theory = HornTheory.parse("a & b -> ill \\n a & c -> ill \\n d -> ill")
+    >>> theory = HornTheory.parse("a & b -> ill \n a & c -> ill \n d -> ill")
     >>> facts = {name: theory.vocabulary.variables([name]) for name in "abcd"}
     >>> smallest_undo(theory, facts, theory.vocabulary.index("ill"))
     Undo(facts=('a', 'd'), at_least=2)

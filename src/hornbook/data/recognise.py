@@ -60,7 +60,7 @@ class Variables:
     groups: Groups
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Variables:
+    def of(cls, frame: pd.DataFrame, add_duals: bool = True) -> Variables:
         """The variables of a binary table."""
         columns = tuple(map(str, frame.columns))
         values = numbers(frame)
@@ -70,14 +70,14 @@ class Variables:
             if not np.array_equal(left, 1 - right, equal_nan=True):
                 raise HornbookError(f"columns {name!r} and {dual!r} should have opposite values; rename one")
         lone = [name for name in columns if name not in duals and name not in duals.values()]
-        added = {name: PREFIX + name for name in lone}
+        added = {name: PREFIX + name for name in lone if add_duals}
         vocabulary = Vocabulary((*columns, *added.values()), {**duals, **added})
         return cls(columns, vocabulary, _exclusive(columns, set(duals.values()), values))
 
     def batch(self, frame: pd.DataFrame) -> Batch:
         """The rows as partial interpretations."""
         values = numbers(frame)
-        lone = [v for v, _ in self.vocabulary.pairs if self.vocabulary.duals[v] >= len(self.columns)]  # type: ignore[operator]
+        lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
         return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
 
 

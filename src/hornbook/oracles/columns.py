@@ -83,10 +83,7 @@ def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataF
     columns = Columns.of(binariser, frame, takes_missing)
 
     def outputs(values: NDArray[Any]) -> Any:
-        shown = columns.frame(values)
-        if predictor.names is not None:
-            return predictor.outputs(shown[list(predictor.names)])
-        return predictor.outputs(shown.to_numpy(predictor.dtype))
+        return predictor.outputs(as_read(predictor, columns.frame(values)))
 
     plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
     return replace(
@@ -98,6 +95,18 @@ def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataF
         dtype=np.float64,
         order="C",
     )
+
+
+def reads_columns(predictor: Predictor, binariser: Binariser) -> bool:
+    """Whether a model reads the columns of a table, and not the variables made of them."""
+    if predictor.names is not None:
+        return set(predictor.names) <= set(binariser.columns_)
+    return predictor.inputs in (None, len(binariser.columns_))
+
+
+def as_read(predictor: Predictor, frame: pd.DataFrame) -> Any:
+    """A table as a model reads it: with the names that it knows, or as numbers."""
+    return frame.to_numpy(predictor.dtype) if predictor.names is None else frame[list(predictor.names)]
 
 
 def _middle(known: pd.Series[Any]) -> Any:
