@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hornbook.data.dual import exclusivity
 from hornbook.distributions.literals import Groups
 from hornbook.extraction import Point
 from hornbook.intervals import Share
@@ -176,10 +177,15 @@ class Report:
             raise HornbookError(f"a default answer {self.default!r} needs a label to be about")
 
     @property
+    def known(self) -> HornTheory:
+        """What holds before any rule is found: the background, and that groups are exclusive."""
+        return self.background | exclusivity(self.background.vocabulary, self.groups)
+
+    @property
     def theory(self) -> HornTheory:
-        """The background and the rules together."""
+        """What is known and the rules together."""
         found = HornTheory(self.background.vocabulary, (reported.rule for reported in self.rules))
-        return self.background | found
+        return self.known | found
 
     def say(self, variable: int) -> str:
         """What a variable says, in words."""
