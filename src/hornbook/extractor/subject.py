@@ -13,19 +13,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.answers import FREE
-from hornbook.classify import explain_classifier
+from hornbook.classify import Explanation, Point, Reading, explain_classifier
 from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader
-from hornbook.distributions import Labelled
 from hornbook.extraction import Extraction, Settings, extract
-from hornbook.logic import bits
 from hornbook.logic.batch import Batch
-from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import positive_scores
 from hornbook.oracles.columns import as_read, asked_by_columns, reads_columns
+from hornbook.oracles.labels import Labels
 from hornbook.queries import Step
-from hornbook.teachers import Teacher, Unknowns, classifier_teacher, judge_teacher
+from hornbook.teachers import Teacher, Unknowns, classifier_labels, classifier_teacher, judge_teacher, spoiled
 from hornbook.traces import Trace
 
 TIE = 1e-6
@@ -96,76 +94,49 @@ class Subject:
     @cached_property
     def teacher(self) -> Teacher:
         """The model as a teacher about variables and label."""
-        return classifier_teacher(
-            self.asked,
-            self.rows,
-            self.label,
-            inputs=self.inputs,
-            groups=self.reader.groups,
-            unknown=self.unknown,
-            draws=self.draws,
-            seed=self.seed,
-        )
+        return classifier_teacher(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
-    def answers(self, features: Batch) -> NDArray[np.int8]:
-        """What the model predicts of interpretations: 1, 0, or -1 where unknown values leave it open.
-
-        A model that takes complete inputs only leaves it open if its completions differ.
-        """
-        accepts_true, accepts_false = (self._accepts(features, label) for label in (True, False))
-        decided = np.where(accepts_true, np.int8(1), np.int8(0))
-        return np.where(accepts_true == accepts_false, np.int8(FREE), decided)
-
-    def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
-        """What the model predicts of rows of a table: of their own values if it reads columns."""
-        if not self.by_columns:
-            return self.answers(self.reader.batch(frame))
-        known = frame.notna().all(axis=1).to_numpy() | self.asked.encoding.native
-        answers = np.full(len(frame), FREE, np.int8)
-        if known.any():
-            raw = np.asarray(self.predictor.outputs(as_read(self.predictor, frame[known])))
-            scores = positive_scores(raw, self.predictor.column, self.predictor.output, self.predictor.name)
-            answers[known] = scores >= self.predictor.threshold
-        return answers
-
-    def _accepts(self, features: Batch, label: bool) -> NDArray[np.bool_]:
-        known = np.full((1, bits.words_for(len(features))), ~np.uint64(0))
-        bits.clear_spare(known[0], len(features))
-        none = np.zeros_like(known)
-        pair = (known, none) if label else (none, known)
-        batch = Batch(
-            self.vocabulary,
-            np.concatenate([features.true, *pair]),
-            np.concatenate([features.false, *reversed(pair)]),
-            len(features),
-        )
-        return self.teacher(batch)
+    @cached_property
+    def labels(self) -> Labels:
+        """The model as a function from features to labels."""
+        return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The features, the label, and its dual."""
-        return self.teacher.distribution.vocabulary
+    def _asking(self) -> dict[str, Any]:
+        return {
+            "inputs": self.inputs,
+            "groups": self.reader.groups,
+            "unknown": self.unknown,
+            "draws": self.draws,
+        }
+
+    def answers(self, features: Batch) -> NDArray[np.int8]:
+        """What the model predicts of interpretations: 1 or 0."""
+        return self.labels(features).astype(np.int8)
+
+    def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
+        """What the model predicts of rows of a table: of their own values if it can read them."""
+        answers = self.answers(self.reader.batch(frame))
+        readable = frame.notna().all(axis=1).to_numpy() | self.asked.encoding.native
+        if self.by_columns and readable.any():
+            raw = np.asarray(self.predictor.outputs(as_read(self.predictor, frame[readable])))
+            scores = positive_scores(raw, self.predictor.column, self.predictor.output, self.predictor.name)
+            answers[readable] = scores >= self.predictor.threshold
+        return answers
 
     def sample(self, size: int, rng: np.random.Generator) -> Batch:
-        """Fresh features, from where the teacher's samples come."""
-        distribution = self.teacher.distribution
-        assert isinstance(distribution, Labelled)
-        return distribution.features.draw(size, rng)
+        """Fresh features: rows of the table, spoiled a little."""
+        return spoiled(self.rows, self.reader.groups).draw(size, rng)
 
-    def read(self, settings: Settings, trace: Path | None = None, watch: Watch | None = None) -> Extraction:
-        """Rules about the label, and about its negation."""
-        return explain_classifier(
-            self.asked,
-            self.rows,
-            self.label,
-            settings,
-            inputs=self.inputs,
-            groups=self.reader.groups,
-            unknown=self.unknown,
-            draws=self.draws,
-            trace=trace,
-            watch=watch,
-        )
+    def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
+        """The most faithful rules about the label, or card, that a reader is willing to read."""
+        return explain_classifier(self.asked, self.rows, self.label, reading, **self._asking, watch=watch)
+
+    def extract(
+        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+    ) -> Extraction:
+        """Rules about the label and its negation, by equivalence queries."""
+        return _extracted(self.teacher, settings, trace, watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,19 +180,25 @@ class Judged:
         """Fresh interpretations, from where the teacher's samples come."""
         return self.teacher.distribution.draw(size, rng)
 
-    def read(self, settings: Settings, trace: Path | None = None, watch: Watch | None = None) -> Extraction:
-        """Rules that tell what the model accepts."""
-        teacher = self.teacher
-        return extract(
-            teacher,
-            teacher.distribution,
-            settings,
-            margin=teacher.margin,
-            background=teacher.background,
-            groups=teacher.groups,
-            trace=trace,
-            watch=watch,
-        )
+    def extract(
+        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+    ) -> Extraction:
+        """Rules that tell what the model accepts, by equivalence queries."""
+        return _extracted(self.teacher, settings, trace, watch)
+
+
+def _extracted(teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None) -> Extraction:
+    return extract(
+        teacher,
+        teacher.distribution,
+        settings,
+        margin=teacher.margin,
+        background=teacher.background,
+        heads=teacher.heads,
+        groups=teacher.groups,
+        trace=trace,
+        watch=watch,
+    )
 
 
 def said(subjects: Sequence[Subject | Judged], about: Batch | pd.DataFrame) -> NDArray[np.int8]:

@@ -15,7 +15,7 @@ from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote
 from hornbook.logic.theory import Derivation, HornTheory
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.undo import Undo, smallest_undo
+from hornbook.answers.undo import Undo, smallest_undo
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -45,6 +45,8 @@ class Explanation:
         was found, or if the facts only need to be unknown.
     default
         What is assumed where no rule decides, if anything.
+    scored
+        For a card, how the points add up, which says more than the rules that count them.
 
     """
 
@@ -54,12 +56,13 @@ class Explanation:
     undo: Undo | None
     instead: tuple[str, ...] = ()
     default: str | None = None
+    scored: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.conclusion is None or self.proof is None or self.undo is None:
             assumed = f"; {quote(self.default)} by default" if self.default else ""
             return f"undetermined: no rule decides{assumed}"
-        lines = [self._headline(), *_indented(self._branches(self.conclusion)), self._undoing()]
+        lines = [self._headline(), *_indented(self._branches()), self._undoing()]
         return "\n".join(lines)
 
     def __rich__(self) -> Tree:
@@ -69,7 +72,7 @@ class Explanation:
         if self.conclusion is None:
             return Tree(escape(str(self)))
         tree = Tree(f"[bold]{escape(self._headline())}[/]")
-        stack = [(tree, self._branches(self.conclusion))]
+        stack = [(tree, self._branches())]
         while stack:
             node, branches = stack.pop()
             stack += [(node.add(escape(text)), below) for text, below in branches]
@@ -85,6 +88,7 @@ class Explanation:
             "default": self.default,
             "proof": [rule_object(self.vocabulary, rule) for rule in self.proof.steps] if self.proof else [],
             **named,
+            "points": list(self.scored),
             "undo": None
             if undo is None
             else {
@@ -116,9 +120,11 @@ class Explanation:
             else self.vocabulary.name(head)
         )
 
-    def _branches(self, goal: Head) -> list[Branch]:
-        """What a goal rests on: each fact by name, and what that rests on, said once."""
-        assert self.proof is not None
+    def _branches(self) -> list[Branch]:
+        """What the conclusion rests on: each fact by name, and what that rests on, said once."""
+        assert self.proof is not None and self.conclusion is not None
+        if self.scored:
+            return [(line, []) for line in self.scored]
         rules = {rule.head: rule for rule in self.proof.steps}
         said: set[int] = set()
 
@@ -134,7 +140,7 @@ class Explanation:
             said.add(v)
             return name, branches(v)
 
-        return branches(goal)
+        return branches(self.conclusion)
 
 
 def _indented(branches: list[Branch], depth: int = 1) -> Iterator[str]:
@@ -202,6 +208,8 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
     together: dict[int, frozenset[int]] = {}
     for group in groups:
         whole = frozenset(group) | {dual for v in group if (dual := vocabulary.dual(v)) is not None}
+        missing = (f"unknown_{vocabulary.name(v)}" for v in group)
+        whole |= {vocabulary.index(name) for name in missing if name in vocabulary}
         together |= dict.fromkeys(whole, whole)
     left = set(given)
     for v in sorted(given):
@@ -240,7 +248,8 @@ def _others(vocabulary: Vocabulary, unit: frozenset[int], groups: Groups) -> Ite
         (group for group in groups if any(v in unit or vocabulary.dual(v) in unit for v in group)), None
     )
     if group is None:
-        yield frozenset(dual for v in unit if (dual := vocabulary.dual(v)) is not None)
+        opposite = frozenset(dual for v in unit if (dual := vocabulary.dual(v)) is not None)
+        yield from [opposite] if opposite else []
         return
     for true in group:
         if true not in unit:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.cards import Card, compiled, observed
 from hornbook.data.dual import exclusivity
 from hornbook.distributions.literals import Groups
-from hornbook.explanation import Explanation, explain
+from hornbook.answers.explanation import Explanation, explain
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.rule import Rule
+from hornbook.logic.syntax import quote
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -38,6 +40,8 @@ class Answers:
         rules about what is accepted.
     default
         The class that is assumed where the rules say nothing; -1 for none.
+    card
+        The score that the rules count, if they do.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Answers:
     background: HornTheory
     labels: tuple[str, ...] = ()
     default: int = FREE
+    card: Card | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -68,23 +73,45 @@ class Answers:
         dual = vocabulary.dual(vocabulary.index(self.labels[0]))
         return (*(() if dual is None else (vocabulary.name(dual),)), *self.labels)
 
+    def counting(self, card: Card) -> Answers:
+        """The same labels, decided by a card: the rules are those that count its points."""
+        counted = compiled(card)
+        known = self.background.over(counted.vocabulary)
+        return replace(self, theory=known | counted, background=known, card=card)
+
+    def uncounted(self) -> Answers:
+        """Without a card and what it takes to count it: the background over features and label."""
+        if self.card is None:
+            return self
+        width = len(self.card.vocabulary) + 2
+        names = self.theory.vocabulary.names[:width]
+        pairs = ((v, w) for v, w in self.theory.vocabulary.pairs if w < width)
+        vocabulary = Vocabulary(names, {names[v]: names[w] for v, w in pairs})
+        plain = HornTheory(vocabulary, self.background)
+        return Answers(plain, plain, self.labels, self.default)
+
     def of(self, items: Batch) -> NDArray[np.int8]:
         """The class that follows for each item, -1 where none does or more than one."""
         if not self.labels:
-            return self.theory.satisfied_by(lifted(items, self.theory.vocabulary)).astype(np.int8)
+            return self.theory.satisfied_by(observed(items, self.theory.vocabulary)).astype(np.int8)
+        if self.card is not None:
+            return self.card.decide(items).astype(np.int8)
         follows = self.following(items)
         return np.where(follows.sum(axis=1) == 1, follows.argmax(axis=1), FREE).astype(np.int8)
 
     def following(self, items: Batch) -> NDArray[np.bool_]:
         """For each item and class, whether it follows; two in a row are a conflict."""
-        items = lifted(items, self.theory.vocabulary)
+        if self.card is not None:
+            decided = self.card.decide(items)
+            return np.stack([~decided, decided], axis=1)
+        items = observed(items, self.theory.vocabulary)
         closed, _ = self.theory.program.close_batch(items)
         rows = [bits.flat(closed[self.theory.vocabulary.index(name)], len(items)) for name in self.literals]
         return np.array(rows).T
 
     def fired(self, items: Batch) -> NDArray[np.bool_]:
         """For each item and rule, whether the body follows from what is known of the item."""
-        closed, _ = self.theory.program.close_batch(lifted(items, self.theory.vocabulary))
+        closed, _ = self.theory.program.close_batch(observed(items, self.theory.vocabulary))
         found = np.ones((len(self.rules), len(items)), np.bool_)
         for row, rule in zip(found, self.rules, strict=True):
             for v in rule.body:
@@ -97,7 +124,27 @@ class Answers:
         labels = [vocabulary.index(name) for name in self.literals]
         duals = [dual for v in labels if (dual := vocabulary.dual(v)) is not None and dual not in labels]
         assumed = self.literals[self.default] if self.default != FREE and self.labels else None
-        return explain(self.theory, facts, [*labels, *duals], groups, assumed)
+        explained = explain(self.theory, self._seen(facts), [*labels, *duals], groups, assumed)
+        return explained if self.card is None else replace(explained, scored=tuple(self._scored(facts)))
+
+    def _seen(self, facts: Interpretation) -> Interpretation:
+        """The facts, and for a card what is missing, which is a fact too."""
+        if self.card is None:
+            return facts
+        return observed(Batch.from_interpretations([facts], self.card.vocabulary), self.theory.vocabulary)[0]
+
+    def _scored(self, facts: Interpretation) -> Iterator[str]:
+        """The lines of the card that give points for these facts, and the total."""
+        assert self.card is not None
+        for item in self.card.items:
+            words = " ∧ ".join(map(quote, self.card.vocabulary.named(item.body)))
+            if item.body <= facts.true:
+                yield f"{item.points:+d}  {words}"
+            elif not item.body & facts.false:
+                yield f"{item.points / 2:+g}  {words} (half, unknown)"
+        (score,) = self.card.scores(Batch.from_interpretations([facts], self.card.vocabulary))
+        side = "reaches" if score >= self.card.threshold else "stays below"
+        yield f"in all {score:g}, which {side} {self.card.threshold:g}"
 
 
 def united(theories: Sequence[HornTheory], labels: Sequence[str]) -> HornTheory:
@@ -123,13 +170,3 @@ def united(theories: Sequence[HornTheory], labels: Sequence[str]) -> HornTheory:
     for theory in theories:
         whole |= theory
     return whole | exclusivity(whole.vocabulary, (tuple(map(whole.vocabulary.index, labels)),))
-
-
-def lifted(items: Batch, vocabulary: Vocabulary) -> Batch:
-    """The same items over a vocabulary with more names; what is new is unknown."""
-    if items.vocabulary == vocabulary:
-        return items
-    at = [vocabulary.index(name) for name in items.vocabulary]
-    true, false = (np.zeros((len(vocabulary), bits.words_for(len(items))), np.uint64) for _ in range(2))
-    true[at], false[at] = items.true, items.false
-    return Batch(vocabulary, true, false, len(items))

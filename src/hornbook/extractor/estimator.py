@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,12 +17,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbook.answers import FREE
+from hornbook.classify import Reading
+from hornbook.classify.reading import Wanted
 from hornbook.data.binarise import Binariser
 from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
-from hornbook.explanation import Explanation
-from hornbook.extraction import Settings
+from hornbook.answers.explanation import Explanation
+from hornbook.extraction import INTERRUPTED, Settings
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
@@ -29,9 +33,13 @@ from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
 from hornbook.queries import Budget
-from hornbook.reading import Reading, read
-from hornbook.subject import Judged, Subject, Watch, against_rest, said
+from hornbook.extractor.reading import Found, put_together
+from hornbook.extractor.reading import Reading as ModelReading
+from hornbook.extractor.steps import Steps, Watch
+from hornbook.extractor.subject import Judged, Subject, against_rest, said
 from hornbook.teachers import DRAWS, Unknowns
+
+Method: TypeAlias = Literal["reader", "queries"]
 
 
 class Score(float):
@@ -90,16 +98,25 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The fitted binariser that made the columns, or that is to make variables of them: its
         groups and the conditions behind names. Without one, columns of 1, 0 and NaN are taken
         as variables, and others are binarised here.
-    epsilon, delta, sample_size
-        The tolerated disagreement, the tolerated probability that it is exceeded, and how many
-        samples an equivalence query draws for that, see `hornbook.intervals.sample_size`.
-    min_precision
-        How precise a rule has to be. It trades the number and length of rules for fidelity.
-    max_equivalence_queries, max_membership_queries, max_seconds
+    method
+        `reader`: the most faithful explanation that a reader is willing to read, found on
+        labelled samples. `queries`: rules by equivalence queries, as many as it takes; the only
+        way for a judge.
+    max_rules, max_literals, form
+        What a reader is willing to read, and in which form: `rules`, a `card` with points, or
+        `auto`, a card where it is clearly more faithful. A model of several classes gets rules.
+    samples
+        How many labelled samples are learned from.
+    epsilon, delta
+        With probability 1 - delta the fidelity on fresh samples is known up to epsilon. For
+        queries: the tolerated disagreement, and the tolerated probability that it is exceeded.
+    sample_size, min_precision, max_equivalence_queries
+        For queries: how many samples each draws, see `hornbook.intervals.sample_size`; how
+        precise a rule has to be; and how many there are at most.
+    max_membership_queries, max_seconds
         What the extraction may spend; None is no limit.
-    pool, tries, evaluation
-        Samples that rules are weighed by, rules tried for each counterexample, and samples held
-        out to measure on.
+    evaluation
+        How many fresh samples everything is measured on at least.
     random_state
         Makes the run repeatable.
 
@@ -108,20 +125,29 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     theory_, background_
         The rules found, and what always holds beside them: a variable excludes its dual, and
         the bins of a column each other.
+    card_
+        The score with points, if the rules count one, or None.
     rules_
-        What each rule found is worth: `RuleStatistics`, in order.
-    fidelity_, undetermined_
-        On fresh samples, the share on which the rules say what the model says, and the share on
-        which they say nothing, which counts as no agreement.
+        What each rule is worth: `RuleStatistics`, in order; none for a card.
+    fidelity_
+        The share of fresh samples on which the rules, with their default, say what the model says.
+    undetermined_
+        The share on which the rules say nothing, and the default does.
     default_
-        The class assumed where the rules say nothing; None for a judge.
-    guarantee_, stop_reason_, frontier_, trace_, incoherence_, membership_queries_
-        See `hornbook.extraction.Extraction`. With several classes, those of the class that did
-        worst, but for the queries, which are summed.
+        The class assumed there; None for a judge.
     conflicts_
-        On fresh samples, the share for which two classes follow.
-    results_
-        For each label its own extraction.
+        The share for which two classes follow; part of what is undetermined.
+    guarantee_
+        Under what the rules are held to be faithful; with several classes, those of the class
+        that did worst. The same holds for the next three.
+    frontier_
+        Fidelity against what there is to read.
+    trace_
+        What happened, an entry for each equivalence query or candidate.
+    incoherence_
+        How often the model contradicts itself about unknown values (`queries` only).
+    stop_reason_, membership_queries_
+        Why it ended, and how many answers the model gave.
     labels_, classes_
         The labels that rules are about, and the model's classes.
     feature_names_in_, n_features_in_
@@ -161,6 +187,11 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unknown: Unknowns | None = None,
         draws: int = DRAWS,
         binariser: Binariser | None = None,
+        method: Method = "reader",
+        max_rules: int = 20,
+        max_literals: int = 60,
+        form: Wanted = "auto",
+        samples: int = 1 << 14,
         epsilon: float = 0.05,
         delta: float = 0.05,
         sample_size: str | int = "angluin",
@@ -168,9 +199,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_equivalence_queries: int | None = 100,
         max_membership_queries: int | None = None,
         max_seconds: float | None = None,
-        pool: int = 1 << 14,
-        tries: int = 4,
-        evaluation: int = 10_000,
+        evaluation: int = 1 << 13,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.model = model
@@ -184,6 +213,11 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unknown = unknown
         self.draws = draws
         self.binariser = binariser
+        self.method = method
+        self.max_rules = max_rules
+        self.max_literals = max_literals
+        self.form = form
+        self.samples = samples
         self.epsilon = epsilon
         self.delta = delta
         self.sample_size = sample_size
@@ -191,8 +225,6 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_equivalence_queries = max_equivalence_queries
         self.max_membership_queries = max_membership_queries
         self.max_seconds = max_seconds
-        self.pool = pool
-        self.tries = tries
         self.evaluation = evaluation
         self.random_state = random_state
 
@@ -215,17 +247,25 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Not used: the rules are about what the model says. Numbers are refused, though, for
             rules need classes.
         trace
-            A file that gets a line for each equivalence query, from which a killed run goes on.
+            A file that gets a line for each equivalence query, from which a killed run goes on,
+            or for each candidate. With several classes it is numbered.
         watch
-            Is called after each equivalence query.
+            Is called with every such entry.
 
         """
-        self._refuse_numbers(y)
+        self._check_parameters(y)
+        started = time.perf_counter()
         frame = self._frame(X, reset=True)
         self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
-        settings = self._settings()
-        self.subjects_ = self._subjects(frame, settings.seed)
-        self._remember(read(self.subjects_, settings, trace, watch))
+        state = self.random_state
+        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
+        self.subjects_ = self._subjects(frame, seed)
+        found: list[Found] = []
+        for number, subject in enumerate(self.subjects_):
+            if found and found[-1].stop_reason == INTERRUPTED:
+                raise KeyboardInterrupt
+            found.append(self._found(subject, seed, _own(trace, number, len(self.subjects_)), watch))
+        self._remember(put_together(self.subjects_, found, self._fresh, seed, started))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -233,9 +273,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         For a judge, whether the rules accept the row.
         """
-        answers = self._answers(X)
-        answers[answers == FREE] = self.reading_.answers.default
-        predicted: NDArray[Any] = self.classes_[answers]
+        predicted: NDArray[Any] = self.classes_[self._filled(X)]
         return predicted
 
     def undetermined(self, X: Any) -> NDArray[np.bool_]:
@@ -256,13 +294,12 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: ArrayLike | None = None) -> Score:
         """The fidelity to the model on these rows, with its interval; `y` is not looked at.
 
-        A row about which the rules say nothing is no agreement. Rows whose missing values leave
-        open what the model says are not counted.
+        What `predict` says is compared with what the model says; a model that takes no missing
+        values says what it says of most completions.
         """
-        ours = self._answers(X)
+        ours = self._filled(X)
         model = said(self.subjects_, self._frame(X, reset=False))
-        told = model != FREE
-        return Score(Share.of(int((ours == model)[told].sum()), int(told.sum())))
+        return Score(Share.of(int((ours == model).sum()), len(model)))
 
     def explain(self, row: Any) -> Explanation:
         """Why the rules say what they say of one row, and the smallest change that would undo it.
@@ -299,24 +336,27 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reading_")
 
-    def _remember(self, reading: Reading) -> None:
+    def _remember(self, reading: ModelReading) -> None:
         """Everything that was read, under the names that scikit-learn's users expect."""
+        answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
         self.reading_ = reading
-        self.background_ = reading.answers.background
-        self.theory_ = HornTheory(self.background_.vocabulary, reading.answers.rules)
-        self.labels_, self.rules_, self.results_ = reading.answers.labels, reading.rules, reading.results
-        self.default_ = self.classes_[reading.answers.default] if self.labels_ else None
-        self.fidelity_ = reading.faithfulness.agreement
-        self.undetermined_ = reading.faithfulness.undetermined
-        self.conflicts_ = reading.faithfulness.conflicts
-        self.guarantee_, self.stop_reason_ = reading.guarantee, reading.stop_reason
-        self.frontier_, self.trace_ = reading.frontier, reading.worst.trace
-        self.incoherence_ = reading.worst.coherence
-        self.membership_queries_ = reading.membership_queries
+        self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
+        self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
+        self.rules_ = reading.rules
+        self.default_ = self.classes_[answers.default] if self.labels_ else None
+        self.fidelity_, self.undetermined_ = faithfulness.agreement, faithfulness.undetermined
+        self.conflicts_ = faithfulness.conflicts
+        self.guarantee_, self.frontier_, self.trace_ = worst.guarantee, worst.frontier, worst.steps
+        self.incoherence_ = worst.coherence
+        self.stop_reason_, self.membership_queries_ = reading.stop_reason, reading.queries
 
     def _answers(self, X: Any) -> NDArray[np.int8]:
         check_is_fitted(self)
         return self.reading_.answers.of(self._batch(X))
+
+    def _filled(self, X: Any) -> NDArray[np.int8]:
+        answers = self._answers(X)
+        return np.where(answers == FREE, np.int8(self.reading_.answers.default), answers)
 
     def _batch(self, X: Any) -> Batch:
         return self.reader_.batch(self._frame(X, reset=False))
@@ -330,24 +370,41 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             refuse_infinity(frame)
         return frame if reset else frame.set_axis(list(self.reader_.columns), axis=1)
 
-    def _settings(self) -> Settings:
-        for name in ("epsilon", "delta"):
-            if not 0 < getattr(self, name) < 1:
-                raise HornbookError(f"{name} is between 0 and 1, both excluded; got {getattr(self, name)}")
-        state = self.random_state
-        return Settings(
-            Budget(self.max_equivalence_queries, self.max_membership_queries, self.max_seconds),
-            size=self.sample_size,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            min_precision=self.min_precision,
-            pool=self.pool,
-            tries=self.tries,
-            evaluation=self.evaluation,
-            seed=state if isinstance(state, int) else int(check_random_state(state).randint(2**31)),
-        )
+    @property
+    def _fresh(self) -> int:
+        """So many fresh samples that a share is known up to epsilon with probability 1 - delta."""
+        return max(self.evaluation, math.ceil(math.log(2 / self.delta) / (2 * self.epsilon**2)))
 
-    def _subjects(self, frame: pd.DataFrame, seed: int) -> list[Subject] | list[Judged]:
+    def _found(self, subject: Subject | Judged, seed: int, trace: Path | None, watch: Watch | None) -> Found:
+        budget = Budget(self.max_equivalence_queries, self.max_membership_queries, self.max_seconds)
+        if isinstance(subject, Judged) or self.method == "queries":
+            settings = Settings(
+                budget,
+                size=self.sample_size,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                min_precision=self.min_precision,
+                pool=self.samples,
+                evaluation=self._fresh,
+                seed=seed,
+            )
+            return Found.extracted(
+                subject.extract(settings, trace, watch and (lambda _, trace: watch(trace.entries[-1]))),
+                subject,
+            )
+        reading = Reading(
+            max_rules=self.max_rules,
+            max_literals=self.max_literals,
+            form=self.form if len(self.classes_) < 3 else "rules",
+            samples=self.samples,
+            evaluation=self._fresh,
+            budget=budget,
+            seed=seed,
+        )
+        steps = Steps(trace, watch)
+        return Found.explained(subject.explain(reading, steps), steps.entries)
+
+    def _subjects(self, frame: pd.DataFrame, seed: int) -> list[Subject | Judged]:
         """The model, asked about every label in turn."""
         asked = (self.reader_, frame, self.unknown, self.draws, seed)
         known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
@@ -371,7 +428,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predictor(self, positive: Any) -> Predictor:
         model = load_model(self.model) if isinstance(self.model, str | Path) else self.model
-        if is_regressor(model) and self.threshold is None:
+        if hasattr(model, "__sklearn_tags__") and is_regressor(model) and self.threshold is None:
             raise HornbookError(
                 f"{type(model).__name__} predicts numbers, and rules need classes: say from which number on "
                 f"{self.target!r} is true with threshold=, or train a classifier"
@@ -381,10 +438,16 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             model, encoding=self.encoding, threshold=threshold, positive=positive, output=self.output
         )
 
-    def _refuse_numbers(self, y: ArrayLike | None) -> None:
+    def _check_parameters(self, y: ArrayLike | None) -> None:
+        for name in ("epsilon", "delta"):
+            if not 0 < getattr(self, name) < 1:
+                raise HornbookError(f"{name} is between 0 and 1, both excluded; got {getattr(self, name)}")
+        if self.method not in get_args(Method):
+            raise HornbookError(f"method is 'reader' or 'queries', not {self.method!r}")
         if y is not None and type_of_target(y).startswith("continuous"):
+            middle = np.median(np.asarray(y))
             raise HornbookError(
-                f"{self.target!r} is a number, and rules need classes: make it one, e.g. y > {np.median(np.asarray(y)):g}"
+                f"{self.target!r} is a number, and rules need classes: make it one, e.g. y > {middle:g}"
             )
 
 
@@ -396,3 +459,7 @@ def _two_classes(known: Any, positive: Any) -> NDArray[Any]:
     if positive is not None and positive in ordered:
         ordered.sort(key=lambda name: name == positive)
     return np.asarray(ordered)
+
+
+def _own(trace: Path | None, number: int, count: int) -> Path | None:
+    return trace if trace is None or count == 1 else trace.with_stem(f"{trace.stem}-{number}")
