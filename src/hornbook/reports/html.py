@@ -12,7 +12,7 @@ from hornbook.reports.charts import convergence_chart, fidelity_chart
 from hornbook.reports.content import Difference, Facts, Report, ReportedRule
 from hornbook.reports.exploration import base_variables, exploration, used_literals
 from hornbook.reports.page import render
-from hornbook.reports.wording import duration, meaning
+from hornbook.reports.wording import PROMISES, duration, meaning
 
 IMPOSSIBLE = "impossible"
 """What ⊥ is called on the page."""
@@ -54,6 +54,7 @@ def to_html(report: Report) -> str:
         report=report,
         lead=_lead(report),
         conditions=_conditions(report),
+        promise=PROMISES.get(report.guarantee.kind, report.guarantee.kind),
         meaning=meaning(report.guarantee),
         lines=lines,
         written=WRITTEN_OUT,

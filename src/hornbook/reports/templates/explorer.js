@@ -46,7 +46,8 @@
       place.append(section);
     }
     if (data.unused) {
-      byId("unused").textContent = `${data.unused} more facts occur in no rule and are left out.`;
+      const facts = data.unused === 1 ? "One more fact occurs in no rule and is" : `${data.unused} more facts occur in no rule and are`;
+      byId("unused").textContent = `${facts} left out.`;
     }
   }
 
