@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.answers.explanation import Explanation, explain
 from hornbook.cards import Card, compiled, observed
 from hornbook.data.dual import exclusivity
 from hornbook.distributions.literals import Groups
-from hornbook.answers.explanation import Explanation, explain
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.rule import Rule

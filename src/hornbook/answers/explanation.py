@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hornbook.answers.undo import Undo, smallest_undo
 from hornbook.distributions.literals import Groups
 from hornbook.logic import chaining
 from hornbook.logic.batch import Interpretation
@@ -15,7 +16,6 @@ from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote
 from hornbook.logic.theory import Derivation, HornTheory
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.answers.undo import Undo, smallest_undo
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -101,7 +101,8 @@ class Explanation:
 
     def _headline(self) -> str:
         if isinstance(self.conclusion, Bottom):
-            return "⊥: the facts contradict the rules"
+            assumed = f"; {quote(self.default)} by default" if self.default else ""
+            return f"⊥: the rules contradict each other, or the facts{assumed}"
         return quote(self._name(self.conclusion))
 
     def _undoing(self) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from hornbook.cli import check, extract, learn, random
+from hornbook.cli import check, datasets, explain, extract, learn, random, show
 from hornbook.cli.app import app
 from hornbook.logic.errors import HornbookError
 
-__all__ = ["app", "check", "extract", "learn", "main", "random"]
+__all__ = ["app", "check", "datasets", "explain", "extract", "learn", "main", "random", "show"]
 
 
 def main() -> None:

@@ -92,10 +92,10 @@ def extract(
       hornbook extract hcc-synthetic --train --method queries --max-queries 50 -o run/
 
     """
-    from hornbook.runs.display import lines
     from hornbook.extraction import INTERRUPTED
-    from hornbook.runs.reporting import reported
     from hornbook.runs import metrics_object
+    from hornbook.runs.display import lines
+    from hornbook.runs.reporting import reported
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -233,9 +233,9 @@ def _keep(subject: Any, folder: Path, train: bool) -> None:
 def _save(
     folder: Path, extractor: HornExtractor, table: Table, about: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    from hornbook.runs.reporting import report_of
     from hornbook.reports.html import to_html
     from hornbook.runs import save
+    from hornbook.runs.reporting import report_of
 
     frame = table.frame if extractor.judge else table.features
     truth = None if extractor.judge else table.frame[str(table.label)].to_numpy()

@@ -19,7 +19,7 @@ from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import KINDS, Kind, are_truths, infer_kind, known_values, levels_of
 from hornbook.data.table import Table
 from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
-from hornbook.logic.batch import Batch
+from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -147,6 +147,38 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         variable = self.vocabulary_.index(name)
         count = len(self.conditions_)
         return self.conditions_[variable % count].describe(negated=variable >= count)
+
+    def facts(self, column: str, value: str) -> Interpretation:
+        """What is known if a column has a value, given as a text: a number, a word, or the name of a bin.
+
+        Examples
+        --------
+        >>> binariser = Binariser().fit(pd.DataFrame({"age": [20.0, 40, 60, 100]}))
+        >>> binariser.facts("age", "high") == binariser.facts("age", "90")
+        True
+
+        """
+        check_is_fitted(self)
+        Vocabulary(self.columns_).index(column)  # refuses a column that is not there
+        own = [condition for condition in self.conditions_ if condition.column == column]
+        names = {condition.name for condition in own}
+        if value.strip() == "?":
+            return Interpretation(frozenset())
+        if f"{column}={value}" in names:
+            chosen = {name: float(name == f"{column}={value}") for name in names}
+            values = np.array([chosen.get(condition.name, np.nan) for condition in self.conditions_])
+            whole = np.hstack([values, 1 - values]) if self.dual else values
+            return Batch.from_array(whole[None, :], self.vocabulary_)[0]
+        told: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
+        numeric = not any(
+            isinstance(condition, Equals) and isinstance(condition.value, str) for condition in own
+        )
+        if np.isnan(told) and numeric and not isinstance(own[0], IsTrue):
+            bins = ", ".join(condition.name.removeprefix(f"{column}=") for condition in own)
+            raise HornbookError(f"column {column!r} is a number or one of {bins}, not {value!r}")
+        row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
+        row[column] = [told if numeric and not np.isnan(told) else value]
+        return self.batch(row)[0]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The names of the variables."""

@@ -17,14 +17,18 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbook.answers import FREE
+from hornbook.answers.explanation import Explanation
 from hornbook.classify import Reading
 from hornbook.classify.reading import Wanted
 from hornbook.data.binarise import Binariser
 from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
-from hornbook.answers.explanation import Explanation
 from hornbook.extraction import INTERRUPTED, Settings
+from hornbook.extractor.reading import Found, put_together
+from hornbook.extractor.reading import Reading as ModelReading
+from hornbook.extractor.steps import Steps, Watch
+from hornbook.extractor.subject import Judged, Subject, against_rest, said
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
@@ -33,10 +37,6 @@ from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
 from hornbook.queries import Budget
-from hornbook.extractor.reading import Found, put_together
-from hornbook.extractor.reading import Reading as ModelReading
-from hornbook.extractor.steps import Steps, Watch
-from hornbook.extractor.subject import Judged, Subject, against_rest, said
 from hornbook.teachers import DRAWS, Unknowns
 
 Method: TypeAlias = Literal["reader", "queries"]

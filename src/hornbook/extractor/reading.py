@@ -15,13 +15,13 @@ from hornbook.classify import Explanation
 from hornbook.classify import Point as Weighed
 from hornbook.evaluate.rules import RuleStatistics
 from hornbook.extraction import Extraction, Point
+from hornbook.extractor.subject import Judged, Subject, said
 from hornbook.intervals import Share
 from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.coherence import CoherenceReport
 from hornbook.queries import Guarantee
-from hornbook.extractor.subject import Judged, Subject, said
 
 STREAM = 3
 """The stream of randomness that fresh samples come from; those before it are the learners' own."""

@@ -11,6 +11,7 @@ import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,14 @@ from hornbook.data.binarise import Binariser
 from hornbook.distributions.literals import Groups
 from hornbook.evaluate.rules import RuleStatistics
 from hornbook.extraction import INTERRUPTED
+from hornbook.extractor.reading import Reading
 from hornbook.intervals import Share
+from hornbook.logic.batch import Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.extractor.reading import Reading
 from hornbook.reports.content import ReportedRule
 
 CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
@@ -92,11 +94,29 @@ class Run:
             raise HornbookError(f"{folder / RULES} is not what a run leaves there: {error}") from None
         return cls(folder, config, metrics, answers, tuple(_reported(found)), groups)
 
+    @cached_property
+    def binariser(self) -> Binariser:
+        """What made variables of columns."""
+        return Binariser.from_json(json.dumps(self.config.get("binariser")))
+
     @property
-    def binariser(self) -> Binariser | None:
-        """What made variables of columns, if anything did."""
-        kept = self.config.get("binariser")
-        return None if kept is None else Binariser.from_json(json.dumps(kept))
+    def found(self) -> HornTheory:
+        """The rules found, without the background."""
+        return HornTheory(self.answers.theory.vocabulary, self.answers.rules)
+
+    def describe(self, name: str) -> str:
+        """The condition behind the name of a variable, or the name."""
+        return self.binariser.describe(name) if name in self.binariser.vocabulary_ else name
+
+    def facts(self, values: Mapping[str, str]) -> Interpretation:
+        """What is known if columns have these values: numbers, words, or names of bins; `?` is unknown."""
+        true: set[int] = set()
+        false: set[int] = set()
+        for column, value in values.items():
+            known = self.binariser.facts(column, value)
+            true |= known.true
+            false |= known.false
+        return Interpretation(frozenset(true), frozenset(false))
 
 
 def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:

@@ -11,11 +11,10 @@ import pandas as pd
 from hornbook.answers import FREE
 from hornbook.extraction import Point
 from hornbook.extractor import HornExtractor
+from hornbook.extractor.subject import said
 from hornbook.intervals import Share
-from hornbook.logic.theory import HornTheory
 from hornbook.queries import Budget
 from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
-from hornbook.extractor.subject import said
 
 DIFFERENCES = 10
 """So many rows on which rules and model differ are shown."""
@@ -46,21 +45,15 @@ def report_of(
     """
     reading, reader = extractor.reading_, extractor.reader_
     answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
-    vocabulary = answers.theory.vocabulary
-    background = answers.background
-    if answers.card is not None:
-        # the rules that count are no reading matter, but the explorer needs them
-        background |= HornTheory(vocabulary, answers.rules)
     told = said(extractor.subjects_, frame)
     notes = [f"Unknown values: {worst.unknowns}."]
-    if answers.card is not None:
-        notes.append(f"The rules count a card: {'; '.join(str(answers.card).split(chr(10)))}.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {faithfulness.conflicts}.")
     subject = " and ".join(answers.labels) or "what it accepts"
     return Report(
         title=f"What {extractor.subjects_[0].predictor.name} says about {subject}",
-        background=background,
+        background=answers.uncounted().background,
+        card=answers.card,
         rules=tuple(reported(extractor)),
         guarantee=worst.guarantee,
         fidelity=faithfulness.agreement,
@@ -87,7 +80,7 @@ def report_of(
         groups=reader.groups,
         undetermined=faithfulness.undetermined if answers.labels else None,
         default=answers.literals[answers.default] if answers.labels and answers.default != FREE else None,
-        curve=worst.curve,
+        curve=worst.frontier,
         convergence=tuple(_checkpoints(worst.steps, worst.curve)),
         differences=tuple(_differences(extractor, frame, told)),
     )
