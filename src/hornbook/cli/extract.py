@@ -93,13 +93,16 @@ def extract(
 
     """
     from hornbook.extraction import INTERRUPTED
-    from hornbook.runs import metrics_object
+    from hornbook.intervals import check_tolerances
+    from hornbook.runs import metrics_object, ready, reported
     from hornbook.runs.display import lines
-    from hornbook.runs.reporting import reported
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
+    check_tolerances(epsilon, delta)
     table = table_of(data, target, positive, above)
+    if output is not None:
+        ready(output)
     settings = {
         "judge": judge,
         "method": method.value,

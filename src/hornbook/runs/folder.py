@@ -119,20 +119,24 @@ class Run:
         return Interpretation(frozenset(true), frozenset(false))
 
 
-def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
-    """Make a folder ready for a run, or for going on with one that asked the same and did not end."""
+def ready(folder: Path) -> None:
+    """Make a folder, or refuse one that cannot be written to before anything is spent on it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        earlier = _read(folder, CONFIG) if (folder / CONFIG).exists() and not force else None
-        if earlier is not None:
-            _refuse_other(folder, earlier, config)
-        for name in (RULES, TEXT, METRICS, REPORT, *([TRACE] if force else [])):
-            (folder / name).unlink(missing_ok=True)
-        _write(folder / CONFIG, _json(config))
+        (folder / CONFIG).with_suffix(".new").touch()
+        (folder / CONFIG).with_suffix(".new").unlink()
     except OSError as error:
-        raise HornbookError(
-            f"cannot write to {folder}: {error.strerror}; choose another folder with -o"
-        ) from None
+        raise HornbookError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
+
+
+def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
+    """Make a folder ready for a run, or for going on with one that asked the same and did not end."""
+    ready(folder)
+    if (folder / CONFIG).exists() and not force:
+        _refuse_other(folder, _read(folder, CONFIG), config)
+    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE] if force else [])):
+        (folder / name).unlink(missing_ok=True)
+    _write(folder / CONFIG, _json(config))
 
 
 def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
