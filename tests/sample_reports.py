@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from hornbook.cards import Card, Item
+from hornbook.classify import Point as Weighed
 from hornbook.extraction import Point
 from hornbook.intervals import Share
 from hornbook.logic.rule import Rule
@@ -69,6 +71,24 @@ def clinic(**changes) -> Report:
         ),
     }
     return Report(**{**parts, **changes})
+
+
+def scored() -> Report:
+    """A card in place of the rules."""
+    features = Vocabulary.with_duals(FACTS)
+    lines = (Item(frozenset({3}), 3), Item(frozenset({0}), -2), Item(frozenset({1, 4}), -1))
+    weighed = [(2, 0.8), (3, 0.95)]
+    return clinic(
+        rules=(),
+        card=Card(features, "survives", lines, 0.5),
+        undetermined=None,
+        default=None,
+        curve=tuple(
+            Weighed("card", size, size, Share.of(round(1000 * agreed), 1000), agreed, Share.of(0, 1000))
+            for size, agreed in weighed
+        ),
+        convergence=(),
+    )
 
 
 def renamed(names: list[str]) -> Report:

@@ -5,8 +5,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from browser import chromium
 
+from hornbook.cards import Card, Item
+from hornbook.logic.batch import Batch
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -39,6 +40,14 @@ return JSON.stringify(BATCH.map(({ theory, cases }) => {
 """
 
 
+ADD_UP = """
+return JSON.stringify(JSON.parse(arguments[0]).map(({ theory, card, states }) => {
+  const program = Reasoner.compile(theory);
+  return states.map((state) => Reasoner.score(program, card, state));
+}));
+"""
+
+
 @pytest.fixture(scope="module")
 def cases():
     rng = np.random.default_rng(0)
@@ -46,14 +55,12 @@ def cases():
 
 
 @pytest.fixture(scope="module")
-def answers(cases):
+def answers(browser, cases):
     batch = [
         {"theory": theory_object(theory), "cases": [state_object(theory, *state) for state in states]}
         for theory, states in cases
     ]
-    with chromium() as browser:
-        browser.get("data:text/html,<title>reasoner</title>")
-        return json.loads(browser.execute_script(source("reasoner.js") + ASK, json.dumps(batch)))
+    return asked(browser, ASK, batch)
 
 
 def test_thousands_of_cases_are_answered_as_in_python(cases, answers):
@@ -80,6 +87,46 @@ def test_what_the_nearest_rule_lacks_would_decide(cases, answers):
                 assert then in (near["answer"], "contradiction")
                 tried += 1
     assert tried > 500
+
+
+def test_cards_add_up_as_in_python(browser):
+    rng = np.random.default_rng(1)
+    batch, scores = [], []
+    for _ in range(100):
+        names = [f"v{number}" for number in range(rng.integers(2, 8))]
+        vocabulary = Vocabulary.with_duals(names) if rng.random() < 0.6 else Vocabulary(names)
+        card = random_card(rng, vocabulary)
+        states = [random_state(rng, len(names))[:2] for _ in range(20)]
+        rows = Batch.from_interpretations(
+            [interpretation(vocabulary, *state) for state in states], vocabulary
+        )
+        scores.append(card.scores(rows).tolist())
+        lines = [{"body": sorted(line.body), "points": line.points} for line in card.items]
+        batch.append(
+            {
+                "theory": theory_object(HornTheory(vocabulary)),
+                "card": {"lines": lines},
+                "states": [{"yes": sorted(yes), "no": sorted(no)} for yes, no in states],
+            }
+        )
+    answered = asked(browser, ADD_UP, batch)
+    assert [[total["score"] for total in totals] for totals in answered] == scores
+    assert all(total["low"] <= total["score"] <= total["high"] for totals in answered for total in totals)
+
+
+def asked(browser, script, batch):
+    """The answers of the page's reasoner, all in one call."""
+    browser.get("data:text/html,<title>reasoner</title>")
+    return json.loads(browser.execute_script(source("reasoner.js") + script, json.dumps(batch)))
+
+
+def random_card(rng, vocabulary):
+    bodies = [
+        rng.choice(len(vocabulary), rng.integers(1, 3), replace=False) for _ in range(rng.integers(1, 6))
+    ]
+    points = rng.choice([-5, -2, -1, 1, 3, 4], len(bodies))
+    lines = (Item(frozenset(map(int, body)), int(worth)) for body, worth in zip(bodies, points, strict=True))
+    return Card(vocabulary, "label", tuple(lines), 1.5)
 
 
 def random_theory(rng):

@@ -4,8 +4,8 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from browser import chromium, complaints, requests, show
-from sample_reports import clinic, large, renamed
+from browser import complaints, requests, show
+from sample_reports import clinic, large, renamed, scored
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
@@ -50,12 +50,6 @@ return performance.now() - before;
 """
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
 @pytest.fixture
 def page(browser, tmp_path):
     show(browser, to_html(clinic()), tmp_path)
@@ -94,7 +88,7 @@ def test_rules_are_searched(page):
 
 def test_the_explorer_follows_the_rules(page):
     assert (
-        verdict(page) == "Undetermined\nThe rules do not decide it; the default answer is does not survive."
+        verdict(page) == "Undetermined\nThe rules do not decide it. The default answer is does not survive."
     )
     choose(page, "albumin > 4.1 g/dL", "yes")
     assert "no ascites\nwould give: survives" in page.find_element(By.ID, "decide").text.replace(
@@ -154,6 +148,27 @@ def test_models_that_judge_are_explored_too(browser, tmp_path):
     assert browser.find_element(By.CSS_SELECTOR, "#why p").text == (
         "Suppose: no ascites. Then there is a contradiction."
     )
+
+
+def test_a_card_adds_up(browser, tmp_path):
+    show(browser, to_html(scored()), tmp_path)
+    assert complaints(browser) == [] and not browser.find_elements(By.ID, "table")
+    # nothing known: (3 - 2 - 1) / 2
+    assert verdict(browser).startswith("does not survive")
+    assert browser.find_element(By.CSS_SELECTOR, "#card dd.total").text == "0"
+    choose(browser, "albumin > 4.1 g/dL", "yes")
+    assert browser.find_element(By.CSS_SELECTOR, "#card dd.total").text == "+2"
+    assert (
+        "between +1 and +3 whatever is unknown: the answer stays" in browser.find_element(By.ID, "card").text
+    )
+    choose(browser, "albumin > 4.1 g/dL", "no")
+    choose(browser, "ascites", "no")
+    choose(browser, "smoker", "no")
+    assert verdict(browser).startswith("does not survive")
+    choose(browser, "albumin > 4.1 g/dL", "")
+    assert verdict(browser).startswith("survives")
+    turning = browser.find_element(By.ID, "decide").text
+    assert "albumin ≤ 4.1 g/dL would give: does not survive" in turning
 
 
 def test_everything_that_can_be_used_has_a_name(page):

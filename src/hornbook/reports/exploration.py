@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from hornbook.cards import Card
 from hornbook.logic.batch import Interpretation
 from hornbook.logic.rule import Bottom, Rule
 from hornbook.logic.vocabulary import Vocabulary
@@ -33,6 +34,7 @@ def exploration(report: Report) -> dict[str, Any]:
         "sections": _sections(report, askable),
         "goals": sorted(labels) or askable,
         "default": report.default,
+        "card": None if report.card is None else _card_object(vocabulary, report.card),
         "cases": [{"name": case.name, **_known_facts(case.facts, facts)} for case in report.differences],
     }
 
@@ -44,10 +46,13 @@ def base_variables(vocabulary: Vocabulary) -> list[int]:
 
 
 def used_literals(report: Report) -> set[int]:
-    """The variables that the rules found speak of."""
+    """The variables that the rules and the card speak of."""
     rules = [reported.rule for reported in report.rules]
     heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
-    return heads.union(*(rule.body for rule in rules))
+    lines = () if report.card is None else report.card.items
+    named = report.background.vocabulary.variables
+    on_card = (named(report.card.vocabulary.named(line.body)) for line in lines if report.card)
+    return heads.union(*(rule.body for rule in rules), *on_card)
 
 
 def _base(vocabulary: Vocabulary, variable: int) -> int:
@@ -57,6 +62,14 @@ def _base(vocabulary: Vocabulary, variable: int) -> int:
 
 def _rule_object(rule: Rule) -> dict[str, Any]:
     return {"body": sorted(rule.body), "head": -1 if isinstance(rule.head, Bottom) else rule.head}
+
+
+def _card_object(vocabulary: Vocabulary, card: Card) -> dict[str, Any]:
+    lines = [
+        {"body": sorted(vocabulary.variables(card.vocabulary.named(line.body))), "points": line.points}
+        for line in card.items
+    ]
+    return {"label": vocabulary.index(card.label), "lines": lines, "threshold": card.threshold}
 
 
 def _known_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hornbook.cards import Card
 from hornbook.intervals import Share
 from hornbook.logic.rule import Bottom, Head
 from hornbook.queries import Budget, Guarantee
@@ -12,7 +13,7 @@ from hornbook.reports.charts import convergence_chart, fidelity_chart
 from hornbook.reports.content import Difference, Facts, Report, ReportedRule
 from hornbook.reports.exploration import base_variables, exploration, used_literals
 from hornbook.reports.page import render
-from hornbook.reports.wording import duration, meaning
+from hornbook.reports.wording import PROMISES, duration, meaning
 
 IMPOSSIBLE = "impossible"
 """What ⊥ is called on the page."""
@@ -54,7 +55,9 @@ def to_html(report: Report) -> str:
         report=report,
         lead=_lead(report),
         conditions=_conditions(report),
+        promise=PROMISES.get(report.guarantee.kind, report.guarantee.kind),
         meaning=meaning(report.guarantee),
+        card=None if report.card is None else _card(report, report.card),
         lines=lines,
         written=WRITTEN_OUT,
         heads=sorted({line.head for line in lines}),
@@ -77,6 +80,37 @@ class _Line:
     support: Share
     precision: Share
     guarantee: Guarantee | None
+
+
+@dataclass(frozen=True)
+class _CardLine:
+    """A line of a card in words."""
+
+    body: list[str]
+    points: str
+    sign: str
+
+
+@dataclass(frozen=True)
+class _CardTable:
+    """A card in words."""
+
+    label: str
+    threshold: str
+    lines: list[_CardLine]
+
+
+def _card(report: Report, card: Card) -> _CardTable:
+    words = report.words
+    lines = [
+        _CardLine(
+            [words.get(name, name) for name in card.vocabulary.named(line.body)],
+            f"{line.points:+d}".replace("-", "−"),
+            "plus" if line.points > 0 else "minus",
+        )
+        for line in card.items
+    ]
+    return _CardTable(words.get(card.label, card.label), f"{card.threshold:g}".replace("-", "−"), lines)
 
 
 def _line(report: Report, reported: ReportedRule) -> _Line:
@@ -103,6 +137,8 @@ def _sign(report: Report, head: Head) -> str:
 
 
 def _lead(report: Report) -> str:
+    if report.card is not None:
+        return "A card with points that adds up to what the model decides."
     count = len(report.rules)
     about = " and ".join(report.say(v) for v in report.background.vocabulary.variables(report.labels))
     rules = f"{count:,} {'rule' if count == 1 else 'rules'}"

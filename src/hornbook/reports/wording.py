@@ -73,6 +73,16 @@ def duration(seconds: float) -> str:
     return f"{hours} h {spare} min" if hours else f"{minutes} min {rest} s"
 
 
+PROMISES = {
+    "exact": "exact",
+    "proved": "proved",
+    "pac": "probably, approximately",
+    "estimated": "measured",
+    "none": "no promise",
+}
+"""For a kind of guarantee, a word or two."""
+
+
 def meaning(guarantee: Guarantee) -> str:
     """What a guarantee means, for a reader who has never heard of it.
 

@@ -46,7 +46,8 @@
       place.append(section);
     }
     if (data.unused) {
-      byId("unused").textContent = `${data.unused} more facts occur in no rule and are left out.`;
+      const facts = data.unused === 1 ? "One more fact occurs in no rule and is" : `${data.unused} more facts occur in no rule and are`;
+      byId("unused").textContent = `${facts} left out.`;
     }
   }
 
@@ -110,11 +111,13 @@
     };
     box.className = answer;
     box.textContent = texts[answer];
+    const otherwise = data.default === null ? "" : ` The default answer is ${data.default}.`;
     const notes = {
-      undetermined: data.default === null ? "The rules do not decide it." : `The rules do not decide it; the default answer is ${data.default}.`,
-      contradiction: "No case can have all of them, if the rules are right.",
+      undetermined: `The rules do not decide it.${otherwise}`,
+      contradiction: `No case can have all of them, if the rules are right.${otherwise}`,
     };
-    const note = notes[answer] ?? (values.size ? "It follows from what you said." : "It always holds.");
+    const follows = values.size ? "It follows from what you said." : "It always holds.";
+    const note = data.card ? "By the points of the card." : (notes[answer] ?? follows);
     box.append(element("small", { textContent: note }));
   }
 
@@ -181,11 +184,65 @@
     }
   }
 
+  const signed = (points) => (points > 0 ? `+${points}` : String(points).replace("-", "−"));
+
+  function showCard({ score, low, high, lines }) {
+    const list = element("dl", { className: "score" });
+    data.card.lines.forEach(({ body }, number) => {
+      const { status, value } = lines[number];
+      if (status === "false") return;
+      const open = status === "open";
+      const term = element("dt", { textContent: body.map(say).join(" and ") + (open ? " (unknown: half)" : "") });
+      list.append(term, element("dd", { textContent: signed(value) }));
+      if (open) list.querySelectorAll(":scope > :nth-last-child(-n + 2)").forEach((cell) => cell.classList.add("open"));
+    });
+    const { threshold, label } = data.card;
+    list.append(element("dt", { className: "total", textContent: "Score" }), element("dd", { className: "total", textContent: signed(score) }));
+    const decided = low >= threshold || high < threshold;
+    const range = `It lies between ${signed(low)} and ${signed(high)} whatever is unknown`;
+    const text = decided ? `${range}: the answer stays.` : `${range}: the answer may still change.`;
+    put("card", `Points: ${signed(threshold)} or more for ${say(label)}`, list, element("p", { className: "soft", textContent: text }));
+  }
+
+  /* With a card: single facts that would turn the answer. */
+  function showTurning(answer, now) {
+    const list = element("ul");
+    for (const variable of data.askable.filter((v) => !values.has(v))) {
+      for (const value of [true, false]) {
+        const then = decide(settledWith(variable, value, now));
+        if (then === answer) continue;
+        const button = element("button", { type: "button", textContent: sayFact(variable, value) });
+        button.addEventListener("click", () => choose(variable, value));
+        list.append(element("li", {}, button, ` would give: ${sayFact(data.card.label, then === "yes")}`));
+      }
+    }
+    return list.children.length ? put("decide", "One more fact would turn it", list) : put("decide", "");
+  }
+
+  /* The state with one more fact, and with what its group makes of it. */
+  function settledWith(variable, value, now) {
+    const next = Reasoner.set(now, variable, value);
+    const others = value ? data.groups.filter((group) => group.includes(variable)).flat() : [];
+    return { yes: next.yes, no: [...next.no, ...others.filter((v) => v !== variable)] };
+  }
+
+  function decide(now) {
+    return Reasoner.score(program, data.card, now).score >= data.card.threshold ? "yes" : "no";
+  }
+
+  function refreshCard(now) {
+    const answer = decide(now);
+    showVerdict(answer, data.card.label);
+    showCard(Reasoner.score(program, data.card, now));
+    showTurning(answer, now);
+  }
+
   function refresh() {
     const now = state();
     for (const [v, { radios }] of inputs) {
       radios[values.has(v) ? (values.get(v) ? "yes" : "no") : ""].checked = true;
     }
+    if (data.card) return refreshCard(now);
     const goal = Number(byId("goal").value);
     const answer = Reasoner.verdict(program, now, goal);
     const ruledOut = answer === "contradiction" ? [] : Reasoner.excluded(program, now, data.askable);

@@ -174,5 +174,21 @@ const Reasoner = (() => {
     return yes === no ? null : yes ? "yes" : "no";
   }
 
-  return { compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
+  /* The points of a card: half of them for a line that is open, none for one that is false.
+     `low` and `high` bound what the score can become as open lines are settled. */
+  function score(program, card, state) {
+    const { yes, no } = literals(program, state);
+    const total = { score: 0, low: 0, high: 0, lines: [] };
+    for (const { body, points } of card.lines) {
+      const status = body.some((v) => no.has(v)) ? "false" : body.every((v) => yes.has(v)) ? "true" : "open";
+      const value = { false: 0, open: points / 2, true: points }[status];
+      total.score += value;
+      total.low += status === "open" ? Math.min(0, points) : value;
+      total.high += status === "open" ? Math.max(0, points) : value;
+      total.lines.push({ status, value });
+    }
+    return total;
+  }
+
+  return { score, compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
 })();
