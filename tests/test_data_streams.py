@@ -183,7 +183,7 @@ def test_columns_with_too_many_values_are_refused_as_in_whole_tables(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n3\n", "table.csv: CSV parse error: Expected 2 columns, got 1"),
+        ("a,b\n1,2\n3\n", "table.csv: CSV parse error: .*Expected 2 columns, got 1"),
         ("a,a\n1,2\n", "columns 1 and 2 are both called 'a'"),
         ("", "table.csv: Empty CSV file"),
         ("a,b\n1,inf\n", "row 0, column 'b' is infinity"),
