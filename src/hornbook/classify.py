@@ -10,8 +10,9 @@ from hornbook.distributions.literals import Groups
 from hornbook.extraction import Extraction, Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.oracles.adapters import Predictor
-from hornbook.queries import Step, Trace
+from hornbook.queries import Step
 from hornbook.teachers import DRAWS, Unknowns, classifier_teacher
+from hornbook.traces import Trace
 
 
 def explain_classifier(

@@ -110,17 +110,21 @@ class Budgeted(Generic[Answers]):
     """Stops a run when it has asked enough, or has run long enough.
 
     With a time limit large batches are asked in parts, so that the limit is kept. `asked` counts
-    the questions that were passed on.
+    the questions that were passed on; `spent` are seconds that were used before.
     """
 
     def __init__(
-        self, member: Callable[[Batch], Answers], questions: int | None, seconds: float | None
+        self,
+        member: Callable[[Batch], Answers],
+        questions: int | None,
+        seconds: float | None,
+        spent: float = 0.0,
     ) -> None:
         self.member = member
         self.questions = questions
         self.seconds = seconds
         self.asked = 0
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds - spent
 
     def __call__(self, batch: Batch) -> Answers:
         """Ask, if the budget allows it."""
