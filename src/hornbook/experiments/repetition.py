@@ -47,6 +47,9 @@ READINGS = ("paper", "ours", "tree")
 EXAMPLES = 3
 """Rules that are put into words."""
 
+CONDITIONS = 10
+"""Conditions of a body that are put into words."""
+
 SHOWN = 10
 """Nets that are kept of a search."""
 
@@ -247,7 +250,7 @@ class Repetition:
 
 
 def in_words(rule: Rule, binariser: Binariser) -> str:
-    """A rule with the conditions behind its variables.
+    """A rule with the conditions behind its variables, of a long body the first ones.
 
     Examples
     --------
@@ -258,9 +261,12 @@ def in_words(rule: Rule, binariser: Binariser) -> str:
 
     """
     names = binariser.vocabulary_.named(rule.body)
-    body = ", ".join(map(binariser.describe, names)) or "anything"
+    conditions = list(map(binariser.describe, names))
+    if len(names) > CONDITIONS:
+        conditions[CONDITIONS:] = [f"and {len(names) - CONDITIONS} more"]
+    body = ", ".join(conditions) or "anything"
     if isinstance(rule.head, Bottom):
-        return f"never {body} at once"
+        return f"never together: {body}"
     return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
 
 

@@ -98,11 +98,13 @@ QUICK = Scale(
     "quick",
     repetitions=5,
     contest=Contest(grid(depths=(2,)), finalists=8, seeds=3),
-    ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15),
+    ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
     tree=TreeBudget(labels=40_000, tuning=2_000, seconds=60),
     sweep=Sweep(
         shares=(0.0, 0.4, 0.8),
-        reading=Settings(Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12),
+        reading=Settings(
+            Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12, coherence=0
+        ),
     ),
 )
 """A slice of the search, the two-layer nets, and smaller pools and trees; all else is as at `paper`."""
@@ -111,9 +113,13 @@ PAPER = Scale(
     "paper",
     repetitions=3,
     contest=Contest(),
-    ours=Settings(LIMIT),
+    ours=Settings(LIMIT, coherence=0),
     tree=TreeBudget(labels=None, tuning=10_000, seconds=400),
-    sweep=Sweep(reading=Settings(Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14)),
+    sweep=Sweep(
+        reading=Settings(
+            Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14, coherence=0
+        )
+    ),
 )
 """The paper's search, queries and samples."""
 

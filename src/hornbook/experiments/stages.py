@@ -14,13 +14,13 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import hornbook
-from hornbook.experiments.progress import tracked
+from hornbook.experiments.progress import announce, silence, tracked
 from hornbook.logic.errors import HornbookError
 
 MANIFEST, TIMES, UNFINISHED = "stage.json", "seconds.json", ".part"
@@ -73,19 +73,20 @@ class Workshop:
 
     def do(self, stages: Sequence[Stage], processes: int = 1) -> None:
         """Do what is not finished, side by side; none of the stages may be after another of them."""
-        pending = [stage for stage in stages if not self.finished(stage)]
-        work = [(self.folder, stage, self.checksum(stage)) for stage in pending]
-        if processes == 1 or len(work) < 2:
-            done: Iterable[str] = (_perform(*each) for each in work)
-        else:
+        pending = [(stage, self.checksum(stage)) for stage in stages if not self.finished(stage)]
+        if processes == 1:
+            for stage, checksum in pending:
+                announce(stage.name)
+                _perform(self.folder, stage, checksum)
+        elif pending:
             from joblib import Parallel, delayed
 
             done = Parallel(processes, return_as="generator_unordered")(
-                delayed(_perform)(*each) for each in work
+                delayed(_perform_silently)(self.folder, *each) for each in pending
             )
-        what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage in pending))
-        for _ in tracked(done, len(pending), what):
-            pass
+            what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
+            for _ in tracked(done, len(pending), what):
+                pass
 
     def finished(self, stage: Stage) -> bool:
         """Whether the stage was done with these inputs, and its files are still what they were."""
@@ -128,8 +129,13 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
-def _perform(run: Path, stage: Stage, checksum: str) -> str:
-    """Do one stage, here or in another process; its name is what comes back."""
+def _perform_silently(run: Path, stage: Stage, checksum: str) -> None:
+    with silence():
+        _perform(run, stage, checksum)
+
+
+def _perform(run: Path, stage: Stage, checksum: str) -> None:
+    """Do one stage, here or in another process."""
     folder = run / stage.name
     unfinished = folder.with_name(folder.name + UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -141,7 +147,6 @@ def _perform(run: Path, stage: Stage, checksum: str) -> str:
     write_json(unfinished / TIMES, {"seconds": seconds})
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(unfinished, folder)
-    return stage.name
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ def stream(seed: int, purpose: str) -> np.random.Generator:
     Examples
     --------
     >>> [int(stream(0, purpose).integers(1000)) for purpose in ("tree", "tree", "evaluation")]
-    [711, 711, 560]
+    [449, 449, 486]
 
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode())))
