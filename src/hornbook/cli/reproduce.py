@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -49,7 +50,11 @@ def reproduce(
     from hornbook.reports.reproduction import opening, tables, title
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
-    metrics = run_all(table, output, SCALES[scale.value], seed, synthetic=data is None)
+    try:
+        metrics = run_all(table, output, SCALES[scale.value], seed, synthetic=data is None)
+    except KeyboardInterrupt:
+        print(f"hornbook: interrupted; the same command goes on from what {output} holds", file=sys.stderr)
+        raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(metrics, ensure_ascii=False))
         return

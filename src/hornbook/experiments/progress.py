@@ -17,9 +17,11 @@ def tracked(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
         yield from items
         return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    yield from track(items, what, total, console=Console(stderr=True))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        yield from progress.track(items, total, description=what)
 
 
 @contextmanager

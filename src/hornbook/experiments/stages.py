@@ -22,6 +22,7 @@ from typing import Any
 import hornbook
 from hornbook.experiments.progress import announce, silence, tracked
 from hornbook.logic.errors import HornbookError
+from hornbook.parallel import mapped
 
 MANIFEST, TIMES, UNFINISHED = "stage.json", "seconds.json", ".part"
 
@@ -79,11 +80,7 @@ class Workshop:
                 announce(stage.name)
                 _perform(self.folder, stage, checksum)
         elif pending:
-            from joblib import Parallel, delayed
-
-            done = Parallel(processes, return_as="generator_unordered")(
-                delayed(_perform_silently)(self.folder, *each) for each in pending
-            )
+            done = mapped(_perform_silently, pending, shared=(self.folder,), n_jobs=processes)
             what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
             for _ in tracked(done, len(pending), what):
                 pass
@@ -129,9 +126,9 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
-def _perform_silently(run: Path, stage: Stage, checksum: str) -> None:
+def _perform_silently(run: Path, pending: tuple[Stage, str]) -> None:
     with silence():
-        _perform(run, stage, checksum)
+        _perform(run, *pending)
 
 
 def _perform(run: Path, stage: Stage, checksum: str) -> None:

@@ -62,7 +62,11 @@ def opening(metrics: Mapping[str, Any]) -> str:
 
 def to_markdown(metrics: Mapping[str, Any]) -> str:
     """The whole report as Markdown, without plots."""
-    parts = [f"# {title(metrics)}\n", opening(metrics) + "\n", *(table.to_markdown() for table in tables(metrics))]
+    parts = [
+        f"# {title(metrics)}\n",
+        opening(metrics) + "\n",
+        *(table.to_markdown() for table in tables(metrics)),
+    ]
     return "\n".join(parts)
 
 
