@@ -7,7 +7,7 @@ LOCK := requirements.lock
 .PHONY: demo test check browser format benchmarks clean
 
 demo: .venv/demo.stamp
-	$(BIN)/hornbook reproduce --scale quick -o demo-run
+	$(BIN)/hornbook reproduce --scale quick -o run/demo
 
 test: check
 
