@@ -23,6 +23,7 @@ from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.exclusive import Exclusions
+from hornbook.oracles.labels import Labels
 from hornbook.oracles.membership import Classifier, Judge
 
 Unknowns: TypeAlias = Literal["native", "completions"]
@@ -170,6 +171,28 @@ def classifier_teacher(
             leave=classifier.heads,
         )
     return Teacher(model, labelled, groups, tuple(sorted(classifier.heads)))
+
+
+def classifier_labels(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Labels:
+    """The labels that a model gives to rows of features, whatever is unknown in them.
+
+    The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
+    about `draws` completions, with values of `rows`, and the label that most of them get counts.
+    """
+    vocabulary = Labelled(Rows(rows), label).vocabulary
+    classifier = Classifier(predictor, vocabulary, label, inputs)
+    completions = draws if _by_completions(predictor, unknown) else None
+    return Labels(classifier, rows, groups, completions, rng=np.random.default_rng(seed))
 
 
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
