@@ -12,6 +12,7 @@ from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Random
 from hornbook.extraction import PATIENCE, Settings, extract
 from hornbook.logic.generate import random_theory
+from hornbook.oracles import sampling
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.filters import Counted, Voted
 from hornbook.oracles.guided import Guided
@@ -112,6 +113,14 @@ def test_the_same_seed_gives_the_same_run(teacher):
     assert first.theory.rules == again.theory.rules and first.frontier == again.frontier
     assert without_seconds(first.trace.entries) == without_seconds(again.trace.entries)
     assert without_seconds(first.trace.entries) != without_seconds(other.trace.entries)
+
+
+def test_the_number_of_processes_changes_nothing(monkeypatch):
+    monkeypatch.setattr(sampling, "CHUNK", 256)
+    for extras in ({}, {"margin": NETWORK.margin}):
+        alone, shared = (extract(NETWORK, PARTIAL, QUICK, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
+        assert shared.theory == alone.theory and shared.membership_queries == alone.membership_queries
+        assert without_seconds(shared.trace.entries) == without_seconds(alone.trace.entries)
 
 
 def guided(member, margin):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hornbook.extraction import Point
 from hornbook.intervals import Share
 from hornbook.reports.charts import Chart, Dot, Series, fidelity_chart
-from hornbook.reports.svg import decades, even_ticks, svg
+from hornbook.reports.svg import HEIGHT, WIDTH, decades, even_ticks, svg
 
 finite = st.floats(-1e9, 1e9, allow_subnormal=False)
 
@@ -38,7 +38,7 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
     picture = ElementTree.fromstring(svg(chart))
     circles = [element for element in picture.iter() if element.tag == "circle"]
     assert len(circles) == 3
-    assert all(0 < float(c.get("cx")) < 640 and 0 < float(c.get("cy")) < 300 for c in circles)
+    assert all(0 < float(c.get("cx")) < WIDTH and 0 < float(c.get("cy")) < HEIGHT for c in circles)
     heights = [float(c.get("cy")) for c in circles]
     assert heights == sorted(heights, reverse=True)
 

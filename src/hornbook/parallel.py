@@ -70,12 +70,17 @@ def mapped(
     [2, 4, 8]
 
     """
-    from joblib import effective_n_jobs
-
     last = until or (lambda result: False)
-    if effective_n_jobs(n_jobs) == 1:
+    if workers(n_jobs) == 1:
         return _one_by_one(work, items, shared, last)
     return _side_by_side(work, items, shared, n_jobs, last, abandon)
+
+
+def workers(n_jobs: int | None) -> int:
+    """How many workers `mapped` would give work to; one is this process."""
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
 
 
 def _one_by_one(
@@ -163,7 +168,7 @@ def _finished(
     work: Callable[..., Result], chunks: _Chunks[Item], shared: tuple[Any, ...], n_jobs: int | None
 ) -> Generator[tuple[int, Result]]:
     """Numbers and results of chunks, in the order in which they are finished."""
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
@@ -174,9 +179,9 @@ def _finished(
     if backend.supports_return_generator:
         yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(tasks)
         return
-    with Parallel(n_jobs, batch_size=1, **_options(backend)) as workers:
-        while wave := list(islice(tasks, WAVE * effective_n_jobs(n_jobs))):
-            yield from workers(wave)
+    with Parallel(n_jobs, batch_size=1, **_options(backend)) as pool:
+        while wave := list(islice(tasks, WAVE * workers(n_jobs))):
+            yield from pool(wave)
 
 
 def _on_worker(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hornbook.classify import Point as Weighed
 from hornbook.extraction import Point
 from hornbook.reports.charts import Chart, Series, convergence_chart, fidelity_chart
 from hornbook.reports.content import Checkpoint
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def fidelity_curve(curve: Iterable[Point], ax: Axes | None = None) -> Axes:
+def fidelity_curve(curve: Iterable[Point | Weighed], ax: Axes | None = None) -> Axes:
     """Fidelity against the number of rules: the report's first chart.
 
     Examples

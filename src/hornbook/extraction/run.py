@@ -26,7 +26,7 @@ from hornbook.oracles.chain import Chain, Link
 from hornbook.oracles.coherence import CoherenceReport, coherence
 from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.oracles.rules import RuleByRule
-from hornbook.oracles.sampling import CHUNK, Sampling
+from hornbook.oracles.sampling import CHUNK, Remote, Sampling
 from hornbook.oracles.stored import Stored
 from hornbook.queries import (
     BudgetExhausted,
@@ -62,6 +62,7 @@ def extract(
     guided: Callable[[Membership, Margin | None], Link] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
+    n_jobs: int | None = None,
 ) -> Extraction:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
@@ -97,6 +98,8 @@ def extract(
         other settings refuses it.
     watch
         Is called after each equivalence query.
+    n_jobs
+        How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
 
     Examples
     --------
@@ -109,7 +112,7 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace)
+    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs)
     return run.result(run.learn(watch))
 
 
@@ -127,6 +130,7 @@ class _Run:
         groups: Groups,
         guided: Callable[[Membership, Margin | None], Link] | None,
         path: Path | None,
+        n_jobs: int | None,
     ) -> None:
         vocabulary = distribution.vocabulary
         budget, seed = settings.budget, settings.seed
@@ -138,6 +142,7 @@ class _Run:
             answers, budget.membership_queries, budget.seconds, self.trace.seconds_before
         )
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
+        uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
         self.distribution, self.settings = distribution, settings
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
@@ -160,6 +165,8 @@ class _Run:
             delta=settings.delta,
             seed=seed,
             remember=self.pool.add,
+            n_jobs=n_jobs,
+            remote=Remote(uncounted, asked),
         )
         rules = RuleByRule(self.member, self.background.rules)
         links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]

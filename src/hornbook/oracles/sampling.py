@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +15,26 @@ from hornbook.intervals import Share, sample_size
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.theory import HornTheory
+from hornbook.oracles.filters import Budgeted
+from hornbook.parallel import mapped, workers
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
 
 CHUNK = 1 << 15
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
+
+Place = tuple[int, int, int]
+"""The numbers of a query and of a chunk, and how many samples the chunk has."""
+
+Difference = tuple[Batch, Bools, int]
+"""A chunk, the teacher's answers, and which of them is the first that a hypothesis contradicts."""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A teacher as other processes ask it, and the account that this process keeps of their questions."""
+
+    member: Membership
+    account: Budgeted[Any]
 
 
 class Sampling:
@@ -38,6 +58,13 @@ class Sampling:
         Decides, with the numbers of the query and of the chunk, what is drawn: it can be drawn again.
     remember
         Is given the labelled chunk in which a difference was found, for the learner's pool.
+    n_jobs
+        How many processes share the chunks of a query, see `hornbook.parallel.mapped`. The
+        answer does not depend on it. The first chunk is judged here: most counterexamples are
+        found in it.
+    remote
+        For other processes, a teacher without the filters that count its questions, and where
+        they are counted here. Without it they ask `member`, and filters count each for itself.
 
     Examples
     --------
@@ -64,6 +91,8 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         delta: float = 0.05,
         seed: int,
         remember: Callable[[Batch, Bools], None] | None = None,
+        n_jobs: int | None = None,
+        remote: Remote | None = None,
     ) -> None:
         self.member = member
         self.distribution = distribution
@@ -72,6 +101,8 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.delta = delta
         self.seed = seed
         self.remember = remember
+        self.n_jobs = n_jobs
+        self.remote = remote or Remote(member, Budgeted(member, None, None))
         self.queries = 0
         self._size(size)  # refuses what cannot be drawn before anything is asked
 
@@ -79,15 +110,11 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         """The first difference found, or the guarantee that its absence gives."""
         self.queries += 1
         size = self._size(self.size)
-        for chunk in range(-(-size // CHUNK)):
-            batch = self._draw(self.queries, chunk, min(CHUNK, size - chunk * CHUNK))
-            accepted = self.member(batch)
-            differs = accepted != hypothesis.satisfied_by(batch)
-            if differs.any():
+        for at, found in self._judged(hypothesis, size):
+            if found is not None:
+                batch, accepted, first = found
                 if self.remember is not None:
                     self.remember(batch, accepted)
-                first = int(np.argmax(differs & ~accepted if (differs & ~accepted).any() else differs))
-                at = (self.queries, chunk, len(batch))
                 return Counterexample(batch[first], bool(accepted[first]), self.name, at)
         words = self.distribution.describe()
         if isinstance(self.size, str) and size >= self._size("angluin"):
@@ -98,12 +125,61 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         """Remember once more the chunk in which an earlier run found a difference, if it was here."""
         self.queries += 1
         if found.found_by == self.name and self.remember is not None:
-            batch = self._draw(*found.at)
+            query, chunk, size = found.at
+            batch = draw(self.distribution, self.seed, (query, chunk, size))
             self.remember(batch, self.member(batch))
 
     def _size(self, rule: str | int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
-    def _draw(self, query: int, chunk: int, size: int) -> Batch:
-        source = np.random.SeedSequence(self.seed, spawn_key=(query, chunk))
-        return self.distribution.draw(size, np.random.default_rng(source))
+    def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
+        """Chunk after chunk: where it is, and its first difference."""
+        shared = (self.distribution, hypothesis, self.seed)
+        alone = workers(self.n_jobs) == 1
+        for at in self._places(size) if alone else islice(self._places(size), 1):
+            yield at, difference(self.member, *shared, at)
+        if not alone:
+            yield from self._judged_elsewhere(shared, size)
+
+    def _judged_elsewhere(
+        self, shared: tuple[Any, ...], size: int
+    ) -> Iterator[tuple[Place, Difference | None]]:
+        """What other processes find in all chunks but the first."""
+        member, account = self.remote.member, self.remote.account
+        left = account.left
+        affordable = (at for at in self._places(size, 1) if (at[1] - 1) * CHUNK + at[2] <= left)
+        found = mapped(
+            difference,
+            affordable,
+            shared=(member, *shared),
+            n_jobs=self.n_jobs,
+            until=lambda one: one is not None,
+        )
+        with closing(found):
+            for at in self._places(size, 1):
+                account.charge(at[2])  # ends the run where the affordable chunks end
+                yield at, next(found)
+
+    def _places(self, size: int, first: int = 0) -> Iterator[Place]:
+        for start in range(first * CHUNK, size, CHUNK):
+            yield self.queries, start // CHUNK, min(CHUNK, size - start)
+
+
+def difference(
+    member: Membership, distribution: Distribution, hypothesis: HornTheory, seed: int, at: Place
+) -> Difference | None:
+    """The first difference of a chunk, a missing rule before a wrong one, whoever judges it."""
+    batch = draw(distribution, seed, at)
+    accepted = member(batch)
+    differs = accepted != hypothesis.satisfied_by(batch)
+    if not differs.any():
+        return None
+    missing = differs & ~accepted
+    return batch, accepted, int(np.argmax(missing if missing.any() else differs))
+
+
+def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
+    """The samples of a chunk: what they are follows from the seed and its place."""
+    query, chunk, size = at
+    source = np.random.SeedSequence(seed, spawn_key=(query, chunk))
+    return distribution.draw(size, np.random.default_rng(source))

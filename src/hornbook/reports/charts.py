@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hornbook.classify import Point as Weighed
 from hornbook.extraction import Point
 from hornbook.intervals import Share
 from hornbook.reports.content import Checkpoint
@@ -59,8 +60,8 @@ class Chart:
     logarithmic: bool = False
 
 
-def fidelity_chart(curve: Iterable[Point]) -> Chart:
-    """Fidelity against the number of rules, the best theory of each size.
+def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
+    """Fidelity against the number of rules, or of lines on a card: the best of each size.
 
     Examples
     --------
@@ -70,25 +71,34 @@ def fidelity_chart(curve: Iterable[Point]) -> Chart:
     [(1, 0.7), (2, 0.92)]
 
     """
-    best: dict[int, Share] = {}
+    best: dict[str, dict[int, Share]] = {}
     for point in curve:
-        known = best.get(point.rules)
-        if known is None or point.disagreement.estimate < known.estimate:
-            best[point.rules] = point.disagreement
-    dots = tuple(
-        Dot(rules, 1 - share.estimate, 1 - share.high, 1 - share.low) for rules, share in sorted(best.items())
+        form, agreed = ("rules", _agreed(point)) if isinstance(point, Point) else (point.form, point.fidelity)
+        sizes = best.setdefault(form, {})
+        if point.rules not in sizes or agreed.estimate > sizes[point.rules].estimate:
+            sizes[point.rules] = agreed
+    series = tuple(
+        Series(form, tuple(Dot(size, *_drawn(share)) for size, share in sorted(sizes.items())))
+        for form, sizes in sorted(best.items(), reverse=True)
     )
-    title = "How often the rules agree with the model, for theories of growing size"
-    return Chart(title, "rules", "fidelity", (Series("fidelity", dots),), percent=True)
+    title = "How often the answers agree with the model, for explanations of growing size"
+    return Chart(
+        title, "lines of a card, or rules" if "card" in best else "rules", "fidelity", series, percent=True
+    )
+
+
+def _agreed(point: Point) -> Share:
+    wrong = point.disagreement
+    return Share.of(wrong.size - wrong.hits, wrong.size, wrong.confidence)
+
+
+def _drawn(share: Share) -> tuple[float, float, float]:
+    return share.estimate, share.low, share.high
 
 
 def convergence_chart(convergence: Iterable[Checkpoint]) -> Chart:
     """Disagreement over the equivalence queries of a run."""
-    dots = tuple(
-        Dot(step.equivalence_queries, share.estimate, share.low, share.high)
-        for step in convergence
-        for share in [step.point.disagreement]
-    )
+    dots = tuple(Dot(step.equivalence_queries, *_drawn(step.point.disagreement)) for step in convergence)
     title = "How often rules and model disagree, as the run goes on"
     return Chart(
         title, "equivalence queries", "disagreement", (Series("disagreement", dots, "steps"),), percent=True

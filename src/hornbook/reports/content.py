@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hornbook.cards import Card
+from hornbook.classify import Point as Weighed
+from hornbook.data.dual import exclusivity
 from hornbook.distributions.literals import Groups
 from hornbook.extraction import Point
 from hornbook.intervals import Share
@@ -132,6 +135,8 @@ class Report:
         How faithful the rules are, and in which sense.
     fidelity
         The share of answers that equal the model's.
+    card
+        Points to add up, in place of rules or beside them; its vocabulary is part of the report's.
     undetermined
         The share of cases about which the rules say nothing.
     default
@@ -139,7 +144,7 @@ class Report:
     stop_reason
         How the run ended.
     curve
-        Theories of growing size and how faithful each is.
+        Theories, or cards, of growing size and how faithful each is.
     convergence
         The run, query by query.
     differences
@@ -163,23 +168,30 @@ class Report:
     settings: Facts = ()
     words: Mapping[str, str] = field(default_factory=dict)
     groups: Groups = ()
+    card: Card | None = None
     undetermined: Share | None = None
     default: str | None = None
-    curve: tuple[Point, ...] = ()
+    curve: tuple[Point | Weighed, ...] = ()
     convergence: tuple[Checkpoint, ...] = ()
     differences: tuple[Difference, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in (*self.labels, *self.words):
+        spoken_of = () if self.card is None else (self.card.label, *self.card.vocabulary)
+        for name in (*self.labels, *self.words, *spoken_of):
             self.background.vocabulary.index(name)
         if self.default is not None and not self.labels:
             raise HornbookError(f"a default answer {self.default!r} needs a label to be about")
 
     @property
+    def known(self) -> HornTheory:
+        """What holds before any rule is found: the background, and that groups are exclusive."""
+        return self.background | exclusivity(self.background.vocabulary, self.groups)
+
+    @property
     def theory(self) -> HornTheory:
-        """The background and the rules together."""
+        """What is known and the rules together."""
         found = HornTheory(self.background.vocabulary, (reported.rule for reported in self.rules))
-        return self.background | found
+        return self.known | found
 
     def say(self, variable: int) -> str:
         """What a variable says, in words."""

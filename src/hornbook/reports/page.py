@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -14,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hornbook.reports.svg import svg
-from hornbook.reports.wording import interval, percent
+from hornbook.reports.wording import duration, interval, percent, short
 
 TEMPLATES = resources.files("hornbook.reports") / "templates"
 
@@ -77,6 +78,11 @@ def as_data(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
 
 
+def unbroken(text: str) -> str:
+    """The text with no line break before a unit."""
+    return re.sub(" (%|s|min|h)(?![a-z])", "\N{NO-BREAK SPACE}\\1", text)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -86,6 +92,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(percent=percent, interval=interval, count="{:,}".format, data=as_data)
+    environment.filters.update(
+        percent=lambda share: unbroken(percent(share)),
+        interval=lambda share: unbroken(interval(share)),
+        count="{:,}".format,
+        short=short,
+        duration=lambda seconds: unbroken(duration(seconds)),
+        data=as_data,
+        unbroken=unbroken,
+    )
     environment.globals.update(svg=svg, style=lambda name: Markup(source(name)))
     return environment

@@ -14,8 +14,8 @@ from markupsafe import Markup, escape
 
 from hornbook.reports.charts import Chart, Series
 
-WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 46
+WIDTH, HEIGHT = 500, 280
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
 COLOURS = 4
 """The style sheet colours so many series; further ones begin anew."""
 

@@ -30,12 +30,57 @@ def interval(share: Share) -> str:
     Examples
     --------
     >>> interval(Share.of(980, 1000))
-    '96.9 % to 98.8 %'
+    '96.9 to 98.8 %'
     >>> interval(Share.of(0, 0))
     'not measured'
 
     """
-    return f"{percent(share.low)} to {percent(share.high)}" if share.size else "not measured"
+    return (
+        f"{percent(share.low).removesuffix(' %')} to {percent(share.high)}" if share.size else "not measured"
+    )
+
+
+def short(number: int) -> str:
+    """A count that a reader takes in at a glance.
+
+    Examples
+    --------
+    >>> short(845), short(12_345), short(1_897_739), short(3_200_000_000)
+    ('845', '12,345', '1.9 million', '3.2 billion')
+
+    """
+    for size, name in ((10**9, "billion"), (10**6, "million")):
+        if number >= size:
+            return f"{number / size:.1f} {name}"
+    return f"{number:,}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the units that suit it.
+
+    Examples
+    --------
+    >>> duration(0.25), duration(16.9), duration(125), duration(7300)
+    ('0.2 s', '17 s', '2 min 5 s', '2 h 1 min')
+
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{rest} s"
+    hours, spare = divmod(minutes, 60)
+    return f"{hours} h {spare} min" if hours else f"{minutes} min {rest} s"
+
+
+PROMISES = {
+    "exact": "exact",
+    "proved": "proved",
+    "pac": "probably, approximately",
+    "estimated": "measured",
+    "none": "no promise",
+}
+"""For a kind of guarantee, a word or two."""
 
 
 def meaning(guarantee: Guarantee) -> str:
