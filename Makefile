@@ -7,7 +7,7 @@ LOCK := requirements.lock
 .PHONY: demo test check browser format benchmarks clean
 
 demo: .venv/demo.stamp
-	$(BIN)/hornbook learn
+	$(BIN)/hornbook reproduce --scale quick -o run/demo
 
 test: check
 
@@ -41,7 +41,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo.stamp: .venv/bin/python pyproject.toml $(LOCK)
-	$(BIN)/pip install --quiet --constraint $(LOCK) --editable .
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[river,torch]"
 	touch $@
 
 .venv/test.stamp: .venv/bin/python pyproject.toml $(LOCK)
