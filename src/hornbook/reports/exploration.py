@@ -66,7 +66,11 @@ def _rule_object(rule: Rule) -> dict[str, Any]:
 
 def _card_object(vocabulary: Vocabulary, card: Card) -> dict[str, Any]:
     lines = [
-        {"body": sorted(vocabulary.variables(card.vocabulary.named(line.body))), "points": line.points}
+        {
+            "body": sorted(vocabulary.variables(card.vocabulary.named(line.body))),
+            "points": line.points,
+            "unknown": line.if_unknown,
+        }
         for line in card.items
     ]
     return {"label": vocabulary.index(card.label), "lines": lines, "threshold": card.threshold}
