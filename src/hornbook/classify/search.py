@@ -18,7 +18,7 @@ from hornbook.logic.rule import Rule
 PAYS = 0.003
 """How much more faithful a card has to be than rules to be read in their place."""
 
-DERIVED = 0.02
+DERIVED = 0.05
 """How much more a right answer is worth that rules derive than one by default, and a wrong one less."""
 
 WRONG = -4.0
