@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from enum import StrEnum
@@ -93,9 +92,9 @@ def extract(
 
     """
     from hornbook.extraction import INTERRUPTED
+    from hornbook.extractor.display import lines
     from hornbook.intervals import check_tolerances
-    from hornbook.runs import metrics_object, ready, reported
-    from hornbook.runs.display import lines
+    from hornbook.runs import metrics_object, ready
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -122,7 +121,8 @@ def extract(
     extractor = _extractor(subject, table, binariser, positive, settings)
     frame = table.frame if judge else table.features
     if output is not None:
-        _begin(output, table, data, about, settings, binariser, force)
+        source = {"target": target, "positive": positive, "above": above}
+        _begin(output, table, data, source, about, settings, binariser, force)
         _keep(subject, output, train)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
@@ -135,7 +135,7 @@ def extract(
             {**metrics_object(reading), "model": about, "folder": kept, "theory": str(extractor.theory_)}
         )
     else:
-        emit("\n".join(lines(reading.answers, reported(extractor), extractor.reader_.describe)))
+        emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
         emit("\n".join(_summary(extractor, about, output)))
     if reading.stop_reason == INTERRUPTED:
         where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
@@ -155,10 +155,10 @@ def _binariser(table: Table, judge: bool) -> Binariser:
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
     from hornbook.oracles.adapters import load_model
+    from hornbook.runs.folder import checksum
 
     subject = load_model(path, trust_pickle)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"name": path.name, "path": str(path.resolve()), "sha256": digest}, subject
+    return {"name": path.name, "path": str(path.resolve()), "sha256": checksum(path)}, subject
 
 
 def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
@@ -197,7 +197,8 @@ def _extractor(
 def _begin(
     folder: Path,
     table: Table,
-    source: str,
+    data: str,
+    source: dict[str, Any],
     about: dict[str, Any],
     settings: dict[str, Any],
     binariser: Binariser,
@@ -205,17 +206,18 @@ def _begin(
 ) -> None:
     from hornbook.runs import begin, versions
 
-    path = Path(source)
+    path = Path(data)
     begin(
         folder,
         {
             "command": join(["hornbook", *sys.argv[1:]]),
             "versions": versions(),
             "data": {
-                "source": str(path.resolve()) if path.exists() else source,
+                "source": str(path.resolve()) if path.exists() else data,
                 "name": table.name,
                 "sha256": table.checksum(),
                 "describe": table.describe(),
+                **source,
             },
             "target": table.label,
             "model": about,

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,6 +25,7 @@ from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
 from hornbook.extraction import INTERRUPTED, Settings
+from hornbook.extractor.display import html, table
 from hornbook.extractor.reading import Found, put_together
 from hornbook.extractor.reading import Reading as ModelReading
 from hornbook.extractor.steps import Steps, Watch
@@ -134,7 +135,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     undetermined_
         The share on which the rules say nothing, and the default does.
     default_
-        The class assumed there; None for a judge.
+        The class assumed there; None for a judge, and for a card, which always decides.
     conflicts_
         The share for which two classes follow; part of what is undetermined.
     guarantee_
@@ -255,11 +256,8 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters(y)
         started = time.perf_counter()
-        frame = self._frame(X, reset=True)
-        self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
-        state = self.random_state
-        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
-        self.subjects_ = self._subjects(frame, seed)
+        self.subjects_ = self.subjects(X)
+        seed = self.subjects_[0].seed
         found: list[Found] = []
         for number, subject in enumerate(self.subjects_):
             if found and found[-1].stop_reason == INTERRUPTED:
@@ -268,12 +266,39 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._remember(put_together(self.subjects_, found, self._fresh, seed, started))
         return self
 
+    def subjects(self, X: Any) -> list[Subject | Judged]:
+        """The model as it is asked about these rows: about its only label, or about each of several."""
+        frame = self._frame(X, reset=True)
+        self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
+        state = self.random_state
+        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
+        asked = (self.reader_, frame, self.unknown, self.draws, seed)
+        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
+        if self.judge:
+            self.classes_ = np.array([False, True])
+            return [Judged(self._predictor(self.positive), *asked)]
+        if known is None or len(known) < 3 or self.positive is not None:
+            predictor = self._predictor(self.positive)
+            self.classes_ = _two_classes(known, predictor.positive)
+            return [Subject(self.target, predictor, *asked)]
+        self.classes_ = np.asarray(known)
+        own = hasattr(self.model, "classes_")
+        return [
+            Subject(
+                f"{self.target}={spelled(name)}",
+                against_rest(self._predictor(name if own else column), column),
+                *asked,
+            )
+            for column, name in enumerate(self.classes_.tolist())
+        ]
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row by the rules, the default class where they say nothing.
 
         For a judge, whether the rules accept the row.
         """
-        predicted: NDArray[Any] = self.classes_[self._filled(X)]
+        answers = self._filled(X)
+        predicted: NDArray[Any] = self.classes_[answers]
         return predicted
 
     def undetermined(self, X: Any) -> NDArray[np.bool_]:
@@ -318,6 +343,26 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """A rule as text."""
         return rule_text(self.theory_.vocabulary, rule, UNICODE)
 
+    def __rich__(self) -> Any:
+        """The rules as a table, in a terminal."""
+        if not hasattr(self, "reading_"):
+            return repr(self)
+        return table(self.reading_.answers, self.rules_, self._title, self.reader_.describe)
+
+    def _repr_html_(self) -> str:
+        """The rules as a table, in a notebook."""
+        if not hasattr(self, "reading_"):
+            return str(estimator_html_repr(self))
+        return html(self.reading_.answers, self.rules_, self._title, self.reader_.describe)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    @property
+    def _title(self) -> str:
+        what = " and ".join(self.labels_) or "what it accepts"
+        return f"What the model says about {what}: fidelity {self.fidelity_}"
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; those of the model are its own, for it stays as it was fitted."""
         parameters: dict[str, Any] = super().get_params(deep=False)
@@ -343,7 +388,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
         self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
         self.rules_ = reading.rules
-        self.default_ = self.classes_[answers.default] if self.labels_ else None
+        self.default_ = None if answers.default == FREE else self.classes_[answers.default]
         self.fidelity_, self.undetermined_ = faithfulness.agreement, faithfulness.undetermined
         self.conflicts_ = faithfulness.conflicts
         self.guarantee_, self.frontier_, self.trace_ = worst.guarantee, worst.frontier, worst.steps
@@ -355,8 +400,8 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.reading_.answers.of(self._batch(X))
 
     def _filled(self, X: Any) -> NDArray[np.int8]:
-        answers = self._answers(X)
-        return np.where(answers == FREE, np.int8(self.reading_.answers.default), answers)
+        check_is_fitted(self)
+        return self.reading_.answers.filled(self._batch(X))
 
     def _batch(self, X: Any) -> Batch:
         return self.reader_.batch(self._frame(X, reset=False))
@@ -403,28 +448,6 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         steps = Steps(trace, watch)
         return Found.explained(subject.explain(reading, steps), steps.entries)
-
-    def _subjects(self, frame: pd.DataFrame, seed: int) -> list[Subject | Judged]:
-        """The model, asked about every label in turn."""
-        asked = (self.reader_, frame, self.unknown, self.draws, seed)
-        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
-        if self.judge:
-            self.classes_ = np.array([False, True])
-            return [Judged(self._predictor(self.positive), *asked)]
-        if known is None or len(known) < 3 or self.positive is not None:
-            predictor = self._predictor(self.positive)
-            self.classes_ = _two_classes(known, predictor.positive)
-            return [Subject(self.target, predictor, *asked)]
-        self.classes_ = np.asarray(known)
-        own = hasattr(self.model, "classes_")
-        return [
-            Subject(
-                f"{self.target}={spelled(name)}",
-                against_rest(self._predictor(name if own else column), column),
-                *asked,
-            )
-            for column, name in enumerate(self.classes_.tolist())
-        ]
 
     def _predictor(self, positive: Any) -> Predictor:
         model = load_model(self.model) if isinstance(self.model, str | Path) else self.model
