@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
     from hornbook.extractor import HornExtractor
+    from hornbook.oracles.adapters import Predictor
 
 
 class Method(StrEnum):
@@ -94,6 +95,7 @@ def extract(
     from hornbook.extraction import INTERRUPTED
     from hornbook.extractor.display import lines
     from hornbook.intervals import check_tolerances
+    from hornbook.oracles.adapters import as_predictor
     from hornbook.runs import metrics_object, ready
 
     if (model is None) != train:
@@ -116,8 +118,12 @@ def extract(
         "encoding": encoding,
         "random_state": seed,
     }
-    binariser = _binariser(table, judge)
-    about, subject = _model(model, trust_pickle) if model else _trained(table, binariser, judge, seed)
+    if model is not None:
+        about, subject = _model(model, trust_pickle)
+        binariser = _binariser(table, judge, as_predictor(subject, encoding=encoding, name=model.name))
+    else:
+        binariser = _binariser(table, judge)
+        about, subject = _trained(table, binariser, judge, seed)
     extractor = _extractor(subject, table, binariser, positive, settings)
     frame = table.frame if judge else table.features
     if output is not None:
@@ -143,14 +149,17 @@ def extract(
         raise typer.Exit(130)
 
 
-def _binariser(table: Table, judge: bool) -> Binariser:
+def _binariser(table: Table, judge: bool, predictor: Predictor | None = None) -> Binariser:
     from hornbook.data.binarise import Binariser
+    from hornbook.oracles.columns import fitted_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
-    return Binariser(dual=True, kinds=kinds).fit(frame)
+    if predictor is None:
+        return Binariser(dual=True, kinds=kinds).fit(frame)
+    return fitted_binariser([predictor], frame, kinds)
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
@@ -269,6 +278,7 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
             f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
         )
     told.append(f"fidelity to the model on fresh samples: {extractor.fidelity_}")
+    told.append(f"on the rows themselves: {extractor.rows_fidelity_}")
     if extractor.labels_:
         told.append(f"decided by the default: {extractor.undetermined_}")
     told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")

@@ -24,6 +24,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
+from hornbook.data.recognise import is_binary
 from hornbook.extraction import INTERRUPTED, Settings
 from hornbook.extractor.display import html, table
 from hornbook.extractor.reading import Found, put_together
@@ -37,6 +38,7 @@ from hornbook.logic.rule import Rule
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
+from hornbook.oracles.columns import fitted_binariser
 from hornbook.queries import Budget
 from hornbook.teachers import DRAWS, Unknowns
 
@@ -132,8 +134,11 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What each rule is worth: `RuleStatistics`, in order; none for a card.
     fidelity_
         The share of fresh samples on which the rules, with their default, say what the model says.
+    rows_fidelity_
+        The same for the rows given to `fit`, as they are. For a model that reads columns it says
+        how much is lost by speaking of bins.
     undetermined_
-        The share on which the rules say nothing, and the default does.
+        The share of fresh samples on which the rules say nothing, and the default does.
     default_
         The class assumed there; None for a judge, and for a card, which always decides.
     conflicts_
@@ -263,34 +268,20 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if found and found[-1].stop_reason == INTERRUPTED:
                 raise KeyboardInterrupt
             found.append(self._found(subject, seed, _own(trace, number, len(self.subjects_)), watch))
-        self._remember(put_together(self.subjects_, found, self._fresh, seed, started))
+        self._remember(put_together(self.subjects_, found, self._fresh, started))
         return self
 
     def subjects(self, X: Any) -> list[Subject | Judged]:
         """The model as it is asked about these rows: about its only label, or about each of several."""
         frame = self._frame(X, reset=True)
-        self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
+        predictors = self._predictors()
+        self.reader_ = self._reader(frame, list(predictors.values()))
         state = self.random_state
         seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
         asked = (self.reader_, frame, self.unknown, self.draws, seed)
-        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
         if self.judge:
-            self.classes_ = np.array([False, True])
-            return [Judged(self._predictor(self.positive), *asked)]
-        if known is None or len(known) < 3 or self.positive is not None:
-            predictor = self._predictor(self.positive)
-            self.classes_ = _two_classes(known, predictor.positive)
-            return [Subject(self.target, predictor, *asked)]
-        self.classes_ = np.asarray(known)
-        own = hasattr(self.model, "classes_")
-        return [
-            Subject(
-                f"{self.target}={spelled(name)}",
-                against_rest(self._predictor(name if own else column), column),
-                *asked,
-            )
-            for column, name in enumerate(self.classes_.tolist())
-        ]
+            return [Judged(predictor, *asked) for predictor in predictors.values()]
+        return [Subject(label, predictor, *asked) for label, predictor in predictors.items()]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row by the rules, the default class where they say nothing.
@@ -390,6 +381,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.rules_ = reading.rules
         self.default_ = None if answers.default == FREE else self.classes_[answers.default]
         self.fidelity_, self.undetermined_ = faithfulness.agreement, faithfulness.undetermined
+        self.rows_fidelity_ = faithfulness.rows
         self.conflicts_ = faithfulness.conflicts
         self.guarantee_, self.frontier_, self.trace_ = worst.guarantee, worst.frontier, worst.steps
         self.incoherence_ = worst.coherence
@@ -448,6 +440,27 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         steps = Steps(trace, watch)
         return Found.explained(subject.explain(reading, steps), steps.entries)
+
+    def _reader(self, frame: pd.DataFrame, predictors: Sequence[Predictor]) -> Reader:
+        if self.binariser is not None:
+            return Reader.of(frame, self.binariser, duals=not self.judge)
+        if is_binary(frame):
+            return Reader.of_variables(frame, duals=not self.judge)
+        return Reader.of(frame, fitted_binariser(predictors, frame))
+
+    def _predictors(self) -> dict[str, Predictor]:
+        """The model as a function, for each label."""
+        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
+        if self.judge or known is None or len(known) < 3 or self.positive is not None:
+            predictor = self._predictor(self.positive)
+            self.classes_ = _two_classes(None if self.judge else known, predictor.positive)
+            return {self.target: predictor}
+        self.classes_ = np.asarray(known)
+        own = hasattr(self.model, "classes_")
+        return {
+            f"{self.target}={spelled(name)}": against_rest(self._predictor(name if own else column), column)
+            for column, name in enumerate(self.classes_.tolist())
+        }
 
     def _predictor(self, positive: Any) -> Predictor:
         model = load_model(self.model) if isinstance(self.model, str | Path) else self.model

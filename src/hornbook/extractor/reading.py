@@ -122,6 +122,8 @@ class Faithfulness:
         The share on which the rules say nothing, and the default does.
     conflicts
         The share for which more than one class follows; part of the former.
+    rows
+        The share of the user's rows, as they are, on which they say the same.
 
     """
 
@@ -129,6 +131,7 @@ class Faithfulness:
     derived: Share
     undetermined: Share
     conflicts: Share
+    rows: Share
 
 
 @dataclass(frozen=True)
@@ -184,10 +187,10 @@ class Reading:
 
 
 def put_together(
-    subjects: Sequence[Subject | Judged], found: Sequence[Found], size: int, seed: int, started: float
+    subjects: Sequence[Subject | Judged], found: Sequence[Found], size: int, started: float
 ) -> Reading:
     """The rules about all labels as one theory, measured on fresh samples."""
-    source = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(STREAM,)))
+    source = np.random.default_rng(np.random.SeedSequence(subjects[0].seed, spawn_key=(STREAM,)))
     chosen_by, measured_on = (subjects[0].sample(size, source) for _ in range(2))
     parts = [_answers(subject, each, chosen_by) for subject, each in zip(subjects, found, strict=True)]
     answers = parts[0]
@@ -201,7 +204,7 @@ def put_together(
     return Reading(
         answers,
         tuple(_statistics(answers.theory.vocabulary, found)),
-        _faithfulness(answers, said(subjects, measured_on), measured_on),
+        _faithfulness(answers, subjects, measured_on),
         dict(zip((subject.label for subject in subjects), found, strict=True)),
         time.perf_counter() - started,
     )
@@ -226,12 +229,14 @@ def _default(answers: Answers, model: NDArray[np.int8], items: Batch) -> int:
     return int(np.bincount(left if len(left) else model[model != FREE], minlength=1).argmax())
 
 
-def _faithfulness(answers: Answers, model: NDArray[np.int8], items: Batch) -> Faithfulness:
+def _faithfulness(answers: Answers, subjects: Sequence[Subject | Judged], items: Batch) -> Faithfulness:
+    model, rows = said(subjects, items), said(subjects, subjects[0].frame)
     told = model != FREE
     ours, filled = answers.of(items), answers.filled(items)
     conflicts = answers.following(items).sum(axis=1) > 1 if answers.labels else np.zeros_like(told)
-    shares = (filled == model, ours == model, ours == FREE, conflicts)
-    return Faithfulness(*(Share.of(int(share[told].sum()), int(told.sum())) for share in shares))
+    shares = [(filled == model)[told], (ours == model)[told], (ours == FREE)[told], conflicts[told]]
+    shares.append(answers.filled(subjects[0].rows) == rows)
+    return Faithfulness(*(Share.of(int(share.sum()), len(share)) for share in shares))
 
 
 def _statistics(vocabulary: Vocabulary, found: Sequence[Found]) -> Iterator[RuleStatistics]:

@@ -191,6 +191,7 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
         "rules": len(reading.answers.rules) if reading.answers.card is None else 0,
         "literals": reading.literals,
         "fidelity": share_object(faithfulness.agreement),
+        "rows_fidelity": share_object(faithfulness.rows),
         "derived": share_object(faithfulness.derived),
         "undetermined": share_object(faithfulness.undetermined),
         "conflicts": share_object(faithfulness.conflicts),
