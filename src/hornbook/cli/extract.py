@@ -286,4 +286,4 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
     told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
     if folder is not None:
         told.append(f"kept in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {line}" for line in told]
+    return [f"# {' '.join(line.split())}" for line in told]
