@@ -72,8 +72,8 @@ def reproduce(
     # what takes longest comes first, so that all cores end together
     workshop.do([each[name] for name in ("tree", "ours", "missing", "paper") for each in stages], cores)
     workshop.do([each["evaluation"] for each in stages], cores)
-    seconds = {name: [workshop.seconds(each[name]) for each in stages] for name in stages[0]}
-    metrics = summarise(config, repetitions, seconds)
+    times = {name: [workshop.times(each[name]) for each in stages] for name in stages[0]}
+    metrics = summarise(config, repetitions, times)
     write_json(run / "metrics.json", metrics)
     (run / "tables.md").write_text(to_markdown(metrics), "utf-8")
     (run / "report.html").write_text(to_html(metrics), "utf-8")

@@ -103,7 +103,7 @@ QUICK = Scale(
     repetitions=5,
     contest=Contest(grid(depths=(2,)), TRAINING, finalists=8, seeds=3),
     ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
-    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=60),
+    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=300),
     sweep=Sweep(
         shares=(0.0, 0.4, 0.8),
         reading=Settings(
@@ -118,7 +118,7 @@ PAPER = Scale(
     repetitions=3,
     contest=Contest(training=TRAINING),
     ours=Settings(LIMIT, coherence=0),
-    tree=TreeBudget(labels=None, tuning=10_000, seconds=400),
+    tree=TreeBudget(labels=None, tuning=10_000, seconds=600),
     sweep=Sweep(
         reading=Settings(
             Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14, coherence=0
