@@ -67,6 +67,9 @@ class Scale:
         On how many times the sample size everything is compared.
     coherent
         On how many interpretations coherence is measured.
+    longer
+        With how many times the limit of equivalence queries LRN* is run once more, to see what the
+        limit costs it.
 
     """
 
@@ -79,6 +82,7 @@ class Scale:
     fresh: int = 1000
     evaluation: int = 2
     coherent: int = 10_000
+    longer: int = 3
 
     def __post_init__(self) -> None:
         if self.repetitions % 2 == 0:
@@ -110,6 +114,7 @@ QUICK = Scale(
             Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12, coherence=0
         ),
     ),
+    longer=2,
 )
 """A slice of the search, the two-layer nets, and smaller pools and trees; all else is as at `paper`."""
 

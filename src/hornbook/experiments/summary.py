@@ -36,6 +36,17 @@ def summarise(
         "evaluated": evaluations[0]["size"],
         "disagreement": _disagreement(evaluations, mixed),
         "by_kind": {kind: _disagreement(evaluations, kind) for kind in kinds},
+        "longer": {
+            pair: middle([found["shares"][mixed][_judges(pair, "longer")] for found in evaluations])
+            for pair in PAIRS
+        },
+        "errors": {
+            reading: {
+                kind: middle([found["errors"][reading][kind] for found in evaluations])
+                for kind in ("missing", "wrong")
+            }
+            for reading in READINGS
+        },
         "accuracy": _accuracy(searches),
         "rules": {reading: _rules(evaluations, reading) for reading in READINGS},
         "readings": {reading: _readings(repetitions, reading) for reading in READINGS},

@@ -14,6 +14,7 @@ NAMES = {
     "published": "published",
     "paper": "LRN*, as in the paper",
     "ours": "ours",
+    "longer": "LRN*, with more queries",
     "tree": "Hoeffding tree",
 }
 KINDS = {
@@ -33,6 +34,7 @@ def tables(metrics: Mapping[str, Any]) -> list[Table]:
         _nets(metrics),
         _chosen(metrics),
         _disagreement(metrics),
+        _errors(metrics),
         _times(metrics),
         _rules(metrics),
         _missing(metrics),
@@ -196,6 +198,7 @@ def _disagreement(metrics: Mapping[str, Any]) -> Table:
             *(_percent(published[pair]) if pair in published else "–" for pair in pairs),
         )
     ]
+    rows += [("mixed", NAMES["longer"], *(_share(metrics["longer"][pair]) for pair in pairs))]
     rows += [
         (KINDS.get(kind, kind), NAMES[reading], *(_share(shares[pair]) for pair in pairs))
         for kind, readings in found.items()
@@ -210,11 +213,28 @@ def _disagreement(metrics: Mapping[str, Any]) -> Table:
     )
 
 
+def _errors(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "Two kinds of error",
+        (
+            "read by",
+            "rules are missing: the network alone rejects",
+            "rules are wrong: the network alone accepts",
+        ),
+        tuple(
+            (NAMES[reading], _share(errors["missing"]), _share(errors["wrong"]))
+            for reading, errors in metrics["errors"].items()
+        ),
+        "Of mixed interpretations.",
+    )
+
+
 def _times(metrics: Mapping[str, Any]) -> Table:
     seconds, hours = metrics["seconds"], metrics["published"]["hours"]
     stages = (
         ("search", "architecture search", "–"),
         ("paper", NAMES["paper"], f"about {hours['lrn_star']} h"),
+        ("longer", NAMES["longer"], "–"),
         ("ours", "ours", "–"),
         ("tree", "Hoeffding tree, tuning included", f"about {hours['tree']} h"),
         ("missing", "sweep over missing values", "–"),
