@@ -190,15 +190,18 @@ def _chosen(metrics: Mapping[str, Any]) -> Table:
 def _disagreement(metrics: Mapping[str, Any]) -> Table:
     pairs = tuple(metrics["disagreement"]["ours"])
     published = metrics["published"]["disagreement"]
-    found = {"mixed": metrics["disagreement"], **metrics["by_kind"]}
+    mixed = metrics["disagreement"]
+    found = {
+        "mixed": {"paper": mixed["paper"], "longer": metrics["longer"], "ours": mixed["ours"]},
+        **metrics["by_kind"],
+    }
     rows = [
         (
-            "mixed",
+            KINDS["mixed"],
             NAMES["published"],
             *(_percent(published[pair]) if pair in published else "–" for pair in pairs),
         )
     ]
-    rows += [("mixed", NAMES["longer"], *(_share(metrics["longer"][pair]) for pair in pairs))]
     rows += [
         (KINDS.get(kind, kind), NAMES[reading], *(_share(shares[pair]) for pair in pairs))
         for kind, readings in found.items()
