@@ -172,15 +172,22 @@ class Prover:
     def _decided(
         self, item: Interpretation, region: Bools, bounds: Bounds | None, started: float, deadline: float
     ) -> Verdict:
-        rng = np.random.default_rng(0)
-        states = random_states(self.space, region, STARTS, rng)
+        states = random_states(self.space, region, STARTS, np.random.default_rng(0))
         if bounds is None:  # a label that is free is never contradicted
             return self._refuted(item, states[0], LOCAL, started, np.inf)
-        states, outputs = climb(bounds, region, states)
+        free = region.sum(axis=1) > 1
+        bounds, inner = bounds.within(region), region[free]
+
+        def whole(states: States) -> States:
+            complete: States = region.argmax(axis=1)
+            complete[free] = states
+            return complete
+
+        states, outputs = climb(bounds, inner, states[:, free])
         best = states[outputs.argmax()]
         if outputs.max() > 0:
-            return self._refuted(item, best, LOCAL, started, np.inf)
-        root = bounds.root(region)
+            return self._refuted(item, whole(best), LOCAL, started, np.inf)
+        root = bounds.root(inner)
         left = deadline - time.perf_counter()
         found, by = branch(bounds, root, left * SHARE if self.solver else left), BRANCHING
         if not _settled(found) and not found.ended and self.solver:
@@ -190,7 +197,7 @@ class Prover:
             # both bounds hold
             found = solved if solved.upper < found.upper or solved.best > 0 else found
         if found.best > 0 and found.states is not None:
-            return self._refuted(item, found.states, by, started, found.upper)
+            return self._refuted(item, whole(found.states), by, started, found.upper)
         seconds = time.perf_counter() - started
         if found.upper < 0:
             return Verdict("proved", by, seconds, found.upper)
