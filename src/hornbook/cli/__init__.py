@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from hornbook.cli import check, datasets, explain, extract, learn, random, reproduce, show, verify
+from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show, verify
 from hornbook.cli.app import app
 from hornbook.logic.errors import HornbookError
 
 __all__ = [
     "app",
     "check",
+    "compare",
     "datasets",
     "explain",
     "extract",
@@ -19,7 +20,6 @@ __all__ = [
     "random",
     "reproduce",
     "show",
-    "verify",
 ]
 
 
