@@ -20,6 +20,7 @@ __all__ = [
     "random",
     "reproduce",
     "show",
+    "verify",
 ]
 
 
