@@ -13,9 +13,13 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
+from skl2onnx import to_onnx
+from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.cli import main
+from hornbook.data import Binariser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -113,18 +117,16 @@ def commands(page):
 
 
 def prepare():
-    """A table, a model of it and rules about it."""
-    from skl2onnx import to_onnx
-    from sklearn.tree import DecisionTreeClassifier
-
+    """A table, a model of its columns, one of the variables made of them, and rules about it."""
     rng = np.random.default_rng(0)
-    table = np.column_stack([rng.integers(30, 80, 60), rng.integers(0, 2, (60, 2))])
-    survives = (table[:, 0] < 55) & (table[:, 1] == 0)
-    rows = [",".join(map(str, row)) for row in np.column_stack([table, survives])]
-    Path("patients.csv").write_text("\n".join(["age,ascites,obesity,survives", *rows]) + "\n")
-    model = DecisionTreeClassifier(random_state=0).fit(table, survives)
-    onnx = to_onnx(model, table[:1].astype(np.float32), options={"zipmap": False})
-    Path("model.onnx").write_bytes(onnx.SerializeToString())
+    frame = pd.DataFrame({"age": rng.integers(30, 80, 60), "ascites": rng.integers(0, 2, 60)})
+    survives = (frame["age"] < 55) & (frame["ascites"] == 0)
+    frame.assign(survives=survives.astype(int)).to_csv("patients.csv", index=False)
+    for name, features in (("model", frame), ("network", Binariser().fit_transform(frame))):
+        array = np.asarray(features, np.float32)
+        model = DecisionTreeClassifier(random_state=0).fit(array, survives)
+        onnx = to_onnx(model, array[:1], options={"zipmap": False})
+        Path(f"{name}.onnx").write_bytes(onnx.SerializeToString())
     Path("rules.horn").write_text("ascites -> not_survives\n")
 
 
