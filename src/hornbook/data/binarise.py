@@ -120,7 +120,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The values of the variables: 1, 0, or NaN where the column's value is missing."""
         check_is_fitted(self)
         frame = self._columns(X, reset=False)
-        values = np.full((len(frame), len(self.conditions_)), np.nan)
+        values = np.full((len(frame), len(self.conditions_)), np.nan, order="F")
         known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
             rows = known[condition.column]
