@@ -12,8 +12,8 @@ import numpy as np
 from hornbook.data.binarise import Binariser
 from hornbook.data.dual import exclusivity
 from hornbook.data.table import Table
-from hornbook.distributions import Distribution, Labelled, Rows
-from hornbook.distributions.literals import Groups
+from hornbook.distributions import Distribution, Labelled, Mixture, Rows
+from hornbook.distributions.literals import Groups, Literals
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
@@ -198,6 +198,18 @@ def classifier_labels(
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
     """The user's rows with extra missing values and exchanged ones: what teachers are asked about."""
     return Rows(rows, MISSING, FLIPS, groups)
+
+
+def perturbed(rows: Batch, groups: Groups = ()) -> Mixture:
+    """The user's rows, spoiled, and children of two rows each: what classifiers are explained on.
+
+    A child has each column from one row or the other, so it is near the rows and yet none of
+    them. What holds of both holds of further rows more than what holds of these alone.
+    """
+    grouped = {v for group in groups for v in group}
+    alone = (v for v in Literals.of(rows.vocabulary, groups).drawn.tolist() if v not in grouped)
+    columns = (*groups, *((v,) for v in alone))
+    return Mixture((spoiled(rows, groups), Rows(rows, MISSING, 0.5, columns)), (0.5, 0.5))
 
 
 def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
