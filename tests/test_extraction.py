@@ -27,7 +27,7 @@ def rng(seed=0):
 
 THEORY = random_theory(12, 6, (2, 3), rng(1))
 PARTIAL = Random(THEORY.vocabulary)
-QUICK = Settings(pool=2000, size=3000, evaluation=1000, coherence=100)
+QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
 
 

@@ -15,8 +15,11 @@ from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Budget
 
-SHARES = {"stored": 0.5, "sampling": 0.25, "guided": 0.25}
-"""Half of the queries are answered from the pool; fresh samples keep it from being learned by heart."""
+SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "guided": 0.25}
+"""Half of the queries are answered from the pool; fresh samples keep it from being learned by heart.
+
+Rule by rule is asked only when the pool has nothing: its question is decisive late in a run.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Settings:
     min_precision: float = 0.9
     shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
     pool: int = 1 << 17
-    tries: int = 8
+    tries: int = 4
     max_rules: int = 100
     evaluation: int = 1 << 16
     coherence: int = 512

@@ -63,18 +63,29 @@ class Pool:
         self.rejected = Side(vocabulary)
         self.accepted = Side(vocabulary)
         self._given_up: list[NDArray[np.intp]] = []
+        self._judged: HornTheory | None = None
 
     def add(self, batch: Batch, accepted: Bools) -> None:
         """Remember labelled items."""
+        self._judged = None
         self.rejected.add(batch[~accepted], self.limit)
         self.accepted.add(batch[accepted], self.limit)
 
     def judge(self, hypothesis: HornTheory) -> None:
         """Find which items are open under a hypothesis."""
+        if hypothesis is self._judged:
+            return
+        self._judged = hypothesis
         self.rejected.close(~hypothesis.satisfied_by(self.rejected.batch))
         self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
         for term in self._given_up:
             self.rejected.open &= ~self.rejected.meeting(term)
+
+    def close(self, term: NDArray[np.intp]) -> None:
+        """Count the items that meet a term as judged: a rule is to reject them."""
+        self._judged = None
+        for side in (self.rejected, self.accepted):
+            side.open = side.open & ~side.meeting(term)
 
     @contextmanager
     def reopened(self, rejected: Words, accepted: Words) -> Iterator[None]:
@@ -86,6 +97,7 @@ class Pool:
 
     def give_up(self, item: Interpretation) -> None:
         """Stop offering an item, and items that say the same and more, as counterexamples."""
+        self._judged = None
         self._given_up.append(literals(item, len(self.vocabulary)))
 
     def missed(self) -> NDArray[np.intp]:

@@ -93,7 +93,7 @@ class Reviser:
         background: HornTheory,
         heads: Sequence[Head] | None = None,
         min_precision: float = 0.9,
-        tries: int = 8,
+        tries: int = 4,
         max_rules: int = 100,
         seed: int = 0,
     ) -> None:
@@ -185,9 +185,10 @@ class Reviser:
             best = max(rules, key=self._worth)
             if chosen and self._worth(best) <= 0:
                 break
-            chosen.append(best)
             rules.remove(best)
-            self.pool.judge(HornTheory(h.vocabulary, (*h, *chosen)))
+            if not HornTheory(h.vocabulary, (*h, *chosen)).entails(best):
+                chosen.append(best)
+            self.pool.close(self._term(best))
         return chosen
 
     def _superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
