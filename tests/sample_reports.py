@@ -76,11 +76,11 @@ def clinic(**changes) -> Report:
 def scored() -> Report:
     """A card in place of the rules."""
     features = Vocabulary.with_duals(FACTS)
-    lines = (Item(frozenset({3}), 3), Item(frozenset({0}), -2), Item(frozenset({1, 4}), -1))
+    lines = (Item(frozenset({3}), 3, 1), Item(frozenset({0}), -2, -1), Item(frozenset({1, 4}), -1))
     weighed = [(2, 0.8), (3, 0.95)]
     return clinic(
         rules=(),
-        card=Card(features, "survives", lines, 0.5),
+        card=Card(features, "survives", lines, 1),
         undetermined=None,
         default=None,
         curve=tuple(

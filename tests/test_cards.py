@@ -19,10 +19,10 @@ NAMES = ("a", "b", "c", "d")
 def cards(draw, names=NAMES):
     features = draw(st.sampled_from([Vocabulary(names), Vocabulary.with_duals(names)]))
     variables = st.integers(0, len(features) - 1)
-    points = st.integers(-4, 4).filter(bool)
+    points = st.tuples(st.integers(-4, 4), st.integers(-4, 4)).filter(any)
     bodies = draw(st.lists(st.frozensets(variables, min_size=1, max_size=3), max_size=5, unique=True))
-    items = tuple(Item(body, draw(points)) for body in bodies)
-    return Card(features, "dies", items, draw(st.integers(-12, 12)) / 2)
+    items = tuple(Item(body, *draw(points)) for body in bodies)
+    return Card(features, "dies", items, draw(st.integers(-12, 12)))
 
 
 def every(features):
@@ -33,11 +33,11 @@ def every(features):
 
 def added_up(card, row):
     """The score by the definition."""
-    score = 0.0
+    score = 0
     for item in card.items:
         values = [row[v] for v in item.body]
         if 0 not in values:
-            score += item.points if all(value == 1 for value in values) else item.points / 2
+            score += item.points if all(value == 1 for value in values) else item.if_unknown
     return score
 
 
@@ -103,7 +103,9 @@ def test_a_large_card_compiles_into_rules_that_stay_few():
     rng = np.random.default_rng(0)
     features = Vocabulary.with_duals([f"x{i}" for i in range(60)])
     points = rng.choice([-3, -2, -1, 1, 2, 3], 60)
-    card = Card(features, "dies", tuple(Item(frozenset({i}), int(p)) for i, p in enumerate(points)), 1)
+    card = Card(
+        features, "dies", tuple(Item(frozenset({i}), 2 * int(p), int(p)) for i, p in enumerate(points)), 1
+    )
     theory = compiled(card)
     total = 2 * abs(points).sum()
     assert (
@@ -117,27 +119,28 @@ def test_a_large_card_compiles_into_rules_that_stay_few():
 
 def test_the_label_of_a_row_is_explained_by_its_facts():
     features = Vocabulary(["ascites", "obese"])
-    card = Card(features, "dies", (Item(frozenset({0, 1}), 2), Item(frozenset({1}), -1)), 1)
+    card = Card(features, "dies", (Item(frozenset({0, 1}), 2, 1), Item(frozenset({1}), -1)), 1)
     derivation = compiled(card).explain("ascites & obese -> dies")
     assert "ascites_and_obese, because ascites ∧ obese → ascites_and_obese" in str(derivation)
-    assert str(card) == (
-        "  +2  ascites ∧ obese\n  −1  obese\n"
-        "half the points for what is unknown; 1 or more → dies, less → not_dies"
-    )
+    assert str(card).splitlines() == [
+        "true  unknown",
+        "  +2       +1  ascites ∧ obese",
+        "  −1        0  obese",
+        "1 or more → dies, less → not_dies",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("items", "threshold", "message"),
+    ("items", "message"),
     [
-        ((), 0.3, "multiple of ½"),
-        ((Item(frozenset(), 1),), 1, "has a literal and points"),
-        ((Item(frozenset({0}), 0),), 1, "has a literal and points"),
-        ((Item(frozenset({7}), 1),), 1, "outside the card's vocabulary"),
+        ((Item(frozenset(), 1),), "has a literal and points"),
+        ((Item(frozenset({0}), 0),), "has a literal and points"),
+        ((Item(frozenset({7}), 1),), "outside the card's vocabulary"),
     ],
 )
-def test_cards_that_make_no_sense_are_refused(items, threshold, message):
+def test_cards_that_make_no_sense_are_refused(items, message):
     with pytest.raises(HornbookError, match=message):
-        Card(Vocabulary(["a"]), "dies", items, threshold)
+        Card(Vocabulary(["a"]), "dies", items, 1)
 
 
 def test_the_label_is_not_among_the_features():

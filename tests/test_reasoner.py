@@ -101,7 +101,10 @@ def test_cards_add_up_as_in_python(browser):
             [interpretation(vocabulary, *state) for state in states], vocabulary
         )
         scores.append(card.scores(rows).tolist())
-        lines = [{"body": sorted(line.body), "points": line.points} for line in card.items]
+        lines = [
+            {"body": sorted(line.body), "points": line.points, "unknown": line.if_unknown}
+            for line in card.items
+        ]
         batch.append(
             {
                 "theory": theory_object(HornTheory(vocabulary)),
@@ -124,9 +127,11 @@ def random_card(rng, vocabulary):
     bodies = [
         rng.choice(len(vocabulary), rng.integers(1, 3), replace=False) for _ in range(rng.integers(1, 6))
     ]
-    points = rng.choice([-5, -2, -1, 1, 3, 4], len(bodies))
-    lines = (Item(frozenset(map(int, body)), int(worth)) for body, worth in zip(bodies, points, strict=True))
-    return Card(vocabulary, "label", tuple(lines), 1.5)
+    points = rng.choice([-5, -2, -1, 1, 3, 4], (len(bodies), 2))
+    lines = (
+        Item(frozenset(map(int, body)), *map(int, worth)) for body, worth in zip(bodies, points, strict=True)
+    )
+    return Card(vocabulary, "label", tuple(lines), 2)
 
 
 def random_theory(rng):

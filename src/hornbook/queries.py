@@ -105,7 +105,24 @@ class Estimated:
         return f"estimated: hypothesis and teacher differ on {self.disagreement} of: {self.distribution}"
 
 
-Guarantee: TypeAlias = Exact | Pac | Estimated | Unknown
+@dataclass(frozen=True)
+class Proved:
+    """It holds for every input, by a proof: `margin` is how far the output stays from a breach."""
+
+    by: str
+    margin: float
+    seconds: float
+
+    kind = "proved"
+
+    def __str__(self) -> str:
+        if self.margin == float("inf"):
+            return f"proved: nothing can violate it ({self.by})"
+        spent = f"with a margin of {self.margin:.2g}, in {self.seconds:.1f} s"
+        return f"proved for every input by {self.by}, {spent}"
+
+
+Guarantee: TypeAlias = Exact | Proved | Pac | Estimated | Unknown
 
 Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 

@@ -24,6 +24,7 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    depths,
     one_of_each_pair,
     split_at,
     tree_input,
@@ -130,11 +131,13 @@ def hoeffding_tree(
     return Baseline(
         "Hoeffding tree",
         partial(accepted_by, tree) if growing.settings.leaves == "majority" else growing.member,
+        tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
+        depths(tree),
     )
 
 

@@ -21,6 +21,7 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    depths,
     one_of_each_pair,
     split_at,
     tree_input,
@@ -82,11 +83,13 @@ def decision_tree(
     return Baseline(
         "decision tree",
         partial(accepted_by, tree),
+        tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         size,
         "fitted",
         {"size": size, "max_leaf_nodes": max_leaf_nodes},
+        depths(tree),
     )
 
 

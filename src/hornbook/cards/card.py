@@ -1,4 +1,4 @@
-"""Cards: points for what is true, half of them for what is unknown, and a threshold."""
+"""Cards: points for what is true, points for what is unknown, and a threshold."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from hornbook.logic.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Item:
-    """A line of a card: the points that go with a set of literals that are all true.
+    """A line of a card: the points of a set of literals that are all true.
 
     Where one of them is false there are no points. Where none is, but some are unknown, there
-    are half the points.
+    are the points `if_unknown`.
     """
 
     body: frozenset[int]
     points: int
+    if_unknown: int = 0
 
 
 @dataclass(frozen=True)
 class Card:
     """A score of small whole points: the label, if they reach the threshold, and its negation otherwise.
 
-    A value that is missing is something that was seen, and counts half. So a card always
-    decides, whereas a rule waits for what is unknown.
+    That a value is missing is something that was seen, and has points of its own. So a card
+    always decides, whereas a rule waits for what is unknown.
 
     Parameters
     ----------
@@ -42,32 +43,31 @@ class Card:
     items
         The lines, in the order in which they are read.
     threshold
-        A multiple of ½.
+        The least score for the label.
 
     Examples
     --------
     >>> features = Vocabulary(["ascites", "albumin=high"])
-    >>> card = Card(features, "dies", (Item(frozenset({0}), 2), Item(frozenset({1}), -3)), 0.5)
+    >>> card = Card(features, "dies", (Item(frozenset({0}), 2, 1), Item(frozenset({1}), -3)), 1)
     >>> print(card)
-      +2  ascites
-      −3  albumin=high
-    half the points for what is unknown; 0.5 or more → dies, less → not_dies
-    >>> batch = Batch.from_array([[1, 0], [1, np.nan], [np.nan, 1]], features)
+    true  unknown
+      +2       +1  ascites
+      −3        0  albumin=high
+    1 or more → dies, less → not_dies
+    >>> batch = Batch.from_array([[1, 0], [np.nan, np.nan], [1, 1]], features)
     >>> card.scores(batch), card.decide(batch)
-    (array([ 2. ,  0.5, -2. ]), array([ True,  True, False]))
+    (array([ 2,  1, -1]), array([ True,  True, False]))
 
     """
 
     vocabulary: Vocabulary
     label: str
     items: tuple[Item, ...]
-    threshold: float
+    threshold: int
 
     def __post_init__(self) -> None:
-        if not float(2 * self.threshold).is_integer():
-            raise HornbookError(f"the threshold of a card is a multiple of ½; got {self.threshold}")
         for item in self.items:
-            if not item.body or not item.points:
+            if not item.body or not (item.points or item.if_unknown):
                 raise HornbookError("a line of a card has a literal and points; leave out those without")
             if not all(0 <= v < len(self.vocabulary) for v in item.body):
                 raise HornbookError(f"{sorted(item.body)} names variables outside the card's vocabulary")
@@ -77,16 +77,14 @@ class Card:
         """How many literals a reader has to read."""
         return sum(len(item.body) for item in self.items)
 
-    def scores(self, batch: Batch) -> NDArray[np.float64]:
+    def scores(self, batch: Batch) -> NDArray[np.int64]:
         """The score of each interpretation."""
         if batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the card are over different vocabularies")
-        halves = np.zeros(len(batch), np.int64)
+        scores = np.zeros(len(batch), np.int64)
         for item in self.items:
-            true, false = values(batch, item.body)
-            for part in (true, ~false):  # a true item is in both, an unknown one in the latter only
-                halves += item.points * bits.flat(part, len(batch))
-        scores: NDArray[np.float64] = halves / 2
+            true, false = (bits.flat(words, len(batch)) for words in values(batch, item.body))
+            scores += item.points * true + item.if_unknown * ~(true | false)
         return scores
 
     def decide(self, batch: Batch) -> Bools:
@@ -95,15 +93,18 @@ class Card:
         return decided
 
     def __str__(self) -> str:
-        signed = [f"{item.points:+d}".replace("-", "−") for item in self.items]
-        width = max(map(len, signed), default=0)
         lines = [
-            f"  {points:>{width}}  {' ∧ '.join(self.vocabulary.named(item.body))}"
-            for points, item in zip(signed, self.items, strict=True)
+            f"{_signed(item.points):>4}  {_signed(item.if_unknown):>7}  "
+            + " ∧ ".join(self.vocabulary.named(item.body))
+            for item in self.items
         ]
-        threshold = f"{self.threshold:g}".replace("-", "−")
+        threshold = _signed(self.threshold).removeprefix("+")
         outcome = f"{threshold} or more → {self.label}, less → not_{self.label}"
-        return "\n".join([*lines, f"half the points for what is unknown; {outcome}"])
+        return "\n".join(["true  unknown", *lines, outcome])
+
+
+def _signed(points: int) -> str:
+    return f"{points:+d}".replace("-", "−") if points else "0"
 
 
 def values(batch: Batch, body: frozenset[int]) -> tuple[Words, Words]:

@@ -31,7 +31,7 @@ def compiled(card: Card) -> HornTheory:
     --------
     >>> from hornbook.cards.card import Item
     >>> features = Vocabulary.with_duals(["ascites", "obese"])
-    >>> card = Card(features, "dies", (Item(frozenset({0}), 2), Item(frozenset({1}), 1)), 2)
+    >>> card = Card(features, "dies", (Item(frozenset({0}), 2, 1), Item(frozenset({1}), 1)), 2)
     >>> theory = compiled(card)
     >>> theory.entails("ascites -> dies"), theory.entails("unknown_ascites & obese -> dies")
     (True, True)
@@ -42,18 +42,18 @@ def compiled(card: Card) -> HornTheory:
     names = _Names(card)
     terms = [names.term(item.body) for item in card.items]
     rules = [rule for term in dict.fromkeys(terms) for rule in _term_rules(names, term)]
-    total = 2 * sum(abs(item.points) for item in card.items)
-    # negative points are points for the contrary, and a threshold that is higher by as much
-    least = round(2 * card.threshold) - 2 * sum(min(item.points, 0) for item in card.items)
-    sides: tuple[list[Line], list[Line]] = ([], [])
+    for_label: list[Line] = []
+    against: list[Line] = []
+    least = most = 0
     for term, item in zip(terms, card.items, strict=True):
-        worth = abs(item.points)
-        for side, fact in zip(sides, (term.true, term.false)[:: 1 if item.points > 0 else -1], strict=True):
-            side.append([(fact, 2 * worth), (term.unknown, worth)])
-    goals = (least, total - least + 1)
-    heads = (card.label, f"not_{card.label}")
-    for lines, goal, head, kind in zip(sides, goals, heads, ("for", "against"), strict=True):
-        rules += _chain(names, lines, goal, head, kind)
+        worth = {term.true: item.points, term.unknown: item.if_unknown, term.false: 0}
+        low, high = min(worth.values()), max(worth.values())
+        least, most = least + low, most + high
+        # no fact lowers a count: points are counted above the least that a line can have
+        for_label.append([(fact, points - low) for fact, points in worth.items() if points > low])
+        against.append([(fact, high - points) for fact, points in worth.items() if points < high])
+    rules += _chain(names, for_label, card.threshold - least, card.label, "for")
+    rules += _chain(names, against, most - card.threshold + 1, f"not_{card.label}", "against")
     vocabulary = names.vocabulary()
     return HornTheory.background(vocabulary) | HornTheory(vocabulary, rules)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hornbook.cards import Card, compiled, observed
 from hornbook.classify.candidate import Candidate, Form, Point
+from hornbook.classify.search import chosen
 from hornbook.evaluate import Fidelity, RuleStatistics
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import Rule
@@ -27,8 +28,9 @@ class Explanation:
         The rules and their default, or the card.
     background
         What holds of features, label and its dual whatever the model says.
-    frontier
-        What was weighed: fidelity against literals to read, the shortest first.
+    weighed
+        What else could be said, each with what there is to read and how faithful it is, the
+        shortest first.
     fidelity
         How often `predict` gives the model's label on fresh samples, by which nothing was chosen.
     derived
@@ -51,7 +53,7 @@ class Explanation:
 
     said: Candidate
     background: HornTheory
-    frontier: tuple[Point, ...]
+    weighed: tuple[tuple[Candidate, Point], ...]
     fidelity: Fidelity
     derived: Fidelity
     statistics: tuple[RuleStatistics, ...]
@@ -90,6 +92,15 @@ class Explanation:
     def literals(self) -> int:
         """How many literals a reader has to read, heads aside."""
         return self.said.literals
+
+    @property
+    def frontier(self) -> tuple[Point, ...]:
+        """What was weighed: fidelity against literals to read, the shortest first."""
+        return tuple(point for _, point in self.weighed)
+
+    def within(self, literals: int) -> Candidate:
+        """The best that can be said with so many literals to read: the knee of the frontier, once seen."""
+        return chosen(self.weighed, literals) if self.weighed else self.said
 
     @cached_property
     def theory(self) -> HornTheory:

@@ -23,7 +23,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
-from hornbook.teachers import DRAWS, Unknowns, classifier_labels, spoiled
+from hornbook.teachers import DRAWS, Unknowns, classifier_labels, perturbed
 
 
 def explain_classifier(
@@ -60,7 +60,7 @@ def explain_classifier(
         breaks them.
     distribution
         Where the features of samples come from. By default the rows, with extra missing values
-        and exchanged ones.
+        and exchanged ones, and mixtures of two rows: `hornbook.teachers.perturbed`.
     unknown, draws
         How the model answers about ?: by itself, or by a majority of so many completions. See
         `hornbook.teachers.classifier_labels`.
@@ -77,8 +77,8 @@ def explain_classifier(
     >>> reading = Reading(form="rules", default=False, samples=2000, evaluation=1000)
     >>> found = explain_classifier(model, rows, "ill", reading, inputs=["fever", "cough"])
     >>> print(found)
-    fever → ill
     cough → ill
+    fever → ill
     not_fever ∧ not_cough → not_ill
     otherwise undetermined
 
@@ -90,7 +90,7 @@ def explain_classifier(
     background = HornTheory.background(vocabulary) | exclusivity(vocabulary, groups)
     budget = reading.budget
     ask = Budgeted(Checked(labels), budget.membership_queries, budget.seconds)
-    run = _Run(ask, distribution or spoiled(rows, groups), label, background, reading)
+    run = _Run(ask, distribution or perturbed(rows, groups), label, background, reading)
     return run.result(run.learn(watch), labels.describe())
 
 
@@ -144,7 +144,7 @@ class _Run:
         return Explanation(
             said,
             self.background,
-            tuple(point for _, point in sorted(self.weighed, key=lambda pair: pair[1].literals)),
+            tuple(sorted(self.weighed, key=lambda pair: pair[1].literals)),
             fidelity,
             derived,
             statistics,

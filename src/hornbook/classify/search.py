@@ -15,16 +15,16 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 
-PAYS = 0.01
+PAYS = 0.003
 """How much more faithful a card has to be than rules to be read in their place."""
 
-DERIVED = 0.02
+DERIVED = 0.05
 """How much more a right answer is worth that rules derive than one by default, and a wrong one less."""
 
 WRONG = -4.0
 """What a wrong answer is worth where there is no default, against 1 for a right one."""
 
-LITERAL = 1e-4
+LITERAL = 3e-5
 """What reading a literal costs, as a share of all samples."""
 
 
@@ -40,13 +40,13 @@ def candidates(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading
             yield replace(nothing, card=card, default=None)
 
 
-def chosen(weighed: Iterable[tuple[Candidate, Point]]) -> Candidate:
-    """The most faithful candidate, the shortest of equals; rules, where a card does not pay."""
+def chosen(weighed: Iterable[tuple[Candidate, Point]], literals: int | None = None) -> Candidate:
+    """The most faithful candidate with so many literals; rules, where a card does not pay."""
     best: dict[Form, tuple[float, Candidate]] = {}
     for candidate, point in sorted(weighed, key=lambda pair: pair[1].literals):
-        found = point.fidelity.estimate
-        if point.form not in best or found > best[point.form][0]:
-            best[point.form] = found, candidate
+        fits = literals is None or point.literals <= literals
+        if fits and (point.form not in best or point.fidelity.estimate > best[point.form][0]):
+            best[point.form] = point.fidelity.estimate, candidate
     rules, card = best["rules"], best.get("card")
     return card[1] if card is not None and card[0] - rules[0] > PAYS else rules[1]
 

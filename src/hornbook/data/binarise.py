@@ -21,7 +21,7 @@ from hornbook.data.profiles import Column, StreamedColumns, WholeColumns
 from hornbook.data.streams import TableStream
 from hornbook.data.table import Table
 from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
-from hornbook.logic.batch import Batch
+from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -65,10 +65,11 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> frame = pd.DataFrame({"age": [20.0, 40, 60, 100], "obesity": [0, 1, None, 1]})
     >>> binariser = Binariser().fit(frame)
     >>> binariser.transform(frame)
-    array([[ 1.,  0.,  0.,  0.],
-           [ 0.,  1.,  0.,  1.],
-           [ 0.,  1.,  0., nan],
-           [ 0.,  0.,  1.,  1.]])
+       age=low  age=middle  age=high  obesity
+    0      1.0         0.0       0.0      0.0
+    1      0.0         1.0       0.0      1.0
+    2      0.0         1.0       0.0      NaN
+    3      0.0         0.0       1.0      1.0
     >>> binariser.describe("age=high")
     'age > 80'
     >>> print(Binariser(dual=True).fit(frame[["obesity"]]).background())
@@ -116,10 +117,19 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._know(tuple(condition for several in conditions for condition in several))
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """The values of the variables: 1, 0, or NaN where the column's value is missing."""
+    def transform(self, X: Any) -> Any:
+        """The values of the variables: 1, 0, or NaN where the column's value is missing.
+
+        A frame gives a frame, so that the names stay with the values, and an array an array.
+        """
         check_is_fitted(self)
-        frame = self._columns(X, reset=False)
+        values = self._values(self._columns(X, reset=False))
+        given = as_frame(X)
+        if given is None:
+            return values
+        return pd.DataFrame(values, index=given.index, columns=list(self.vocabulary_))
+
+    def _values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         values = np.full((len(frame), len(self.conditions_)), np.nan)
         known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
@@ -129,7 +139,8 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def batch(self, X: Any) -> Batch:
         """The rows as partial interpretations."""
-        return Batch.from_array(np.asarray(self.transform(X)), self.vocabulary_)
+        check_is_fitted(self)
+        return Batch.from_array(self._values(self._columns(X, reset=False)), self.vocabulary_)
 
     def batches(self, frames: Iterable[Any]) -> Iterator[Batch]:
         """The rows of one frame after another, of a stream above all, as partial interpretations."""
@@ -147,6 +158,38 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         variable = self.vocabulary_.index(name)
         count = len(self.conditions_)
         return self.conditions_[variable % count].describe(negated=variable >= count)
+
+    def facts(self, column: str, value: str) -> Interpretation:
+        """What is known if a column has a value, given as a text: a number, a word, or the name of a bin.
+
+        Examples
+        --------
+        >>> binariser = Binariser().fit(pd.DataFrame({"age": [20.0, 40, 60, 100]}))
+        >>> binariser.facts("age", "high") == binariser.facts("age", "90")
+        True
+
+        """
+        check_is_fitted(self)
+        Vocabulary(self.columns_).index(column)  # refuses a column that is not there
+        own = [condition for condition in self.conditions_ if condition.column == column]
+        names = {condition.name for condition in own}
+        if value.strip() == "?":
+            return Interpretation(frozenset())
+        if f"{column}={value}" in names:
+            chosen = {name: float(name == f"{column}={value}") for name in names}
+            values = np.array([chosen.get(condition.name, np.nan) for condition in self.conditions_])
+            whole = np.hstack([values, 1 - values]) if self.dual else values
+            return Batch.from_array(whole[None, :], self.vocabulary_)[0]
+        told: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
+        numeric = not any(
+            isinstance(condition, Equals) and isinstance(condition.value, str) for condition in own
+        )
+        if np.isnan(told) and numeric and not isinstance(own[0], IsTrue):
+            bins = ", ".join(condition.name.removeprefix(f"{column}=") for condition in own)
+            raise HornbookError(f"column {column!r} is a number or one of {bins}, not {value!r}")
+        row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
+        row[column] = [told if numeric and not np.isnan(told) else value]
+        return self.batch(row)[0]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The names of the variables."""

@@ -128,7 +128,7 @@ class Report:
         The rules found, the most useful first.
     words
         For a variable's name, what it says: `{"albumin=high": "albumin > 4.1 g/dL"}`. A variable
-        that is left out is called by its name.
+        that is left out is called by its name, and a dual "not" what the other says.
     groups
         Sets of variables of which at most one is true, as a binariser knows them.
     guarantee
@@ -195,5 +195,8 @@ class Report:
 
     def say(self, variable: int) -> str:
         """What a variable says, in words."""
-        name = self.background.vocabulary.name(variable)
-        return self.words.get(name, name)
+        vocabulary = self.background.vocabulary
+        name, dual = vocabulary.name(variable), vocabulary.dual(variable)
+        if name in self.words or dual is None or dual > variable:
+            return self.words.get(name, name)
+        return f"not {self.say(dual)}"

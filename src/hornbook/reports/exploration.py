@@ -66,7 +66,11 @@ def _rule_object(rule: Rule) -> dict[str, Any]:
 
 def _card_object(vocabulary: Vocabulary, card: Card) -> dict[str, Any]:
     lines = [
-        {"body": sorted(vocabulary.variables(card.vocabulary.named(line.body))), "points": line.points}
+        {
+            "body": sorted(vocabulary.variables(card.vocabulary.named(line.body))),
+            "points": line.points,
+            "unknown": line.if_unknown,
+        }
         for line in card.items
     ]
     return {"label": vocabulary.index(card.label), "lines": lines, "threshold": card.threshold}
@@ -77,9 +81,10 @@ def _known_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[i
 
 
 def _sections(report: Report, askable: list[int]) -> list[dict[str, Any]]:
-    """The facts under the headings of their columns, single ones first."""
+    """The facts, those that share a column under its name, the others first."""
     names = report.background.vocabulary.names
-    column = {v: names[v].rpartition("=")[0] or names[v] for group in report.groups for v in group}
-    titles = dict.fromkeys([OTHER_FACTS, *(column.get(v, OTHER_FACTS) for v in askable)])
-    sections = [(title, [v for v in askable if column.get(v, OTHER_FACTS) == title]) for title in titles]
+    together = [[v for v in group if v in askable] for group in report.groups]
+    columns = [(names[group[0]].rpartition("=")[0], group) for group in together if len(group) > 1]
+    single = [v for v in askable if not any(v in group for _, group in columns)]
+    sections = [(OTHER_FACTS, single), *columns]
     return [{"title": title, "variables": variables} for title, variables in sections if variables]

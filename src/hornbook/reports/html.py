@@ -13,7 +13,7 @@ from hornbook.reports.charts import convergence_chart, fidelity_chart
 from hornbook.reports.content import Difference, Facts, Report, ReportedRule
 from hornbook.reports.exploration import base_variables, exploration, used_literals
 from hornbook.reports.page import render
-from hornbook.reports.wording import PROMISES, duration, meaning
+from hornbook.reports.wording import PROMISES, duration, meaning, signed
 
 IMPOSSIBLE = "impossible"
 """What ⊥ is called on the page."""
@@ -88,6 +88,7 @@ class _CardLine:
 
     body: list[str]
     points: str
+    unknown: str
     sign: str
 
 
@@ -105,12 +106,13 @@ def _card(report: Report, card: Card) -> _CardTable:
     lines = [
         _CardLine(
             [words.get(name, name) for name in card.vocabulary.named(line.body)],
-            f"{line.points:+d}".replace("-", "−"),
+            signed(line.points),
+            signed(line.if_unknown),
             "plus" if line.points > 0 else "minus",
         )
         for line in card.items
     ]
-    return _CardTable(words.get(card.label, card.label), f"{card.threshold:g}".replace("-", "−"), lines)
+    return _CardTable(words.get(card.label, card.label), signed(card.threshold).removeprefix("+"), lines)
 
 
 def _line(report: Report, reported: ReportedRule) -> _Line:

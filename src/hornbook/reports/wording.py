@@ -55,6 +55,18 @@ def short(number: int) -> str:
     return f"{number:,}"
 
 
+def signed(points: int) -> str:
+    """Points with their sign.
+
+    Examples
+    --------
+    >>> signed(3), signed(0), signed(-2)
+    ('+3', '0', '−2')
+
+    """
+    return f"{points:+d}".replace("-", "−") if points else "0"
+
+
 def duration(seconds: float) -> str:
     """A time in the units that suit it.
 

@@ -191,10 +191,10 @@
     data.card.lines.forEach(({ body }, number) => {
       const { status, value } = lines[number];
       if (status === "false") return;
-      const open = status === "open";
-      const term = element("dt", { textContent: body.map(say).join(" and ") + (open ? " (unknown: half)" : "") });
-      list.append(term, element("dd", { textContent: signed(value) }));
-      if (open) list.querySelectorAll(":scope > :nth-last-child(-n + 2)").forEach((cell) => cell.classList.add("open"));
+      const open = status === "unknown";
+      const className = open ? "open" : "";
+      const textContent = body.map(say).join(" and ") + (open ? " (unknown)" : "");
+      list.append(element("dt", { className, textContent }), element("dd", { className, textContent: signed(value) }));
     });
     const { threshold, label } = data.card;
     list.append(element("dt", { className: "total", textContent: "Score" }), element("dd", { className: "total", textContent: signed(score) }));

@@ -174,17 +174,17 @@ const Reasoner = (() => {
     return yes === no ? null : yes ? "yes" : "no";
   }
 
-  /* The points of a card: half of them for a line that is open, none for one that is false.
-     `low` and `high` bound what the score can become as open lines are settled. */
+  /* The points of a card: a line that is false has none, and one that is unknown its own.
+     `low` and `high` bound what the score can become as unknown lines are settled. */
   function score(program, card, state) {
     const { yes, no } = literals(program, state);
     const total = { score: 0, low: 0, high: 0, lines: [] };
-    for (const { body, points } of card.lines) {
-      const status = body.some((v) => no.has(v)) ? "false" : body.every((v) => yes.has(v)) ? "true" : "open";
-      const value = { false: 0, open: points / 2, true: points }[status];
+    for (const { body, points, unknown: open } of card.lines) {
+      const status = body.some((v) => no.has(v)) ? "false" : body.every((v) => yes.has(v)) ? "true" : "unknown";
+      const value = { false: 0, unknown: open, true: points }[status];
       total.score += value;
-      total.low += status === "open" ? Math.min(0, points) : value;
-      total.high += status === "open" ? Math.max(0, points) : value;
+      total.low += status === "unknown" ? Math.min(0, points, open) : value;
+      total.high += status === "unknown" ? Math.max(0, points, open) : value;
       total.lines.push({ status, value });
     }
     return total;
