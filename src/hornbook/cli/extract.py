@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from enum import StrEnum
@@ -18,9 +17,15 @@ from hornbook.cli.tables import table_of
 from hornbook.logic.errors import HornbookError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
     from hornbook.extractor import HornExtractor
+    from hornbook.logic.rule import Rule
+    from hornbook.oracles.adapters import Predictor
+    from hornbook.queries import Guarantee
+    from hornbook.runs.proving import Proof
 
 
 class Method(StrEnum):
@@ -73,6 +78,11 @@ def extract(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
     ] = False,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove each rule for every input, or refute it; ReLU networks.")
+    ] = False,
+    proof_seconds: Annotated[float, typer.Option(min=0.1, help="What the proof of a rule may take.")] = 60.0,
+    proof_total: Annotated[float | None, typer.Option(help="What all proofs together may take.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Write over what the folder holds.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -91,11 +101,14 @@ def extract(
 
       hornbook extract hcc-synthetic --train --method queries --max-queries 50 -o run/
 
+      hornbook extract hcc-synthetic --train --form rules --proof -o run/
+
     """
     from hornbook.extraction import INTERRUPTED
+    from hornbook.extractor.display import lines
     from hornbook.intervals import check_tolerances
-    from hornbook.runs import metrics_object, ready, reported
-    from hornbook.runs.display import lines
+    from hornbook.oracles.adapters import as_predictor
+    from hornbook.runs import metrics_object, ready
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -117,48 +130,67 @@ def extract(
         "encoding": encoding,
         "random_state": seed,
     }
-    binariser = _binariser(table, judge)
-    about, subject = _model(model, trust_pickle) if model else _trained(table, binariser, judge, seed)
+    if model is not None:
+        about, subject = _model(model, trust_pickle)
+        binariser = _binariser(table, judge, as_predictor(subject, encoding=encoding, name=model.name))
+    else:
+        binariser = _binariser(table, judge)
+        about, subject = _trained(table, binariser, judge, seed)
     extractor = _extractor(subject, table, binariser, positive, settings)
     frame = table.frame if judge else table.features
     if output is not None:
-        _begin(output, table, data, about, settings, binariser, force)
+        source = {"target": target, "positive": positive, "above": above}
+        _begin(output, table, data, source, about, settings, binariser, force)
         _keep(subject, output, train)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
+    proofs = []
+    if proof:
+        kept_model = output / "model.safetensors" if output is not None and train else model
+        proofs = _proofs(extractor, output, kept_model, proof_seconds, proof_total)
     if output is not None:
-        _save(output, extractor, table, about, settings)
+        guarantees = {each.rule: each.guarantee for each in proofs}
+        _save(output, extractor, table, about, settings, guarantees)
     reading = extractor.reading_
     if as_json:
         kept = None if output is None else str(output)
         emit_json(
-            {**metrics_object(reading), "model": about, "folder": kept, "theory": str(extractor.theory_)}
+            {
+                **metrics_object(reading),
+                "model": about,
+                "folder": kept,
+                "theory": str(extractor.theory_),
+                **({"proofs": [_proof_entry(each, extractor) for each in proofs]} if proof else {}),
+            }
         )
     else:
-        emit("\n".join(lines(reading.answers, reported(extractor), extractor.reader_.describe)))
-        emit("\n".join(_summary(extractor, about, output)))
+        emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
+        emit("\n".join([*_proof_lines(proofs, extractor), *_summary(extractor, about, output)]))
     if reading.stop_reason == INTERRUPTED:
         where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
         print(f"hornbook: interrupted{where}", file=sys.stderr)
         raise typer.Exit(130)
 
 
-def _binariser(table: Table, judge: bool) -> Binariser:
+def _binariser(table: Table, judge: bool, predictor: Predictor | None = None) -> Binariser:
     from hornbook.data.binarise import Binariser
+    from hornbook.oracles.columns import fitted_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
-    return Binariser(dual=True, kinds=kinds).fit(frame)
+    if predictor is None:
+        return Binariser(dual=True, kinds=kinds).fit(frame)
+    return fitted_binariser([predictor], frame, kinds)
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
     from hornbook.oracles.adapters import load_model
+    from hornbook.runs.folder import checksum
 
     subject = load_model(path, trust_pickle)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"name": path.name, "path": str(path.resolve()), "sha256": digest}, subject
+    return {"name": path.name, "path": str(path.resolve()), "sha256": checksum(path)}, subject
 
 
 def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
@@ -197,7 +229,8 @@ def _extractor(
 def _begin(
     folder: Path,
     table: Table,
-    source: str,
+    data: str,
+    source: dict[str, Any],
     about: dict[str, Any],
     settings: dict[str, Any],
     binariser: Binariser,
@@ -205,17 +238,18 @@ def _begin(
 ) -> None:
     from hornbook.runs import begin, versions
 
-    path = Path(source)
+    path = Path(data)
     begin(
         folder,
         {
             "command": join(["hornbook", *sys.argv[1:]]),
             "versions": versions(),
             "data": {
-                "source": str(path.resolve()) if path.exists() else source,
+                "source": str(path.resolve()) if path.exists() else data,
                 "name": table.name,
                 "sha256": table.checksum(),
                 "describe": table.describe(),
+                **source,
             },
             "target": table.label,
             "model": about,
@@ -233,8 +267,45 @@ def _keep(subject: Any, folder: Path, train: bool) -> None:
         subject.save(folder / MODEL)
 
 
+def _proofs(
+    extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
+) -> list[Proof]:
+    from hornbook.oracles.proof.certificate import PROOFS
+    from hornbook.runs.proving import prove, prover_of
+
+    rules = extractor.reading_.answers.rules
+    with progress("proving rules", len(rules)) as watch:
+        path = None if folder is None else folder / PROOFS
+        return prove(prover_of(extractor, seconds), rules, path, model, total=total, watch=watch)
+
+
+def _proof_lines(proofs: list[Proof], extractor: HornExtractor) -> list[str]:
+    """What became of each rule, as comments."""
+    told = []
+    for each in proofs:
+        told.append(f"# {extractor.say(each.rule)}: {each.verdict}")
+        if each.repair is not None and each.mended:
+            prime = "nothing to spare" if each.repair.is_prime else "perhaps with literals to spare"
+            told.append(f"#   holds for every input, {prime}: {extractor.say(each.repair.rule)}")
+    return told
+
+
+def _proof_entry(each: Proof, extractor: HornExtractor) -> dict[str, Any]:
+    from hornbook.oracles.proof.certificate import verdict_object
+
+    vocabulary = extractor.theory_.vocabulary
+    repair = each.repair if each.mended else None
+    mended = None if repair is None else verdict_object(vocabulary, repair.rule, repair.verdict)
+    return {**verdict_object(vocabulary, each.rule, each.verdict), "repaired": mended}
+
+
 def _save(
-    folder: Path, extractor: HornExtractor, table: Table, about: dict[str, Any], settings: dict[str, Any]
+    folder: Path,
+    extractor: HornExtractor,
+    table: Table,
+    about: dict[str, Any],
+    settings: dict[str, Any],
+    guarantees: Mapping[Rule, Guarantee],
 ) -> None:
     from hornbook.reports.html import to_html
     from hornbook.runs import save
@@ -249,8 +320,9 @@ def _save(
         data=(("table", table.describe()), ("SHA-256", table.checksum())),
         settings=_facts(settings),
         truth=truth,
+        guarantees=guarantees,
     )
-    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report))
+    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), guarantees)
 
 
 def _facts(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -267,6 +339,7 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
             f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
         )
     told.append(f"fidelity to the model on fresh samples: {extractor.fidelity_}")
+    told.append(f"on the rows themselves: {extractor.rows_fidelity_}")
     if extractor.labels_:
         told.append(f"decided by the default: {extractor.undetermined_}")
     told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")
@@ -274,4 +347,4 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
     told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
     if folder is not None:
         told.append(f"kept in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {line}" for line in told]
+    return [f"# {' '.join(line.split())}" for line in told]

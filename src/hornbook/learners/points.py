@@ -26,11 +26,14 @@ from hornbook.logic.bits import Bools
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200)
 """Numbers of literals at which a card is made."""
 
-BUILT = 12
-"""The number of lines up to which cards are built up too."""
+BUILT = 8
+"""The number of lines up to which cards are built up too, of single literals and of pairs as well."""
 
 FITTED = 1 << 14
 """Samples that weights are fitted to; points are moved by all."""
+
+SCALES = 2
+"""Roundings of the weights from which points are moved."""
 
 THINNED = 0.9
 """The least share of columns that is kept when the weakest go, before weights are fitted anew."""
@@ -65,16 +68,16 @@ def cards(batch: Batch, labels: Bools, label: str, max_literals: int, max_points
     fitted, known = batch[:FITTED], labels[:FITTED]
     bodies = [frozenset({v}) for v in Literals.of(batch.vocabulary).drawn.tolist()]
     terms = with_pairs(Terms.of(fitted, bodies).varied(), fitted, known)
+    singles = terms.kept(np.flatnonzero(terms.costs == 1))
     sizes = [size for size in SIZES if size < max_literals] + [max_literals]
-    for thin in thinned(terms, known, sizes):
-        whole = Terms.of(batch, list(thin.bodies))
-        starts = (rounded(thin, max_points, most) for most in range(1, max_points + 1))
-        start = max(starts, key=lambda points: agreement(scores(whole, points), labels)[0])
-        yield card_of(whole, batch, labels, label, moved(whole, labels, start, max_points))
-    for chosen, points in built(terms, known, max_points, BUILT):
-        whole = Terms.of(batch, [terms.bodies[i] for i in chosen])
-        if whole.costs.sum() <= max_literals:
-            yield card_of(whole, batch, labels, label, moved(whole, labels, points, max_points))
+    for offered in (singles, terms):
+        for thin in thinned(offered, known, sizes):
+            whole = Terms.of(batch, list(thin.bodies))
+            yield card_of(whole, batch, labels, label, whole_points(thin, whole, labels, max_points))
+        for chosen, points in built(offered, known, max_points, BUILT):
+            whole = Terms.of(batch, [offered.bodies[i] for i in chosen])
+            if whole.costs.sum() <= max_literals:
+                yield card_of(whole, batch, labels, label, moved(whole, labels, points, max_points))
 
 
 def thinned(terms: Terms, labels: Bools, sizes: list[int]) -> Iterator[Terms]:
@@ -91,6 +94,17 @@ def thinned(terms: Terms, labels: Bools, sizes: list[int]) -> Iterator[Terms]:
             terms = terms.kept(np.sort(order[goes:]))
         if terms.costs.sum() > following:
             yield terms
+
+
+def whole_points(fitted: Terms, terms: Terms, labels: Bools, limit: int) -> Points:
+    """The best whole points that moves find, from weights rounded at the best scales."""
+
+    def right(points: Points) -> int:
+        return agreement(scores(terms, points), labels)[0]
+
+    starts = [rounded(fitted, limit, most) for most in range(1, limit + 1)]
+    best = sorted(starts, key=right)[-SCALES:]
+    return max((moved(terms, labels, start, limit) for start in best), key=right)
 
 
 def rounded(terms: Terms, limit: int, most: int) -> Points:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import pandas as pd
 from hornbook.answers import FREE
 from hornbook.extraction import Point
 from hornbook.extractor import HornExtractor
-from hornbook.extractor.subject import said
+from hornbook.extractor.subject import Subject, said
 from hornbook.intervals import Share
-from hornbook.queries import Budget
+from hornbook.logic.rule import Rule
+from hornbook.queries import Budget, Guarantee
 from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
 
 DIFFERENCES = 10
@@ -28,6 +29,7 @@ def report_of(
     data: Facts = (),
     settings: Facts = (),
     truth: Any = None,
+    guarantees: Mapping[Rule, Guarantee] | None = None,
 ) -> Report:
     """What an extractor has to say about the table that it was fitted to.
 
@@ -41,12 +43,19 @@ def report_of(
         What the model is, what it was asked about, and how.
     truth
         The true class of each row, as 0 and 1, where it is known.
+    guarantees
+        What was proved of rules.
 
     """
     reading, reader = extractor.reading_, extractor.reader_
     answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
     told = said(extractor.subjects_, frame)
-    notes = [f"Unknown values: {worst.unknowns}."]
+    notes = [
+        f"Unknown values: {worst.unknowns}.",
+        f"On the {len(frame)} rows of the table as they are, rules and model agree on {faithfulness.rows}.",
+    ]
+    if isinstance(extractor.subjects_[0], Subject) and extractor.subjects_[0].by_columns:
+        notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {faithfulness.conflicts}.")
     subject = " and ".join(answers.labels) or "what it accepts"
@@ -54,7 +63,7 @@ def report_of(
         title=f"What {extractor.subjects_[0].predictor.name} says about {subject}",
         background=answers.uncounted().background,
         card=answers.card,
-        rules=tuple(reported(extractor)),
+        rules=tuple(reported(extractor, guarantees or {})),
         guarantee=worst.guarantee,
         fidelity=faithfulness.agreement,
         stop_reason=reading.stop_reason,
@@ -86,10 +95,12 @@ def report_of(
     )
 
 
-def reported(extractor: HornExtractor) -> Iterator[ReportedRule]:
+def reported(
+    extractor: HornExtractor, guarantees: Mapping[Rule, Guarantee] | None = None
+) -> Iterator[ReportedRule]:
     """The rules and what each is worth."""
     for found in extractor.reading_.rules:
-        yield ReportedRule(found.rule, found.support, found.precision)
+        yield ReportedRule(found.rule, found.support, found.precision, (guarantees or {}).get(found.rule))
 
 
 def _contradicted(told: Any, truth: Any) -> Share:
