@@ -240,8 +240,11 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
 
 
 def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
-    """A fact by name: the bin that is true, or all that are said to be false."""
+    """A fact by name: the bin that is true, all that are said to be false, or the column that is missing."""
     unit = sorted(unit)
+    first = vocabulary.name(unit[0])
+    if len(unit) > 1 and first.startswith("unknown_"):
+        return first.rpartition("=")[0]
     positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
     return " and ".join(vocabulary.name(v) for v in positive or unit)
 
