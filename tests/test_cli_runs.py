@@ -15,10 +15,11 @@ from commands import is_one_line, runner
 
 from hornbook import HornTheory, __version__
 from hornbook.cli import main
+from hornbook.cli.app import app
 from hornbook.runs import Run
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ["check", "compare", "datasets", "explain", "extract", "learn", "random", "show"]
+COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
 
 
 @pytest.fixture
@@ -49,6 +50,16 @@ def test_text_is_the_theory_again(hornbook, runs):
     whole = hornbook("show", runs / "rules", "--background").stdout
     assert HornTheory.parse(whole, run.answers.theory.vocabulary).equivalent(run.answers.theory)
     assert "or more → virginica" in hornbook("show", runs / "card").stdout
+
+
+def test_a_card_that_is_read_back_has_the_points_that_were_reported(runs):
+    card = Run.load(runs / "card").answers.card
+    page = (runs / "card" / "report.html").read_text("utf-8")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    lines = json.loads(data)["card"]["lines"]
+    kept = [(item.points, item.if_unknown) for item in card.items]
+    assert kept == [(line["points"], line["unknown"]) for line in lines]
+    assert any(unknown for _, unknown in kept)
 
 
 @pytest.mark.parametrize("form", ["rules", "card"])
@@ -144,11 +155,8 @@ def test_every_command_is_documented_with_examples(hornbook):
         assert command == "random" or "--json" in text
 
 
-def test_all_commands_are_known_here(hornbook):
-    from hornbook.cli.app import app
-
-    named = {entry.name or entry.callback.__name__ for entry in app.registered_commands}
-    assert named >= set(COMMANDS) and all(hornbook(name, "--help").returncode == 0 for name in named)
+def test_all_commands_are_here(hornbook):
+    assert set(COMMANDS) >= {"check", "compare", "datasets", "explain", "extract", "learn", "random", "show"}
     assert hornbook("--version").stdout == f"hornbook {__version__}\n"
 
 

@@ -70,12 +70,12 @@ def table(answers: Answers, rules: Iterable[Measured], title: str, describe: Des
 
     shown = Table(title=plain(title), title_justify="left")
     if answers.card is not None:
-        for heading in ("points", "if unknown", "if"):
+        for heading in ("points", "unknown", "if"):
             shown.add_column(heading, justify="left" if heading == "if" else "right")
         for item in answers.card.items:
             named = answers.card.vocabulary.named(item.body)
-            words = plain(" and ".join(map(describe, named)))
-            shown.add_row(f"{item.points:+d}", f"{item.if_unknown:+d}", words)
+            points = (f"{points:+d}" for points in (item.points, item.if_unknown))
+            shown.add_row(*points, plain(" and ".join(map(describe, named))))
         shown.caption = plain(str(answers.card).splitlines()[-1])
         return shown
     for heading in HEADINGS:
