@@ -90,13 +90,8 @@ def _csv(run: Run, background: bool) -> str:
         writer.writerow(["points", "if_unknown", "if", "in words"])
         for item in answers.card.items:
             names = answers.card.vocabulary.named(item.body)
-<<<<<<< HEAD
-            words = " and ".join(map(run.describe, names))
-            writer.writerow([item.points, item.if_unknown, " & ".join(names), words])
-=======
             points = (item.points, item.if_unknown)
             writer.writerow([*points, " & ".join(names), " and ".join(map(run.describe, names))])
->>>>>>> main
         return table.getvalue()
     writer.writerow(["if", "then", "in words", "applies_to", "right_on"])
     worth = {reported.rule: reported for reported in run.rules}
