@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hornbook.logic import arrays
 from hornbook.logic.bits import WORD, Words
 from hornbook.logic.errors import HornbookError
 
@@ -36,8 +37,11 @@ def as_numbers(
 ) -> NDArray[Any]:
     """The (64·words, n) array of numbers behind two (n, words) matrices of bits.
 
-    Order `F` is the cheaper: it is the layout that the bits have already.
+    Order `F` is the cheaper: it is the layout that the bits have already. On a device the
+    numbers are `float32`.
     """
+    if not arrays.on_host(true):
+        return _on_device(true, false, values, order)
     dtype = np.dtype(dtype)
     if dtype.kind != "f" and not all(float(value).is_integer() for value in values):
         raise HornbookError(f"{dtype} cannot hold {tuple(values)} for true, false and unknown")
@@ -50,14 +54,13 @@ def as_numbers(
 def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Eight items at a time, which are a byte of true and a byte of false bits."""
     width, count = true.shape
-    padded = np.zeros((2, width, count | 1), np.uint64)  # an odd number of words, see `TILE`
-    padded[0, :, :count], padded[1, :, :count] = true, false
-    ones, zeros = padded.view(np.uint8)
-    index = zeros.astype(np.intp)
-    index <<= 8
-    index |= ones
-    numbers = np.empty((width, (count | 1) * WORD), dtype)
-    _look_up(_table(values, dtype, 8), index, numbers)
+    padded = count | 1  # an odd number of words, see `TILE`
+    patterns = np.zeros((width, 8 * padded), np.uint16)
+    patterns[:, : 8 * count] = _octets(false)
+    patterns <<= 8
+    patterns[:, : 8 * count] |= _octets(true)
+    numbers = np.empty((width, padded * WORD), dtype)
+    _look_up(_table(values, dtype, 8), patterns.astype(np.intp), numbers)
     return numbers[:, : count * WORD].T
 
 
@@ -76,6 +79,26 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
         index = eights.view(np.uint8).transpose(2, 0, 1).astype(np.intp, order="C")
         _look_up(table, index.reshape(-1, quads), numbers[start * WORD : (start + TILE) * WORD])
     return numbers[:, :width]
+
+
+def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
+    """What `_by_variable` does, with tensors."""
+    torch = arrays.module_of(true)
+    ones, zeros = (words.contiguous().view(torch.uint8).int() for words in (true, false))
+    table = _table_on(str(true.device), values)
+    numbers: NDArray[Any] = torch.nn.functional.embedding(zeros << 8 | ones, table).reshape(len(true), -1).T
+    if order == "C":
+        numbers = torch.clone(numbers, memory_format=torch.contiguous_format)
+    return numbers
+
+
+@lru_cache(maxsize=8)
+def _table_on(device: str, values: Values) -> Any:
+    return arrays.on_device(_table(values, np.dtype(np.float32), 8), device)
+
+
+def _octets(words: Words) -> NDArray[np.uint8]:
+    return (words if words.strides[1] == words.itemsize else words.copy()).view(np.uint8)
 
 
 def _turn(eights: Words) -> None:
