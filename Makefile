@@ -4,19 +4,28 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := requirements.lock
 
-.PHONY: demo test check format benchmarks clean
+.PHONY: demo test check browser format benchmarks clean
 
 demo: .venv/demo.stamp
-	$(BIN)/hornbook learn
+	$(BIN)/hornbook reproduce --scale quick -o run/demo
 
 test: check
 
-check: .venv/test.stamp
+check: .venv/test.stamp browser
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
+
+# Reports are tested in Chromium. Where it is absent and may not be installed, those tests skip.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || \
+		echo "Chromium could not be installed: the tests of reports in a browser will skip"; \
+	else echo "no Chromium here: the tests of reports in a browser will skip"; fi
 
 format: .venv/test.stamp
 	$(BIN)/ruff format
@@ -32,7 +41,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo.stamp: .venv/bin/python pyproject.toml $(LOCK)
-	$(BIN)/pip install --quiet --constraint $(LOCK) --editable .
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[river,torch]"
 	touch $@
 
 .venv/test.stamp: .venv/bin/python pyproject.toml $(LOCK)

@@ -10,9 +10,7 @@ the same fresh sample. Without --data the synthetic cohort is used.
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,23 +19,18 @@ from rich.table import Table
 
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
 from hornbook.data import load_dataset
-from hornbook.distributions import Mixture
 from hornbook.evaluate import disagreement
 from hornbook.experiments.network import MLP
-from hornbook.experiments.plan import Net
+from hornbook.experiments.paper import NETS, QUERIES, read_by_lrn_star
 from hornbook.experiments.task import Task
 from hornbook.extraction import Settings, extract
 from hornbook.intervals import Share
-from hornbook.learners.lrn_star import lrn_star
 from hornbook.learners.shrink import Shrink, shrink_one_zero
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.filters import Counted
 from hornbook.oracles.guided import Guided
-from hornbook.oracles.sampling import CHUNK
-from hornbook.queries import Budget, Counterexample, Membership, Unknown
+from hornbook.queries import Budget, Membership
 
-NET = Net((32, 16, 8, 16, 32), 0.1)
-QUERIES, SAMPLE, FRESH = 100, 708_344, 1 << 18
+NET = NETS[0][0]
+SAMPLE, FRESH = 708_344, 1 << 18
 
 
 @dataclass
@@ -72,41 +65,17 @@ class Timed:
         return self.log_odds(batch) > 0
 
 
-def missing_rules(member: Membership, distribution: Mixture, rng: np.random.Generator) -> Callable:
-    """The paper's equivalence query: the first sample that only the network rejects."""
-
-    def equivalent(hypothesis: HornTheory) -> Counterexample | Unknown:
-        for _ in range(-(-SAMPLE // CHUNK)):
-            batch = distribution.draw(CHUNK, rng)
-            missed = np.flatnonzero(hypothesis.satisfied_by(batch) & ~member(batch))
-            if len(missed):
-                return Counterexample(batch[int(missed[0])])
-        return Unknown("none found")
-
-    return equivalent
-
-
 def paper(task: Task, network: Timed, name: str, shrink: Shrink | None, seed: int) -> Row:
     """LRN* as the paper writes it, with or without smaller counterexamples."""
-    start, counted = time.perf_counter(), Counted(network)
-    background = HornTheory.background(task.rows.vocabulary)
-    steps = lrn_star(
-        task.rows.vocabulary,
-        counted,
-        missing_rules(counted, task.mixed, np.random.default_rng(seed)),
-        background=background,
-        shrink=shrink,
-        strict=False,
-    )
-    *_, last = islice(steps, QUERIES + 1)
-    found = [rule for rule in last.hypothesis if rule not in set(background)]
+    start = time.perf_counter()
+    found = read_by_lrn_star(network, task.mixed, SAMPLE, np.random.default_rng(seed), shrink=shrink)
     return Row(
         name,
-        last.hypothesis.satisfied_by,
-        len(found),
-        float(np.mean([len(rule.body) for rule in found])),
-        QUERIES,
-        counted.questions,
+        found.theory.satisfied_by,
+        len(found.rules),
+        float(np.mean([len(rule.body) for rule in found.rules])),
+        found.equivalence_queries,
+        found.membership_queries,
         time.perf_counter() - start,
     )
 

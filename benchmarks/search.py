@@ -36,7 +36,7 @@ def random_examples(rng: np.random.Generator) -> Examples:
 def batched(nets: list[Net], setting: Setting, device: str, processes: int | None) -> float:
     """Seconds to train the nets on every fold."""
     started = time.perf_counter()
-    scores = search.score(nets, setting, device=device, processes=processes)
+    scores = search.score(nets, setting, device=device, n_jobs=processes)
     elapsed = time.perf_counter() - started
     for failures in scores.failures():
         print(f"    {failures}")
@@ -77,7 +77,7 @@ def main() -> None:
 
     print(f"torch {torch.__version__} on {args.device}, {args.optimiser}, {args.epochs} epochs")
     warm = Setting(setting.inputs, setting.labels, folds, Training(args.optimiser, 1))
-    search.score(nets[::200], warm, device=args.device, processes=args.processes)
+    search.score(nets[::200], warm, device=args.device, n_jobs=args.processes)
     seconds = batched(chosen, setting, args.device, args.processes)
     rate = len(chosen) * FOLDS / seconds
     print(f"in lockstep: {len(chosen) * FOLDS} trainings in {seconds:.2f} s, {rate:.1f} a second")

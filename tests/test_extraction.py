@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Random
 from hornbook.extraction import PATIENCE, Settings, extract
 from hornbook.logic.generate import random_theory
+from hornbook.oracles import sampling
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.filters import Counted, Voted
 from hornbook.oracles.guided import Guided
 from hornbook.queries import Budget, Estimated, Pac, Unknown
 from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
+from hornbook.traces import read_trace
 
 
 def rng(seed=0):
@@ -24,7 +27,7 @@ def rng(seed=0):
 
 THEORY = random_theory(12, 6, (2, 3), rng(1))
 PARTIAL = Random(THEORY.vocabulary)
-QUICK = Settings(pool=2000, size=3000, evaluation=1000)
+QUICK = Settings(pool=2000, size=3000, evaluation=1000, coherence=100)
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
 
 
@@ -112,6 +115,14 @@ def test_the_same_seed_gives_the_same_run(teacher):
     assert without_seconds(first.trace.entries) != without_seconds(other.trace.entries)
 
 
+def test_the_number_of_processes_changes_nothing(monkeypatch):
+    monkeypatch.setattr(sampling, "CHUNK", 256)
+    for extras in ({}, {"margin": NETWORK.margin}):
+        alone, shared = (extract(NETWORK, PARTIAL, QUICK, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
+        assert shared.theory == alone.theory and shared.membership_queries == alone.membership_queries
+        assert without_seconds(shared.trace.entries) == without_seconds(alone.trace.entries)
+
+
 def guided(member, margin):
     return Guided(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 
@@ -177,24 +188,24 @@ def test_a_killed_run_resumes_to_the_same_result(name, tmp_path):
     whole = extract(member, PARTIAL, settings, trace=path, **options)
     text = path.read_text("utf-8")
     lines = text.splitlines(keepends=True)
-    assert [json.loads(line) for line in lines] == whole.trace.entries
+    assert read_trace(path)[1] == whole.trace.entries
     happened = [entry for entry in whole.trace.entries if "change" in entry]
     assert expected <= {
         word for entry in happened for word in (entry["counterexample"]["found_by"], *entry["change"])
     }
     half = len(lines) // 2
     middle = "".join(lines[:half])
-    cuts = ["".join(lines[:1]), middle + lines[half][:40], middle.rstrip("\n"), "".join(lines[:-1]), text]
+    cuts = ["".join(lines[:2]), middle + lines[half][:40], middle.rstrip("\n"), "".join(lines[:-1]), text]
     for cut in cuts:
         path.write_text(cut, "utf-8")
         resumed = extract(member, PARTIAL, settings, trace=path, **options)
         assert resumed.theory.rules == whole.theory.rules
         assert without_seconds(resumed.trace.entries) == without_seconds(whole.trace.entries)
-        written = map(json.loads, path.read_text("utf-8").splitlines())
-        assert without_seconds(written) == without_seconds(whole.trace.entries)
+        assert without_seconds(read_trace(path)[1]) == without_seconds(whole.trace.entries)
         assert resumed.refuted == whole.refuted and resumed.frontier == whole.frontier
         assert (resumed.stop_reason, resumed.guarantee) == (whole.stop_reason, whole.guarantee)
         assert resumed.membership_queries == whole.membership_queries
+        assert (resumed.statistics, resumed.coherence) == (whole.statistics, whole.coherence)
 
 
 def test_a_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
@@ -214,10 +225,75 @@ def test_a_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
 
 def test_what_is_no_trace_is_refused_and_kept(tmp_path):
     path = tmp_path / "trace.jsonl"
-    path.write_text("some notes\n{}\n")
-    with pytest.raises(HornbookError, match="line 1: not a trace; remove the file"):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=path)
-    assert path.read_text() == "some notes\n{}\n"
+    for text in ("some notes\n{}\n", '{"query": 1}\n'):
+        path.write_text(text)
+        with pytest.raises(HornbookError, match="line 1: not a trace; remove the file"):
+            extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=path)
+        assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"settings": replace(QUICK, seed=1)}, "seed=0, not 1"),
+        ({"settings": replace(QUICK, min_precision=0.5)}, "min_precision=0.9, not 0.5"),
+        ({"distribution": Random(THEORY.vocabulary, missing=0.1)}, "distribution="),
+        ({"heads": [3]}, r"heads=None, not \['v4'\]"),
+        ({"background": HornTheory(THEORY.vocabulary, [Rule({0}, 1)])}, "background="),
+        ({"guided": lambda member, margin: guided(member, margin)}, "guided=False, not True"),
+    ],
+)
+def test_a_trace_is_tied_to_its_settings(changed, named, tmp_path):
+    path = tmp_path / "trace.jsonl"
+    short = replace(QUICK, budget=Budget(equivalence_queries=2))
+    run = {"member": THEORY.satisfied_by, "distribution": PARTIAL, "settings": short, "trace": path}
+    extract(**run)
+    text = path.read_text("utf-8")
+    with pytest.raises(HornbookError, match=f"is the trace of a run with {named}.*or another file"):
+        extract(**run | changed)
+    assert path.read_text("utf-8") == text
+    longer = extract(**run | {"settings": QUICK})
+    assert longer.theory.rules == extract(THEORY.satisfied_by, PARTIAL, QUICK).theory.rules
+
+
+def test_time_spent_before_a_resumption_counts(tmp_path):
+    path = tmp_path / "trace.jsonl"
+    settings = replace(QUICK, budget=Budget(seconds=1000))
+    extract(THEORY.satisfied_by, PARTIAL, settings, trace=path)
+    header, first, *_ = path.read_text("utf-8").splitlines()
+    late = json.dumps(json.loads(first) | {"seconds": 999.9})
+    path.write_text(f"{header}\n{late}\n")
+    settings = replace(QUICK, budget=Budget(seconds=1000), size=10**9)
+    path.write_text(path.read_text().replace('"size": 3000', '"size": 1000000000'))
+    found = extract(THEORY.satisfied_by, PARTIAL, settings, trace=path)
+    assert found.stop_reason == "budget of 1000 seconds" and found.trace.seconds > 1000
+
+
+def test_rules_are_measured_on_held_out_samples():
+    found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    assert [row.rule for row in found.statistics] == list(found.rules)
+    assert {row.found_by for row in found.statistics} <= {"stored", "rules", "sampling"}
+    for row in found.statistics:
+        assert row.support.size == QUICK.evaluation and row.precision.hits == row.precision.size
+        assert not row.redundant
+    assert extract(Failing(THEORY.satisfied_by, 1), PARTIAL, QUICK).statistics == ()
+
+
+def test_coherence_is_measured_unless_it_is_not_wanted():
+    network = Network(PARTIAL, rng(3))
+    found = extract(network, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=1)))
+    assert found.coherence.rate.hits and found.coherence.rate.size <= QUICK.coherence
+    for witness in found.coherence.rejected_witnesses:
+        items = Batch.from_interpretations([witness.partial, witness.completion], THEORY.vocabulary)
+        assert network(items).tolist() == [False, True]
+    assert not extract(THEORY.satisfied_by, PARTIAL, QUICK).coherence.rate.hits
+    assert extract(THEORY.satisfied_by, PARTIAL, replace(QUICK, coherence=0)).coherence is None
+
+
+def test_the_frontier_repeats_no_point():
+    found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=40)))
+    assert any("given_up" in entry["change"] for entry in found.trace.entries)
+    assert all(one != other for one, other in pairwise(found.frontier))
 
 
 def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
@@ -319,7 +395,8 @@ def test_an_incoherent_network(seed):
     assert found.stop_reason.startswith(("stalled", "budget of 40 equivalence queries"))
     assert is_faithful(found, network, PARTIAL)
     assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
-    assert len(found.frontier) == len(found.trace.entries)
+    changed = [entry for entry in found.trace.entries if {"added", "removed"} & entry["change"].keys()]
+    assert len(found.frontier) in (len(changed), len(changed) + 1)  # the first change may be none
     assert found.frontier[-1].rules == len(found.rules)
 
 
@@ -339,7 +416,7 @@ def test_a_known_difference_is_no_equivalence():
 
 @pytest.mark.parametrize("at", [1, 1000, 4000])
 def test_a_failing_model(at):
-    settings = Settings(pool=300, evaluation=300, size=300)
+    settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
     found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
     learned = [entry["change"]["added"] for entry in found.trace.entries]

@@ -17,8 +17,9 @@ from hornbook.logic import bits
 from hornbook.logic.generate import random_theory
 from hornbook.oracles.filters import Counted
 from hornbook.oracles.teacher import PerfectTeacher
-from hornbook.queries import Change, Counterexample, Step, asked, interpretation, read_step, step_object
+from hornbook.queries import Change, Counterexample, Step, asked, interpretation
 from hornbook.testing.strategies import theories
+from hornbook.traces import read_step, step_object
 
 PLAIN = Vocabulary([f"x{i}" for i in range(8)])
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])

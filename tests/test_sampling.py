@@ -14,7 +14,7 @@ from hornbook.oracles import sampling as module
 from hornbook.oracles.chain import Chain
 from hornbook.oracles.filters import Budgeted, Checked, Counted
 from hornbook.oracles.rules import RuleByRule
-from hornbook.oracles.sampling import CHUNK, Sampling
+from hornbook.oracles.sampling import CHUNK, Remote, Sampling
 from hornbook.oracles.stored import Stored
 from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, TeacherFailed, Unknown
 from hornbook.testing.teachers import Constant
@@ -315,3 +315,35 @@ def test_nothing_is_not_asked_about():
     counted = Counted(Constant(True))
     assert len(Checked(counted)(BATCH[:0])) == 0 and counted.batches == 0
     assert (Checked(counted)(BATCH) == counted(BATCH)).all()
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_other_processes_find_what_one_finds_and_their_questions_are_counted():
+    rarely_wrong = THEORY | HornTheory(THEORY.vocabulary, [Rule({0, 1, 2, 3, 4}, 5)])
+
+    def query(n_jobs, questions, hypothesis, seed):
+        kept, account = [], Budgeted(THEORY.satisfied_by, questions, None)
+        asked = Sampling(
+            account,
+            PARTIAL,
+            3000,
+            seed=seed,
+            remember=lambda *labelled: kept.append(labelled),
+            n_jobs=n_jobs,
+            remote=Remote(THEORY.satisfied_by, account),
+        )
+        try:
+            answer = asked(hypothesis)
+        except BudgetExhausted as limit:
+            answer = str(limit)
+        return answer, account.asked, [(batch, labels.tolist()) for batch, labels in kept]
+
+    cases = [(None, THEORY, 0), (1500, THEORY, 0), (100, THEORY, 0), (None, NOTHING, 0)]
+    cases += [(questions, rarely_wrong, seed) for seed in range(6) for questions in (None, 1000)]
+    places = []
+    for case in cases:
+        alone, shared = query(1, *case), query(2, *case)
+        assert alone == shared
+        if isinstance(alone[0], Counterexample):
+            places.append(alone[0].at[1])
+    assert 0 in places and max(places) > 2  # found here, and found elsewhere

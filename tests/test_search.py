@@ -62,10 +62,10 @@ def test_the_papers_chunks_agree_in_their_first_layers():
 
 
 def test_scores_come_in_the_order_of_the_nets(monkeypatch):
-    whole = score(NETS, setting(), processes=1)
+    whole = score(NETS, setting(), n_jobs=1)
     shuffled = [NETS[at] for at in np.random.default_rng(0).permutation(len(NETS))]
     monkeypatch.setitem(search.CHUNK, "cpu", 3)
-    apart = score(shuffled, setting(), processes=1)
+    apart = score(shuffled, setting(), n_jobs=1)
     for at, net in enumerate(shuffled):
         expected = whole[NETS.index(net)]
         assert apart[at].net == net
@@ -77,12 +77,12 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
 
 def test_the_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setitem(search.CHUNK, "cpu", 5)
-    assert equal(score(NETS, setting(), processes=1), score(NETS, setting(), processes=2))
+    assert equal(score(NETS, setting(), n_jobs=1), score(NETS, setting(), n_jobs=2))
 
 
 def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
     monkeypatch.setitem(search.CHUNK, "cpu", 4)
-    whole = score(NETS, setting(), processes=1)
+    whole = score(NETS, setting(), n_jobs=1)
     trained = []
 
     def counted(nets, setting, device):
@@ -94,17 +94,17 @@ def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
     original = search.cross_validate
     monkeypatch.setattr(search, "cross_validate", counted)
     with pytest.raises(KeyboardInterrupt):
-        score(NETS, setting(), processes=1, folder=tmp_path / "kept")
+        score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
     assert len(list((tmp_path / "kept").glob("*.npz"))) == 3
 
     trained.clear()
     monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    resumed = score(NETS, setting(), processes=1, folder=tmp_path / "kept")
+    resumed = score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
     assert equal(resumed, whole)
     assert len(trained) == len(chunks(NETS, 4)) - 3
 
     trained.clear()
-    assert equal(score(NETS, setting(), processes=1, folder=tmp_path / "kept"), whole)
+    assert equal(score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept"), whole)
     assert not trained
 
 
@@ -122,11 +122,11 @@ def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
 )
 def test_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
     nets = NETS[:2]
-    score(nets, setting(), processes=1, folder=tmp_path)
+    score(nets, setting(), n_jobs=1, folder=tmp_path)
     trained = []
     original = search.cross_validate
     monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    score(nets, other, processes=1, folder=tmp_path)
+    score(nets, other, n_jobs=1, folder=tmp_path)
     assert len(trained) == 1
 
 
@@ -163,7 +163,7 @@ def test_failures_are_counted_for_each_rate():
 
 def test_adam_at_a_high_rate_is_reported_not_hidden():
     nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 30.0), Net((8, 4, 4), 30.0)]
-    calm, wild = score(nets, setting(epochs=20, optimiser="adam"), processes=1).failures()
+    calm, wild = score(nets, setting(epochs=20, optimiser="adam"), n_jobs=1).failures()
     assert calm.diverged == 0
     assert wild.diverged + wild.collapsed >= wild.trainings / 2
 
@@ -183,7 +183,7 @@ def test_a_search_is_many_times_faster_than_one_net_at_a_time():
     nets = [Net((4, 4), 0.01 * number) for number in range(1, 25)]
 
     def seconds(nets):
-        return min(_timed(lambda: score(nets, setting(epochs=10), processes=1)) for _ in range(3))
+        return min(_timed(lambda: score(nets, setting(epochs=10), n_jobs=1)) for _ in range(3))
 
     assert seconds(nets) < 10 * seconds(nets[:1])
 

@@ -10,11 +10,13 @@ from hornbook.logic.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
+    from hornbook.extractor import HornExtractor
 
 __all__ = [
     "BOTTOM",
     "Batch",
     "Binariser",
+    "HornExtractor",
     "HornTheory",
     "HornbookError",
     "Interpretation",
@@ -24,7 +26,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_LATE = {"Binariser": "hornbook.data.binarise"}
+_LATE = {"Binariser": "hornbook.data.binarise", "HornExtractor": "hornbook.extractor"}
 """Names whose modules import pandas and scikit-learn, which take a second: loaded when used."""
 
 

@@ -53,6 +53,13 @@ class Share:
         )
 
 
+def check_tolerances(epsilon: float, delta: float) -> None:
+    """Refuse a tolerated disagreement, or probability that it is exceeded, outside 0 to 1."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not 0 < value < 1:
+            raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
+
+
 def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query: int) -> int:
     """How many samples the `query`-th equivalence query draws, counted from 1.
 
@@ -76,9 +83,7 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
     (708344, 74)
 
     """
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not 0 < value < 1:
-            raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
+    check_tolerances(epsilon, delta)
     if rule == "paper":
         return math.ceil((math.pow(width, 2.1) + math.log2(1 / delta)) / epsilon)
     if rule == "angluin":

@@ -1,4 +1,4 @@
-"""What learners ask and teachers answer: queries, counterexamples, guarantees, budgets, traces.
+"""What learners ask and teachers answer: queries, counterexamples, guarantees, budgets.
 
 A question is a pair (P, N): the partial interpretation with P true, N false and all else
 unknown. A teacher rejects it exactly when its hidden formula entails ⋀P → ⋁N. So (A, {u})
@@ -7,12 +7,9 @@ asks for the rule A → u, (A, ∅) asks for A → ⊥, and (A, V∖A) asks whet
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,7 +18,6 @@ from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
-from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -109,7 +105,24 @@ class Estimated:
         return f"estimated: hypothesis and teacher differ on {self.disagreement} of: {self.distribution}"
 
 
-Guarantee: TypeAlias = Exact | Pac | Estimated | Unknown
+@dataclass(frozen=True)
+class Proved:
+    """It holds for every input, by a proof: `margin` is how far the output stays from a breach."""
+
+    by: str
+    margin: float
+    seconds: float
+
+    kind = "proved"
+
+    def __str__(self) -> str:
+        if self.margin == float("inf"):
+            return f"proved: nothing can violate it ({self.by})"
+        spent = f"with a margin of {self.margin:.2g}, in {self.seconds:.1f} s"
+        return f"proved for every input by {self.by}, {spent}"
+
+
+Guarantee: TypeAlias = Exact | Proved | Pac | Estimated | Unknown
 
 Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 
@@ -196,99 +209,19 @@ class Budget:
     membership_queries: int | None = None
     seconds: float | None = None
 
-    def exhausted_by(self, trace: Trace) -> str | None:
-        """The limit that a run has reached, in words, or None."""
+    def exhausted_by(
+        self, equivalence_queries: int, membership_queries: int = 0, seconds: float = 0.0
+    ) -> str | None:
+        """The limit that a run which spent this much has reached, in words, or None."""
         limits = (
-            ("equivalence queries", self.equivalence_queries, len(trace.entries)),
-            ("membership queries", self.membership_queries, trace.membership_queries),
-            ("seconds", self.seconds, trace.seconds),
+            ("equivalence queries", self.equivalence_queries, equivalence_queries),
+            ("membership queries", self.membership_queries, membership_queries),
+            ("seconds", self.seconds, seconds),
         )
         for name, limit, spent in limits:
             if limit is not None and spent >= limit:
                 return f"budget of {limit} {name}"
         return None
-
-
-@dataclass
-class Trace:
-    """What happened in a run: one entry an equivalence query, written to `path` as it happens.
-
-    The first `written` entries are those of an earlier run, which the file holds already.
-    """
-
-    path: Path | None = None
-    written: int = 0
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    membership_queries: int = 0
-    started: float = field(default_factory=time.perf_counter)
-
-    def record(self, step: Step, membership_queries: int) -> None:
-        """Add the entry of a step, with the number of membership queries asked so far."""
-        self.membership_queries = membership_queries
-        entry = {
-            "query": len(self.entries) + 1,
-            "rules": len(step.hypothesis),
-            "membership_queries": membership_queries,
-            "seconds": round(self.seconds, 6),
-            **step_object(step),
-        }
-        self.entries.append(entry)
-        if self.path is not None and len(self.entries) > self.written:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the run began."""
-        return time.perf_counter() - self.started
-
-
-def step_object(step: Step) -> dict[str, Any]:
-    """The answer of a step and the change it led to, ready for JSON."""
-    vocabulary, answer, change = step.hypothesis.vocabulary, step.answer, step.change
-    if not isinstance(answer, Counterexample):
-        return {"guarantee": answer.kind}
-    found = {
-        **_item_object(vocabulary, answer.interpretation),
-        "positive": answer.positive,
-        "found_by": answer.found_by,
-        "at": list(answer.at),
-    }
-    if change is None:
-        return {"counterexample": found}
-    parts: dict[str, Any] = {}
-    for name, rule in (("added", change.added), ("removed", change.removed)):
-        if rule is not None:
-            parts[name] = rule_object(vocabulary, rule)
-    for name, item in (("witness", change.witness), ("given_up", change.given_up)):
-        if item is not None:
-            parts[name] = _item_object(vocabulary, item)
-    if change.failed:
-        parts["failed"] = [_item_object(vocabulary, term) for term in change.failed]
-    return {"counterexample": found, "change": parts}
-
-
-def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
-    """The step that `step_object` wrote down; its answer must be a counterexample."""
-    vocabulary = hypothesis.vocabulary
-    found, parts = entry["counterexample"], entry["change"]
-    answer = Counterexample(
-        _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
-    )
-    added, removed = (read_rule(vocabulary, parts[n]) if n in parts else None for n in ("added", "removed"))
-    witness, given_up = (
-        _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
-    )
-    failed = tuple(_read_item(vocabulary, term) for term in parts.get("failed", ()))
-    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
-
-
-def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
-    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
-
-
-def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
-    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
 
 
 def asked(vocabulary: Vocabulary, terms: Bools) -> Batch:

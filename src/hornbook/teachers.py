@@ -12,8 +12,8 @@ import numpy as np
 from hornbook.data.binarise import Binariser
 from hornbook.data.dual import exclusivity
 from hornbook.data.table import Table
-from hornbook.distributions import Distribution, Labelled, Rows
-from hornbook.distributions.literals import Groups
+from hornbook.distributions import Distribution, Labelled, Mixture, Rows
+from hornbook.distributions.literals import Groups, Literals
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
@@ -23,6 +23,7 @@ from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.exclusive import Exclusions
+from hornbook.oracles.labels import Labels
 from hornbook.oracles.membership import Classifier, Judge
 
 Unknowns: TypeAlias = Literal["native", "completions"]
@@ -172,9 +173,43 @@ def classifier_teacher(
     return Teacher(model, labelled, groups, tuple(sorted(classifier.heads)))
 
 
+def classifier_labels(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Labels:
+    """The labels that a model gives to rows of features, whatever is unknown in them.
+
+    The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
+    about `draws` completions, with values of `rows`, and the label that most of them get counts.
+    """
+    vocabulary = Labelled(Rows(rows), label).vocabulary
+    classifier = Classifier(predictor, vocabulary, label, inputs)
+    completions = draws if _by_completions(predictor, unknown) else None
+    return Labels(classifier, rows, groups, completions, rng=np.random.default_rng(seed))
+
+
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
     """The user's rows with extra missing values and exchanged ones: what teachers are asked about."""
     return Rows(rows, MISSING, FLIPS, groups)
+
+
+def perturbed(rows: Batch, groups: Groups = ()) -> Mixture:
+    """The user's rows, spoiled, and children of two rows each: what classifiers are explained on.
+
+    A child has each column from one row or the other, so it is near the rows and yet none of
+    them. What holds of both holds of further rows more than what holds of these alone.
+    """
+    grouped = {v for group in groups for v in group}
+    alone = (v for v in Literals.of(rows.vocabulary, groups).drawn.tolist() if v not in grouped)
+    columns = (*groups, *((v,) for v in alone))
+    return Mixture((spoiled(rows, groups), Rows(rows, MISSING, 0.5, columns)), (0.5, 0.5))
 
 
 def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hornbook.baselines.branches import Node
 from hornbook.evaluate.fresh import answers
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
@@ -25,6 +26,8 @@ class Baseline:
         What reports call it.
     member
         Its own answers. The rules reject all that it rejects, see `branch_rules` for what more.
+    tree
+        The tree, with the most frequent answer at every leaf.
     theory
         The branches to rejecting leaves.
     seconds
@@ -40,6 +43,7 @@ class Baseline:
 
     name: str
     member: Callable[[Batch], Bools]
+    tree: Node
     theory: HornTheory
     seconds: float
     labels_used: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,37 @@ def split_at(threshold: float, variable: int, low: Node, high: Node) -> Node:
     if not 0 <= threshold < 1:
         return high if threshold < 0 else low
     return Split(variable, low, high, threshold < UNKNOWN)
+
+
+def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
+    """A tree ready for JSON: an answer, or a test with its two sides.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary(["horse"])
+    >>> tree = Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False)
+    >>> tree_object(tree, vocabulary)
+    {'variable': 'horse', 'unknown': 'low', 'low': True, 'high': False}
+    >>> read_tree(tree_object(tree, vocabulary), vocabulary) == tree
+    True
+
+    """
+    if isinstance(tree, Leaf):
+        return tree.accepts
+    return {
+        "variable": vocabulary.name(tree.variable),
+        "unknown": "high" if tree.unknown_goes_high else "low",
+        "low": tree_object(tree.low, vocabulary),
+        "high": tree_object(tree.high, vocabulary),
+    }
+
+
+def read_tree(entry: Any, vocabulary: Vocabulary) -> Node:
+    """The tree that `tree_object` wrote down."""
+    if isinstance(entry, bool):
+        return Leaf(entry)
+    low, high = (read_tree(entry[side], vocabulary) for side in ("low", "high"))
+    return Split(vocabulary.index(entry["variable"]), low, high, entry["unknown"] == "high")
 
 
 def accepted_by(tree: Node, batch: Batch) -> Bools:

@@ -130,6 +130,7 @@ def hoeffding_tree(
     return Baseline(
         "Hoeffding tree",
         partial(accepted_by, tree) if growing.settings.leaves == "majority" else growing.member,
+        tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         labels,

@@ -82,6 +82,7 @@ def decision_tree(
     return Baseline(
         "decision tree",
         partial(accepted_by, tree),
+        tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         size,

@@ -26,7 +26,8 @@ from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.filters import Cached, Counted
 from hornbook.oracles.teacher import PerfectTeacher
-from hornbook.queries import Step, Trace
+from hornbook.queries import Step
+from hornbook.traces import Trace
 
 
 class Algorithm(StrEnum):

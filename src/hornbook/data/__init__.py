@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from hornbook.data.datasets import DATASETS, load_dataset
     from hornbook.data.examples import Examples, accuracy_by_kind
     from hornbook.data.splits import against, folds, split
+    from hornbook.data.streams import TableStream, stream_table
     from hornbook.data.table import Table, read_table
     from hornbook.data.target import Recipe, default_recipe, target_theory, training_set
 
@@ -16,6 +17,7 @@ __all__ = [
     "Examples",
     "Recipe",
     "Table",
+    "TableStream",
     "accuracy_by_kind",
     "against",
     "default_recipe",
@@ -23,6 +25,7 @@ __all__ = [
     "load_dataset",
     "read_table",
     "split",
+    "stream_table",
     "target_theory",
     "training_set",
 ]
@@ -33,6 +36,7 @@ _MODULES = {
     "Examples": "examples",
     "Recipe": "target",
     "Table": "table",
+    "TableStream": "streams",
     "accuracy_by_kind": "examples",
     "against": "splits",
     "default_recipe": "target",
@@ -40,6 +44,7 @@ _MODULES = {
     "load_dataset": "datasets",
     "read_table": "table",
     "split": "splits",
+    "stream_table": "streams",
     "target_theory": "target",
     "training_set": "target",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +13,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from hornbook.data.cuts import STRATEGIES, Strategy, cut_points
+from hornbook.data.cuts import STRATEGIES, Strategy
 from hornbook.data.dual import exclusivity, groups_of
 from hornbook.data.frames import as_frame, refuse_infinity
-from hornbook.data.kinds import KINDS, Kind, are_truths, infer_kind, known_values, levels_of
+from hornbook.data.kinds import KINDS, Kind, are_truths
+from hornbook.data.profiles import Column, StreamedColumns, WholeColumns
+from hornbook.data.streams import TableStream
 from hornbook.data.table import Table
 from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
-from hornbook.logic.batch import Batch
+from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -63,10 +65,11 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> frame = pd.DataFrame({"age": [20.0, 40, 60, 100], "obesity": [0, 1, None, 1]})
     >>> binariser = Binariser().fit(frame)
     >>> binariser.transform(frame)
-    array([[ 1.,  0.,  0.,  0.],
-           [ 0.,  1.,  0.,  1.],
-           [ 0.,  1.,  0., nan],
-           [ 0.,  0.,  1.,  1.]])
+       age=low  age=middle  age=high  obesity
+    0      1.0         0.0       0.0      0.0
+    1      0.0         1.0       0.0      1.0
+    2      0.0         1.0       0.0      NaN
+    3      0.0         0.0       1.0      1.0
     >>> binariser.describe("age=high")
     'age > 80'
     >>> print(Binariser(dual=True).fit(frame[["obesity"]]).background())
@@ -96,23 +99,37 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_levels = max_levels
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the cut points and levels; `y` serves `bins='tree'` only."""
+        """Learn the cut points and levels; `y` serves `bins='tree'` only.
+
+        A stream of a table, see `stream_table`, is read two to six times, and gives what the
+        whole table would give.
+        """
         self._check_parameters()
-        frame = self._columns(X, reset=True)
-        labels = None if y is None else np.asarray(y)
-        if labels is not None:
-            check_consistent_length(frame, labels)
-        for argument in ("cuts", "kinds"):
-            if unknown := set(getattr(self, argument) or ()) - set(frame.columns):
-                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
-        conditions = [self._conditions(frame[column], labels) for column in frame.columns]
+        source = self._source(X, y)
+        kinds = {column.name: self._kind(column) for column in source.columns}
+        for column in source.columns:
+            if kinds[column.name] == "quantitative":
+                column.refuse_words()
+        cuts = {name: tuple(map(float, points)) for name, points in (self.cuts or {}).items()}
+        uncut = [name for name, kind in kinds.items() if kind == "quantitative" and name not in cuts]
+        cuts |= source.cut_points(uncut, self.n_bins, self.bins)
+        conditions = [self._conditions(column, kinds[column.name], cuts) for column in source.columns]
         self._know(tuple(condition for several in conditions for condition in several))
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """The values of the variables: 1, 0, or NaN where the column's value is missing."""
+    def transform(self, X: Any) -> Any:
+        """The values of the variables: 1, 0, or NaN where the column's value is missing.
+
+        A frame gives a frame, so that the names stay with the values, and an array an array.
+        """
         check_is_fitted(self)
-        frame = self._columns(X, reset=False)
+        values = self._values(self._columns(X, reset=False))
+        given = as_frame(X)
+        if given is None:
+            return values
+        return pd.DataFrame(values, index=given.index, columns=list(self.vocabulary_))
+
+    def _values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         values = np.full((len(frame), len(self.conditions_)), np.nan)
         known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
@@ -122,7 +139,12 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def batch(self, X: Any) -> Batch:
         """The rows as partial interpretations."""
-        return Batch.from_array(np.asarray(self.transform(X)), self.vocabulary_)
+        check_is_fitted(self)
+        return Batch.from_array(self._values(self._columns(X, reset=False)), self.vocabulary_)
+
+    def batches(self, frames: Iterable[Any]) -> Iterator[Batch]:
+        """The rows of one frame after another, of a stream above all, as partial interpretations."""
+        return map(self.batch, frames)
 
     def background(self, exclusive: bool = False) -> HornTheory:
         """What always holds: a pair is disjoint, and, if asked for, so are the bins of a column."""
@@ -136,6 +158,38 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         variable = self.vocabulary_.index(name)
         count = len(self.conditions_)
         return self.conditions_[variable % count].describe(negated=variable >= count)
+
+    def facts(self, column: str, value: str) -> Interpretation:
+        """What is known if a column has a value, given as a text: a number, a word, or the name of a bin.
+
+        Examples
+        --------
+        >>> binariser = Binariser().fit(pd.DataFrame({"age": [20.0, 40, 60, 100]}))
+        >>> binariser.facts("age", "high") == binariser.facts("age", "90")
+        True
+
+        """
+        check_is_fitted(self)
+        Vocabulary(self.columns_).index(column)  # refuses a column that is not there
+        own = [condition for condition in self.conditions_ if condition.column == column]
+        names = {condition.name for condition in own}
+        if value.strip() == "?":
+            return Interpretation(frozenset())
+        if f"{column}={value}" in names:
+            chosen = {name: float(name == f"{column}={value}") for name in names}
+            values = np.array([chosen.get(condition.name, np.nan) for condition in self.conditions_])
+            whole = np.hstack([values, 1 - values]) if self.dual else values
+            return Batch.from_array(whole[None, :], self.vocabulary_)[0]
+        told: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
+        numeric = not any(
+            isinstance(condition, Equals) and isinstance(condition.value, str) for condition in own
+        )
+        if np.isnan(told) and numeric and not isinstance(own[0], IsTrue):
+            bins = ", ".join(condition.name.removeprefix(f"{column}=") for condition in own)
+            raise HornbookError(f"column {column!r} is a number or one of {bins}, not {value!r}")
+        row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
+        row[column] = [told if numeric and not np.isnan(told) else value]
+        return self.batch(row)[0]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The names of the variables."""
@@ -172,41 +226,47 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary_ = Vocabulary.with_duals(names) if self.dual else Vocabulary(names)
         self.groups_ = groups_of([condition.column for condition in conditions])
 
-    def _conditions(self, column: pd.Series[Any], labels: NDArray[Any] | None) -> Sequence[Condition]:
+    def _source(self, X: Any, y: ArrayLike | None) -> WholeColumns | StreamedColumns:
+        """The columns to make variables of; the parameters must not name others."""
+        streamed = isinstance(X, TableStream)
+        frame = self._columns(pd.DataFrame(columns=X.columns) if streamed else X, reset=True)
+        for argument in ("cuts", "kinds"):
+            if unknown := set(getattr(self, argument) or ()) - set(self.columns_):
+                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
+        if streamed:
+            return StreamedColumns(X, max(self.max_levels, 2))
+        labels = None if y is None else np.asarray(y)
+        if labels is not None:
+            check_consistent_length(frame, labels)
+        return WholeColumns(frame, labels)
+
+    def _kind(self, column: Column) -> Kind:
+        given = (self.kinds or {}).get(column.name)
+        return given or ("quantitative" if column.name in (self.cuts or {}) else column.kind())
+
+    def _conditions(
+        self, column: Column, kind: Kind, cuts: Mapping[str, tuple[float, ...]]
+    ) -> Sequence[Condition]:
         """What the variables of one column say."""
-        name = str(column.name)
-        known = known_values(column)
-        kind = (self.kinds or {}).get(name) or (
-            "quantitative" if name in (self.cuts or {}) else infer_kind(column)
-        )
+        name = column.name
         if kind == "quantitative":
-            return intervals(name, self._cut_points(known, labels))
-        levels = levels_of(known)
+            return intervals(name, cuts[name])
+        levels = column.levels()
         if kind == "binary" and are_truths(levels):
             return (IsTrue(name),)
         if kind == "binary":
             if len(levels) > 2:
                 raise HornbookError(
-                    f"column {name!r} has {len(levels)} distinct values, too many for a binary one; "
+                    f"column {name!r} has {column.count()} distinct values, too many for a binary one; "
                     "make it categorical or quantitative, or give it cut points"
                 )
             return (Equals(name, levels[-1]),)
         if len(levels) > self.max_levels:
             raise HornbookError(
-                f"column {name!r} has {len(levels)} distinct values, more than max_levels={self.max_levels}; "
-                "drop it, merge values, or bin it if they are numbers"
+                f"column {name!r} has {column.count()} distinct values, more than "
+                f"max_levels={self.max_levels}; drop it, merge values, or bin it if they are numbers"
             )
         return [Equals(name, level) for level in levels]
-
-    def _cut_points(self, known: pd.Series[Any], labels: NDArray[Any] | None) -> tuple[float, ...]:
-        try:
-            values = known.to_numpy(np.float64)
-        except (TypeError, ValueError) as error:
-            raise HornbookError(f"column {known.name!r} is to be quantitative, but: {error}") from None
-        if str(known.name) in (self.cuts or {}):
-            return tuple(map(float, (self.cuts or {})[str(known.name)]))
-        of_known = None if labels is None else labels[known.index]
-        return cut_points(values, self.n_bins, self.bins, of_known)
 
     def _columns(self, X: Any, reset: bool) -> pd.DataFrame:
         """The input as a frame with columns called as they were when fitted."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.data.sums import exact_mean
 from hornbook.logic.errors import HornbookError
 
 Strategy: TypeAlias = Literal["mean-of-halves", "quantile", "width", "tree"]
@@ -19,19 +20,24 @@ Floats: TypeAlias = NDArray[np.float64]
 def mean_of_halves(values: Floats, bins: int) -> Floats:
     """The mean of the values up to the overall mean, and the mean of those above it.
 
-    Two bins are cut at the mean itself, four bins at all three means.
+    Two bins are cut at the mean itself, four bins at all three means. Means are exact, so the
+    order of the values does not matter.
     """
-    mean = min(_mean(values), np.nextafter(values.max(), -np.inf))
-    lower, upper = _mean(values[values <= mean]), _mean(values[values > mean])
+    mean = middle(exact_mean(values), values.max())
+    return halves(exact_mean(values[values <= mean]), mean, exact_mean(values[values > mean]), bins)
+
+
+def middle(mean: float, highest: float) -> float:
+    """Where the halves meet: at the mean, unless rounding has left nothing above it."""
+    return min(mean, float(np.nextafter(highest, -np.inf)))
+
+
+def halves(lower: float, mean: float, upper: float, bins: int) -> Floats:
+    """The cut points for a number of bins, from the mean of all values and those of its halves."""
     points = {2: [mean], 3: [lower, upper], 4: [lower, mean, upper]}
     if bins not in points:
         raise HornbookError(f"mean-of-halves makes 2, 3 or 4 bins, not {bins}; use 'quantile' or 'width'")
     return np.array(points[bins])
-
-
-def _mean(values: Floats) -> np.float64:
-    """The mean, kept in the range of the values, which rounding can leave."""
-    return np.float64(np.clip(values.mean(), values.min(), values.max()))
 
 
 def quantile(values: Floats, bins: int) -> Floats:
@@ -43,7 +49,12 @@ def quantile(values: Floats, bins: int) -> Floats:
 
 def width(values: Floats, bins: int) -> Floats:
     """Cut points with the same distance between each two."""
-    return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
+    return evenly(values.min(), values.max(), bins)
+
+
+def evenly(lowest: float, highest: float, bins: int) -> Floats:
+    """Cut points between two values, with the same distance between each two."""
+    return np.linspace(lowest, highest, bins + 1)[1:-1]
 
 
 def tree(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:

@@ -31,11 +31,20 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
 
     """
     known = known_values(values)
-    levels = levels_of(known)
-    if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
+    return kind_of(levels_of(known), are_numbers(known))
+
+
+def kind_of(levels: list[Any], numbers: bool) -> Kind:
+    """The kind of a column with these distinct values, which are or are not numbers."""
+    if not numbers:
         return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
     whole = all(float(level).is_integer() for level in levels[:3])
     return "binary" if len(levels) <= 2 and whole else "quantitative"
+
+
+def are_numbers(known: pd.Series[Any]) -> bool:
+    """Whether known values are numbers; truth values are not."""
+    return pd.api.types.is_numeric_dtype(known) and not pd.api.types.is_bool_dtype(known)
 
 
 def known_values(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -57,9 +57,10 @@ def _two_classes(
     if are_truths(levels):
         return column, values.map(truth).astype(float)
     if len(levels) > 2:
-        example = f"above={spelled(levels[len(levels) // 2])}" if not isinstance(levels[0], str) else ""
+        first, middle = spelled(levels[0]), spelled(levels[len(levels) // 2])
+        choice = f"positive={first!r}" if isinstance(levels[0], str) else f"above={middle}"
         raise HornbookError(
-            f"the label {column!r} has {len(levels)} distinct values; make it binary with "
-            f"{example or f'positive={levels[0]!r}'}"
+            f"the label {column!r} has {len(levels)} distinct values; make it binary with {choice} "
+            f"(--{choice.replace('=', ' ')})"
         )
     return f"{column}={spelled(levels[-1])}", (values == levels[-1]).astype(float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,11 +105,22 @@ def fidelity(
     1.0
 
     """
-    counted = (
+    return fidelity_on(chunks(distribution, size, rng), judge, model)
+
+
+def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) -> Fidelity:
+    """How faithful a judge is to a model on batches, such as those of a table that is streamed."""
+    return _total(
         Fidelity.of(answers(judge, batch, "the judge"), answers(model, batch, "the model"))
-        for batch in chunks(distribution, size, rng)
+        for batch in batches
     )
-    return sum(counted, start=Fidelity((0, 0), (0, 0), (0, 0)))
+
+
+def class_fidelity_on(
+    predicted: Iterable[tuple[Batch, ArrayLike]], theory: HornTheory, label: str
+) -> Fidelity:
+    """How faithful the labels that a theory derives are to those that a model predicts for batches."""
+    return _total(class_fidelity(theory, label, batch, model) for batch, model in predicted)
 
 
 def class_fidelity(theory: HornTheory, label: str, batch: Batch, model: ArrayLike) -> Fidelity:
@@ -144,6 +156,10 @@ def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np
     yes = bits.flat(closed[positive], len(batch)) & ~broken
     no = np.zeros_like(yes) if negative is None else bits.flat(closed[negative], len(batch)) & ~broken
     return np.where(yes & ~no, 1.0, np.where(no & ~yes, 0.0, np.nan))
+
+
+def _total(parts: Iterable[Fidelity]) -> Fidelity:
+    return sum(parts, start=Fidelity((0, 0), (0, 0), (0, 0)))
 
 
 def _sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:

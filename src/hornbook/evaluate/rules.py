@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,8 @@ class RuleStatistics:
     in_target, entailed_by_target
         Whether the target has this very rule, and whether it follows from the target; None
         without a target.
+    found_by
+        The equivalence oracle whose counterexample led to the rule; None where that is not known.
 
     """
 
@@ -49,6 +52,7 @@ class RuleStatistics:
     redundant: bool
     in_target: bool | None = None
     entailed_by_target: bool | None = None
+    found_by: str | None = None
 
     @property
     def length(self) -> int:
@@ -103,9 +107,22 @@ def rule_statistics(
     for other in (background, target, distribution):
         if other is not None and other.vocabulary != theory.vocabulary:
             raise HornbookError("theory, background, target and distribution are over one vocabulary")
-    counts = np.zeros((len(theory), 3), np.int64)
-    for batch in chunks(distribution, size, rng):
-        counts += _counts(theory, batch, ~answers(member, batch, "the model"))
+    labelled = ((batch, answers(member, batch, "the model")) for batch in chunks(distribution, size, rng))
+    return statistics_on(labelled, theory, background=background, target=target)
+
+
+def statistics_on(
+    labelled: Iterable[tuple[Batch, Bools]],
+    theory: HornTheory,
+    *,
+    background: HornTheory | None = None,
+    target: HornTheory | None = None,
+) -> list[RuleStatistics]:
+    """The statistics of every rule on batches of which it is known what the model accepts."""
+    size, counts = 0, np.zeros((len(theory), 3), np.int64)
+    for batch, accepted in labelled:
+        size += len(batch)
+        counts += _counts(theory, batch, ~accepted)
     needless = redundancies(theory, background)
     known = frozenset(target.rules) if target else frozenset()
     return [

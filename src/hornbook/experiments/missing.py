@@ -1,16 +1,17 @@
-"""Do missing values help? Accuracy against the share of them in rejected training examples.
+"""Do missing values help? Accuracy and rules against the share of them in rejected training examples.
 
-The paper notes that networks trained on more missing values are more accurate. A rejected
-example violates a rule, so what can be missing in it is what the rule leaves open. The more
-of that is missing, the clearer the rule stands out, in training and in testing alike.
-Accuracy is therefore measured twice: on examples drawn as the training examples were, and on
-one test set common to all shares.
+The paper notes that networks trained on more missing values are more accurate, and that better
+rules are read out of them. A rejected example violates a rule, so what can be missing in it is
+what the rule leaves open. The more of that is missing, the clearer the rule stands out, in
+training and in testing alike. Accuracy is therefore measured twice: on examples drawn as the
+training examples were, and on one test set common to all shares. Rules are read and judged on
+the distribution of the latter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,19 +20,25 @@ from hornbook.data.examples import Examples
 from hornbook.data.splits import split
 from hornbook.data.target import Recipe, default_recipe, training_set
 from hornbook.distributions import Distribution, Mixture, Violations
+from hornbook.evaluate import disagreement
+from hornbook.experiments import paper
 from hornbook.experiments.network import MLP, EncodingName
 from hornbook.experiments.plan import Net, Training
 from hornbook.experiments.progress import tracked
+from hornbook.experiments.streams import stream
 from hornbook.experiments.training import train
+from hornbook.extraction import Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Head
 from hornbook.logic.theory import HornTheory
+from hornbook.queries import Membership
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAPERS_NET = Net((32, 16, 8, 16, 32), 0.1)
-"""What the paper selected."""
+JUDGED = 1 << 15
+"""Fresh interpretations that rules are judged on."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +46,17 @@ class Point:
     """The accuracies at one share of missing values, one a seed.
 
     `missing` is the probability that a value which the violated rule leaves open is unknown,
-    and `unknown` the share of all values of rejected training examples that are.
+    and `unknown` the share of all values of rejected training examples that are. `t_h` and
+    `h_nn` are the shares of interpretations that the rules read out of the network judge
+    otherwise than the theory and than the network; empty if no rules were read.
     """
 
     missing: float
     unknown: float
     own: tuple[float, ...]
     common: tuple[float, ...]
+    t_h: tuple[float, ...] = ()
+    h_nn: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,49 +76,82 @@ class Sweep:
         How many of each to test on.
     seeds
         The seeds with which examples are drawn and networks trained.
+    reading
+        How rules are read out of each network; None: they are not.
 
     """
 
     shares: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
-    net: Net = PAPERS_NET
+    net: Net = paper.NETS[0][0]
     training: Training = field(default_factory=Training)
     encoding: EncodingName = "half"
     sizes: tuple[int, int] = (160, 160)
     tested: int = 500
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    reading: Settings | None = None
 
     def __post_init__(self) -> None:
         if not self.shares or not self.seeds or self.tested < 1:
             raise HornbookError("a sweep needs shares of missing values, seeds, and examples to test on")
 
-    def run(self, theory: HornTheory, rows: Batch | None = None) -> list[Point]:
+    def run(
+        self, theory: HornTheory, rows: Batch | None = None, heads: Sequence[Head] | None = None
+    ) -> list[Point]:
         """Train and test with every share, on examples that the theory labels.
 
-        `rows` are real rows to have among the accepted examples.
+        `rows` are real rows to have among the accepted examples, `heads` those that rules may
+        have.
         """
         accepted = default_recipe(theory, rows).accepted
         violations = [Violations(theory, missing) for missing in self.shares]
         every = Mixture(tuple(violations), (1.0,) * len(violations))
         recipe = Recipe(accepted, every, (self.tested, self.tested))
-        common = training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe)
-        found = (self._point(theory, accepted, rejected, common) for rejected in violations)
+        test = _Test(
+            theory,
+            training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe),
+            Mixture((accepted, every), (1.0, 1.0)),
+            heads,
+        )
+        found = (self._point(accepted, rejected, test) for rejected in violations)
         return list(tracked(found, len(violations), "shares of missing values"))
 
-    def _point(
-        self, theory: HornTheory, accepted: Distribution, rejected: Violations, common: Examples
-    ) -> Point:
+    def _point(self, accepted: Distribution, rejected: Violations, test: _Test) -> Point:
         sizes = (self.sizes[0] + self.tested, self.sizes[1] + self.tested)
         recipe = Recipe(accepted, rejected, sizes)
-        unknown, own, shared = [], [], []
+        unknown, own, shared, rules = [], [], [], []
         for seed in self.seeds:
             rng = np.random.default_rng(seed)
-            examples = training_set(theory, rng=rng, recipe=recipe)
-            learnt, test = split(examples, rng, 2 * self.tested / sum(sizes))
+            examples = training_set(test.theory, rng=rng, recipe=recipe)
+            learnt, apart = split(examples, rng, 2 * self.tested / sum(sizes))
             network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
             unknown.append(_unknown(learnt[~learnt.accepted].batch))
-            own.append(accuracy(network, test))
-            shared.append(accuracy(network, common))
-        return Point(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared))
+            own.append(accuracy(network, apart))
+            shared.append(accuracy(network, test.examples))
+            if self.reading is not None:
+                rules.append(test.of_rules(network, replace(self.reading, seed=seed)))
+        t_h, h_nn = zip(*rules, strict=True) if rules else ((), ())
+        return Point(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared), t_h, h_nn)
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """What is common to all shares: the theory, labelled examples, and where rules are judged."""
+
+    theory: HornTheory
+    examples: Examples
+    distribution: Mixture
+    heads: Sequence[Head] | None
+
+    def of_rules(self, network: MLP, settings: Settings) -> tuple[float, float]:
+        """How far the rules read out of a network are from the theory and from the network."""
+        found = extract(network, self.distribution, settings, margin=network.log_odds, heads=self.heads)
+        judges: dict[str, Membership] = {
+            "t": self.theory.satisfied_by,
+            "h": found.theory.satisfied_by,
+            "nn": network,
+        }
+        table = disagreement(judges, self.distribution, JUDGED, stream(settings.seed, "judging rules"))
+        return table["t_h"].estimate, table["h_nn"].estimate
 
 
 def plot(points: Sequence[Point]) -> Figure:

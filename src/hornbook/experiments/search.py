@@ -18,6 +18,7 @@ from hornbook.experiments.plan import Net, Setting
 from hornbook.experiments.progress import tracked
 from hornbook.experiments.scores import Scores
 from hornbook.logic.errors import HornbookError
+from hornbook.parallel import mapped
 
 CHUNK = {"cpu": 24, "cuda": 4096}
 """Nets trained in lockstep: on a CPU few, which differ little in width and fit the cache; on a
@@ -49,7 +50,7 @@ def score(
     setting: Setting,
     *,
     device: str = "cpu",
-    processes: int | None = None,
+    n_jobs: int | None = -1,
     folder: str | Path | None = None,
 ) -> Scores:
     """Train every net on every fold.
@@ -62,9 +63,9 @@ def score(
         What to train it on.
     device
         `cpu`, or `cuda` for a GPU.
-    processes
-        How many processes share the work on a CPU; all cores by default. The result does not
-        depend on it.
+    n_jobs
+        How many processes share the work on a CPU, all cores by default; see
+        `hornbook.parallel.mapped`. The result does not depend on it.
     folder
         Where finished parts are kept, so that an interrupted search goes on from there. A
         part is trained anew unless everything that decides its outcome is the same.
@@ -79,7 +80,7 @@ def score(
         Part(chosen, tuple(nets[at] for at in chosen), setting, device)
         for chosen in chunks(nets, CHUNK[kind])
     ]
-    outcomes = _trained(parts, processes) if folder is None else _resumed(parts, processes, Path(folder))
+    outcomes = _trained(parts, n_jobs) if folder is None else _resumed(parts, n_jobs, Path(folder))
     return Scores(tuple(nets), _joined(tracked(outcomes, len(parts), "training")))
 
 
@@ -115,26 +116,28 @@ class Part:
             digest.update(array.tobytes())
         return digest.hexdigest()
 
-    def trained(self) -> tuple[tuple[int, ...], Outcome]:
-        """The positions and the outcome."""
-        return self.positions, cross_validate(self.nets, self.setting, self.device)
-
 
 Found = Iterator[tuple[tuple[int, ...], Outcome]]
 
 
-def _trained(parts: Sequence[Part], processes: int | None) -> Found:
-    """The outcomes in the order in which they come."""
-    count = min(len(parts), processes or os.cpu_count() or 1)
-    if count <= 1 or parts[0].device != "cpu":
-        yield from (part.trained() for part in parts)
+def _trained(parts: Sequence[Part], n_jobs: int | None) -> Found:
+    """The outcomes in the order of the parts."""
+    if not parts:
+        return
+    setting, device = parts[0].setting, parts[0].device
+    if device == "cpu":
+        nets = (part.nets for part in parts)
+        outcomes = mapped(_cross_validated, nets, shared=(setting, device), n_jobs=n_jobs)
+        yield from zip((part.positions for part in parts), outcomes, strict=True)
     else:
-        from joblib import Parallel, delayed
-
-        yield from Parallel(count, return_as="generator_unordered")(delayed(part.trained)() for part in parts)
+        yield from ((part.positions, _cross_validated(setting, device, part.nets)) for part in parts)
 
 
-def _resumed(parts: Sequence[Part], processes: int | None, folder: Path) -> Found:
+def _cross_validated(setting: Setting, device: str, nets: tuple[Net, ...]) -> Outcome:
+    return cross_validate(nets, setting, device)
+
+
+def _resumed(parts: Sequence[Part], n_jobs: int | None, folder: Path) -> Found:
     """The outcomes that the folder keeps, then the others, which it keeps from now on."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
@@ -143,7 +146,7 @@ def _resumed(parts: Sequence[Part], processes: int | None, folder: Path) -> Foun
         if part not in pending:
             with np.load(files[part.positions]) as kept:
                 yield part.positions, Outcome(**kept)
-    for positions, outcome in _trained(pending, processes):
+    for positions, outcome in _trained(pending, n_jobs):
         unfinished = files[positions].with_suffix(".part")
         with unfinished.open("wb") as file:
             np.savez(file, **vars(outcome))

@@ -125,7 +125,7 @@ def select(
     contest: Contest | None = None,
     *,
     device: str = "cpu",
-    processes: int | None = None,
+    n_jobs: int | None = -1,
     folder: str | Path | None = None,
 ) -> Selection:
     """Search among the nets, score the best again, and train the one that is then best.
@@ -141,12 +141,12 @@ def select(
         Examples that play no part in the choice.
     contest
         The rules of the choice.
-    device, processes, folder
+    device, n_jobs, folder
         Where the work is done and where finished parts of it are kept; see `score`.
 
     """
     contest = contest or Contest()
-    scored = partial(score, device=device, processes=processes, folder=folder)
+    scored = partial(score, device=device, n_jobs=n_jobs, folder=folder)
     scores = scored(contest.nets, contest.validation(examples, contest.seed))
     best = scores.best(contest.finalists)
     nets = [found.net for found in best]

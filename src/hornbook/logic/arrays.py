@@ -38,8 +38,8 @@ def on_device(array: np.ndarray[Any, Any], device: str | None) -> Any:
 
 
 def copied(array: Any) -> Any:
-    """A copy."""
-    return array.copy() if on_host(array) else array.clone()
+    """A copy, one row after another."""
+    return array.copy() if on_host(array) else array.clone(memory_format=module_of(array).contiguous_format)
 
 
 def to_host(array: Any) -> Any:
@@ -63,8 +63,9 @@ def all_of(rows: Any, chosen: NDArray[np.intp]) -> Any:
     """The bits that all of the chosen rows have set."""
     if on_host(rows):
         return np.bitwise_and.reduce(rows[chosen], axis=0)
-    common = ~(rows[0] & 0)
-    for row in chosen.tolist():
+    first, *others = chosen.tolist() or [None]
+    common = ~(rows[0] & 0) if first is None else rows[first].clone()
+    for row in others:
         common &= rows[row]
     return common
 

@@ -28,6 +28,9 @@ ALWAYS = np.uint64(2**64 - 1)
 FEW = 24
 """Up to so many interpretations, bit masks beat the bit-sliced kernel."""
 
+SPARSE = 32
+"""A mask with fewer than one bit in so many set is faster taken apart bit by bit."""
+
 
 def closure(rules: Iterable[Rule], facts: Iterable[int]) -> frozenset[Head]:
     """The least superset of `facts` closed under `rules`; it contains ⊥ if ⊥ is derived."""
@@ -166,6 +169,13 @@ def mask(variables: Iterable[int]) -> int:
 
 def members(bit_mask: int) -> list[int]:
     """The set bits of a mask, ascending."""
+    if SPARSE * bit_mask.bit_count() < bit_mask.bit_length():
+        found = []
+        while bit_mask:
+            lowest = bit_mask & -bit_mask
+            found.append(lowest.bit_length() - 1)
+            bit_mask ^= lowest
+        return found
     return [position for position, bit in enumerate(reversed(f"{bit_mask:b}")) if bit == "1"]
 
 

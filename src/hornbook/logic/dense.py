@@ -6,7 +6,8 @@ number of a table's row, and the row, which holds their numbers, is copied as on
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -82,19 +83,26 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
 
 
 def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
-    """What `_by_variable` does, with tensors."""
+    """The same with tensors; on a GPU the steps are fused, since each alone would wait for memory."""
+    expanded = _fused() if true.is_cuda and find_spec("triton") else _expanded
+    numbers: NDArray[Any] = expanded(true, false, *map(float, values)).T
+    return numbers if order == "F" else arrays.copied(numbers)
+
+
+def _expanded(true: Any, false: Any, is_true: float, is_false: float, unknown: float) -> Any:
+    """The (n, 64·words) numbers behind the words of tensors."""
     torch = arrays.module_of(true)
-    ones, zeros = (words.contiguous().view(torch.uint8).int() for words in (true, false))
-    table = _table_on(str(true.device), values)
-    numbers: NDArray[Any] = torch.nn.functional.embedding(zeros << 8 | ones, table).reshape(len(true), -1).T
-    if order == "C":
-        numbers = torch.clone(numbers, memory_format=torch.contiguous_format)
-    return numbers
+    places = torch.arange(WORD, device=true.device)
+    ones, zeros = (words[..., None] >> places & 1 for words in (true, false))
+    known = torch.where(zeros == 1, is_false, unknown)
+    return torch.where(ones == 1, is_true, known).reshape(len(true), -1)
 
 
-@lru_cache(maxsize=8)
-def _table_on(device: str, values: Values) -> Any:
-    return arrays.on_device(_table(values, np.dtype(np.float32), 8), device)
+@cache
+def _fused() -> Any:
+    import torch
+
+    return torch.compile(_expanded, dynamic=True)
 
 
 def _octets(words: Words) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -110,29 +111,46 @@ class Budgeted(Generic[Answers]):
     """Stops a run when it has asked enough, or has run long enough.
 
     With a time limit large batches are asked in parts, so that the limit is kept. `asked` counts
-    the questions that were passed on.
+    the questions that were passed on; `spent` are seconds that were used before.
     """
 
     def __init__(
-        self, member: Callable[[Batch], Answers], questions: int | None, seconds: float | None
+        self,
+        member: Callable[[Batch], Answers],
+        questions: int | None,
+        seconds: float | None,
+        spent: float = 0.0,
     ) -> None:
         self.member = member
         self.questions = questions
         self.seconds = seconds
         self.asked = 0
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else time.monotonic() + seconds - spent
 
     def __call__(self, batch: Batch) -> Answers:
         """Ask, if the budget allows it."""
-        if self.questions is not None and self.asked + len(batch) > self.questions:
-            raise BudgetExhausted(f"budget of {self.questions} membership queries")
+        self._refuse_beyond(len(batch))
         parts = []
         for part in [batch] if self.deadline is None or not len(batch) else batch.blocks(PART):
-            if self.deadline is not None and time.monotonic() > self.deadline:
-                raise BudgetExhausted(f"budget of {self.seconds} seconds")
-            self.asked += len(part)
+            self.charge(len(part))
             parts.append(self.member(part))
         return cast(Answers, np.concatenate(parts))
+
+    def charge(self, questions: int) -> None:
+        """Count questions that are asked here or, for this run, elsewhere, if the budget allows them."""
+        self._refuse_beyond(questions)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise BudgetExhausted(f"budget of {self.seconds} seconds")
+        self.asked += questions
+
+    @property
+    def left(self) -> float:
+        """How many more questions may be asked."""
+        return math.inf if self.questions is None else self.questions - self.asked
+
+    def _refuse_beyond(self, questions: int) -> None:
+        if questions > self.left:
+            raise BudgetExhausted(f"budget of {self.questions} membership queries")
 
 
 class Voted:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.theory import HornTheory
+from hornbook.oracles.filters import Budgeted
+from hornbook.parallel import mapped, workers
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
 
 CHUNK = BLOCK
@@ -22,6 +27,20 @@ CHUNK = BLOCK
 
 TOGETHER = 1 << 9
 """Chunks drawn, asked and judged together on a device, so that the whole of it is at work."""
+
+Place = tuple[int, int, int]
+"""The numbers of a query and of a chunk, and how many samples the chunk has."""
+
+Difference = tuple[Batch, Bools, int]
+"""A chunk, the teacher's answers, and which of them is the first that a hypothesis contradicts."""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A teacher as other processes ask it, and the account that this process keeps of their questions."""
+
+    member: Membership
+    account: Budgeted[Any]
 
 
 class Sampling:
@@ -43,12 +62,19 @@ class Sampling:
         What the size is computed from.
     seed
         Decides, with the numbers of the query and of the chunk, what is drawn: it can be drawn again.
+    remember
+        Is given the labelled chunk in which a difference was found, for the learner's pool.
     device
         A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged: only a
         chunk with a difference leaves it. The teacher has to be there, as `network.to("cuda")` is.
         The answer is the same, but for the rounding of the teacher's numbers.
-    remember
-        Is given the labelled chunk in which a difference was found, for the learner's pool.
+    n_jobs
+        How many processes share the chunks of a query, see `hornbook.parallel.mapped`. The
+        answer does not depend on it. The first chunk is judged here: most counterexamples are
+        found in it.
+    remote
+        For other processes, a teacher without the filters that count its questions, and where
+        they are counted here. Without it they ask `member`, and filters count each for itself.
 
     Examples
     --------
@@ -74,8 +100,10 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         epsilon: float = 0.05,
         delta: float = 0.05,
         seed: int,
-        device: str | None = None,
         remember: Callable[[Batch, Bools], None] | None = None,
+        device: str | None = None,
+        n_jobs: int | None = None,
+        remote: Remote | None = None,
     ) -> None:
         self.member = member
         self.distribution = distribution
@@ -83,8 +111,10 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.epsilon = epsilon
         self.delta = delta
         self.seed = seed
-        self.device = device
         self.remember = remember
+        self.device = device
+        self.n_jobs = n_jobs
+        self.remote = remote or Remote(member, Budgeted(member, None, None))
         self.queries = 0
         self._size(size)  # refuses what cannot be drawn before anything is asked
 
@@ -92,11 +122,12 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         """The first difference found, or the guarantee that its absence gives."""
         self.queries += 1
         size = self._size(self.size)
-        for chunk, batch, satisfied in self._judged(hypothesis, size):
-            accepted = self.member(batch)
-            differs = accepted != satisfied
-            if differs.any():
-                return self._first_difference(chunk, batch, accepted, differs)
+        for at, found in self._judged(hypothesis, size):
+            if found is not None:
+                batch, accepted, first = found
+                if self.remember is not None:
+                    self.remember(batch, accepted)
+                return Counterexample(batch[first], bool(accepted[first]), self.name, at)
         words = self.distribution.describe()
         if isinstance(self.size, str) and size >= self._size("angluin"):
             return Pac(self.epsilon, self.delta, words)
@@ -113,47 +144,113 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
     def _size(self, rule: str | int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
-    def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[int, Batch, Bools]]:
-        """Draws, each with the number of its first chunk and what the hypothesis says of it.
+    def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
+        """Chunk after chunk: where it is, and its first difference."""
+        chunks = -(-size // CHUNK)
+        if self.device is not None:
+            yield from self._judged_here(hypothesis, size, parts(chunks, TOGETHER))
+        elif workers(self.n_jobs) == 1:
+            yield from self._judged_here(hypothesis, size, parts(chunks, 1))
+        else:
+            yield from self._judged_here(hypothesis, size, parts(1, 1))
+            yield from self._judged_elsewhere((self.distribution, hypothesis, self.seed), size)
 
-        From the second on a draw is made and judged in the background, while the teacher
-        answers about the one before.
-        """
+    def _judged_here(
+        self, hypothesis: HornTheory, size: int, drawn: Sequence[range]
+    ) -> Iterator[tuple[Place, Difference | None]]:
+        """What this process finds, in chunks that are drawn together."""
 
-        def judged(part: range) -> tuple[int, Batch, Bools]:
+        def judged(part: range) -> tuple[Batch, Bools]:
             batch = self._draw(self.queries, part, min(len(part) * CHUNK, size - part.start * CHUNK))
-            return part.start, batch, hypothesis.satisfied_by(batch)
+            return batch, hypothesis.satisfied_by(batch)
 
-        first, *others = parts(-(-size // CHUNK), 1 if self.device is None else TOGETHER)
-        yield judged(first)
-        with ThreadPoolExecutor(1) as background:
-            ahead = [background.submit(judged, part) for part in others[:1]]
-            for part in others[1:]:
-                ready = ahead.pop().result()
-                ahead.append(background.submit(judged, part))
-                yield ready
-            for last in ahead:
-                yield last.result()
-
-    def _first_difference(self, chunk: int, batch: Batch, accepted: Bools, differs: Bools) -> Counterexample:
-        """The counterexample of the first chunk that has one."""
-        accepted, differs = arrays.to_host(accepted), arrays.to_host(differs)
-        start = int(np.argmax(differs)) // CHUNK
-        at = slice(start * CHUNK, (start + 1) * CHUNK)
-        batch, accepted, differs = batch[at].to_host(), accepted[at], differs[at]
-        if self.remember is not None:
-            self.remember(batch, accepted)
-        missed = differs & ~accepted
-        first = int(np.argmax(missed if missed.any() else differs))
-        found_at = (self.queries, chunk + start, len(batch))
-        return Counterexample(batch[first], bool(accepted[first]), self.name, found_at)
+        with closing(ahead(judged, drawn)) as found:
+            for part, (batch, satisfied) in zip(drawn, found, strict=True):
+                accepted = self.member(batch)
+                differs = accepted != satisfied
+                if not differs.any():
+                    yield (self.queries, part.start, len(batch)), None
+                    continue
+                accepted, differs = arrays.to_host(accepted), arrays.to_host(differs)
+                start = int(np.argmax(differs)) // CHUNK * CHUNK
+                at = slice(start, start + CHUNK)
+                chunk = batch[at].to_host()
+                place = (self.queries, part.start + start // CHUNK, len(chunk))
+                yield place, (chunk, accepted[at], foremost(differs[at], accepted[at]))
 
     def _draw(self, query: int, chunks: range, size: int) -> Batch:
-        sources = (np.random.SeedSequence(self.seed, spawn_key=(query, chunk)) for chunk in chunks)
-        rngs = [np.random.default_rng(source) for source in sources]
         if self.device is None:
-            return self.distribution.draw(size, rngs[0])
+            return draw(self.distribution, self.seed, (query, chunks.start, size))
+        rngs = [generator(self.seed, query, chunk) for chunk in chunks]
         return draw_on(self.device, self.distribution, rngs, size)
+
+    def _judged_elsewhere(
+        self, shared: tuple[Any, ...], size: int
+    ) -> Iterator[tuple[Place, Difference | None]]:
+        """What other processes find in all chunks but the first."""
+        member, account = self.remote.member, self.remote.account
+        left = account.left
+        affordable = (at for at in self._places(size, 1) if (at[1] - 1) * CHUNK + at[2] <= left)
+        found = mapped(
+            difference,
+            affordable,
+            shared=(member, *shared),
+            n_jobs=self.n_jobs,
+            until=lambda one: one is not None,
+        )
+        with closing(found):
+            for at in self._places(size, 1):
+                account.charge(at[2])  # ends the run where the affordable chunks end
+                yield at, next(found)
+
+    def _places(self, size: int, first: int = 0) -> Iterator[Place]:
+        for start in range(first * CHUNK, size, CHUNK):
+            yield self.queries, start // CHUNK, min(CHUNK, size - start)
+
+
+def difference(
+    member: Membership, distribution: Distribution, hypothesis: HornTheory, seed: int, at: Place
+) -> Difference | None:
+    """The first difference of a chunk, a missing rule before a wrong one, whoever judges it."""
+    batch = draw(distribution, seed, at)
+    accepted = member(batch)
+    differs = accepted != hypothesis.satisfied_by(batch)
+    if not differs.any():
+        return None
+    return batch, accepted, foremost(differs, accepted)
+
+
+def foremost(differs: Bools, accepted: Bools) -> int:
+    """The first difference, a missing rule before a wrong one."""
+    missing = differs & ~accepted
+    return int(np.argmax(missing if missing.any() else differs))
+
+
+def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
+    """The samples of a chunk: what they are follows from the seed and its place."""
+    query, chunk, size = at
+    return distribution.draw(size, generator(seed, query, chunk))
+
+
+def generator(seed: int, query: int, chunk: int) -> np.random.Generator:
+    """The source of a chunk's samples."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(query, chunk)))
+
+
+def ahead(
+    job: Callable[[range], tuple[Batch, Bools]], items: Sequence[range]
+) -> Generator[tuple[Batch, Bools], None, None]:
+    """The results of a job; from the second on, one is made in the background while another is used."""
+    for first in items[:1]:
+        yield job(first)
+    with ThreadPoolExecutor(1) as background:
+        coming = [background.submit(job, item) for item in items[1:2]]
+        for item in items[2:]:
+            ready = coming.pop().result()
+            coming.append(background.submit(job, item))
+            yield ready
+        for last in coming:
+            yield last.result()
 
 
 def parts(chunks: int, most: int) -> list[range]:

@@ -85,7 +85,9 @@ def as_predictor(
     predictor = _adapter(model)(model, name or _name(model), positive, output)
     if isinstance(encoding, str):
         encoding = Encoding.named(encoding)
-    return replace(predictor, threshold=float(threshold), encoding=encoding or predictor.encoding)
+    return replace(
+        predictor, threshold=float(threshold), encoding=encoding or predictor.encoding, source=model
+    )
 
 
 def _adapter(model: Any) -> Callable[..., Predictor]:

@@ -124,15 +124,22 @@ def _inferred(session: Any, target: str, name: str) -> Output:
     return INFERRED[last]
 
 
-def _last_operator(session: Any, target: str) -> str:
-    """The operator that the named output comes from, or nothing where it does not show."""
+def graph_of(session: Any) -> Any:
+    """The graph that a session runs, or None where it does not show."""
     onnx = library("onnx", "onnx")
     # onnxruntime does not tell the graph, only privately what it was read from
     path, content = (getattr(session, part, None) for part in ("_model_path", "_model_bytes"))
     if not path and not content:
-        return ""
+        return None
     model = onnx.load(path, load_external_data=False) if path else onnx.load_from_string(content)
-    graph = model.graph
+    return model.graph
+
+
+def _last_operator(session: Any, target: str) -> str:
+    """The operator that the named output comes from, or nothing where it does not show."""
+    graph = graph_of(session)
+    if graph is None:
+        return ""
     producer = {result: node for node in graph.node for result in node.output}
     node = producer.get(target)
     while node is not None and node.op_type in SHAPING:

@@ -24,7 +24,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     `output` must.
     """
     torch = library("torch", "torch")
-    layers = _layers(model, torch)
+    layers = layers_of(model, torch)
     column = column_of(positive, name)
     linear = bool(layers) and isinstance(layers[0], torch.nn.Linear)
     weights = _first_weights(model)
@@ -77,11 +77,11 @@ def _first_weights(model: Any) -> Any:
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)
 
 
-def _layers(model: Any, torch: Any) -> list[Any]:
+def layers_of(model: Any, torch: Any) -> list[Any]:
     """The layers of a plain, possibly nested, `Sequential`; none for a module with its own `forward`."""
     if type(model).forward is not torch.nn.Sequential.forward:
         return []
-    nested = [_layers(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model]
+    nested = [layers_of(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model]
     return list(chain.from_iterable(nested))
 
 

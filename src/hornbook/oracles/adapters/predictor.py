@@ -49,6 +49,8 @@ class Predictor:
         How many numbers the model takes and what they were called in training, where known.
     dtype, order
         What arrays it reads fastest.
+    source
+        The model itself, for proofs, which look inside.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Predictor:
     names: tuple[str, ...] | None = None
     dtype: DTypeLike = np.float32
     order: Order = "C"
+    source: Any = None
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""

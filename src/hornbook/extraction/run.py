@@ -1,10 +1,9 @@
-"""One extraction from a model: the learner, its oracles, its budget and its trace."""
+"""One run on a model: learner and oracles put together, until something ends it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,23 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.literals import Groups
+from hornbook.evaluate.rules import RuleStatistics, statistics_on
+from hornbook.extraction.result import Extraction, Point
+from hornbook.extraction.settings import Settings, identity
 from hornbook.intervals import Share
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import Margin, Reviser, prime
-from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Head, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.chain import Chain, Link
+from hornbook.oracles.coherence import CoherenceReport, coherence
 from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.oracles.rules import RuleByRule
-from hornbook.oracles.sampling import CHUNK, Sampling
+from hornbook.oracles.sampling import CHUNK, Remote, Sampling
 from hornbook.oracles.stored import Stored
 from hornbook.queries import (
-    Budget,
     BudgetExhausted,
     Change,
     Counterexample,
@@ -36,88 +37,17 @@ from hornbook.queries import (
     Membership,
     Step,
     TeacherFailed,
-    Trace,
     Unknown,
-    read_step,
 )
+from hornbook.traces import Trace, read_step
 
 PATIENCE = 30
 """Counterexamples in a row that change nothing before a run counts as stalled."""
 
+COMPLETIONS = 16
+"""Completions of each interpretation whose answers are held against the answer about it."""
+
 INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How an extraction is run.
-
-    Parameters
-    ----------
-    budget
-        What the run may spend.
-    size, epsilon, delta
-        How many samples an equivalence query draws, see `hornbook.intervals.sample_size`.
-    min_precision
-        The share of what a rule newly rejects that the model must reject too. It trades the
-        number and the length of rules for fidelity.
-    pool
-        How many labelled samples rules are weighed by from the start.
-    tries
-        How many rules are tried for each counterexample.
-    evaluation
-        How many labelled samples are held out: every hypothesis is measured on them, and no
-        rule is ever weighed by them.
-    seed
-        Makes the run repeatable.
-
-    """
-
-    budget: Budget = Budget(equivalence_queries=100)  # noqa: RUF009 (frozen)
-    size: str | int = "paper"
-    epsilon: float = 0.1
-    delta: float = 0.1
-    min_precision: float = 0.9
-    pool: int = 1 << 17
-    tries: int = 8
-    evaluation: int = 1 << 16
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.min_precision <= 1:
-            raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
-        for name, least in (("pool", 1), ("tries", 1), ("evaluation", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
-
-
-@dataclass(frozen=True)
-class Point:
-    """One hypothesis on the way: what a reader has to read, and how faithful it is."""
-
-    rules: int
-    literals: int
-    disagreement: Share
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """What was read out of a model."""
-
-    theory: HornTheory
-    background: HornTheory
-    guarantee: Guarantee
-    disagreement: Share
-    stop_reason: str
-    frontier: tuple[Point, ...]
-    refuted: dict[Rule, Interpretation]
-    membership_queries: int
-    trace: Trace
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules found, without the background."""
-        known = set(self.background)
-        return tuple(rule for rule in self.theory if rule not in known)
 
 
 def extract(
@@ -132,6 +62,7 @@ def extract(
     guided: Callable[[Membership, Margin | None], Link] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
+    n_jobs: int | None = None,
 ) -> Extraction:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
@@ -163,9 +94,12 @@ def extract(
         margin, both under the budget.
     trace
         A file that gets a line for each equivalence query, as it happens. A run with the same
-        teacher and settings takes up what it holds.
+        teacher and settings takes up what it holds, perhaps with a larger budget; a run with
+        other settings refuses it.
     watch
         Is called after each equivalence query.
+    n_jobs
+        How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
 
     Examples
     --------
@@ -178,7 +112,7 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace)
+    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs)
     return run.result(run.learn(watch))
 
 
@@ -196,14 +130,19 @@ class _Run:
         groups: Groups,
         guided: Callable[[Membership, Margin | None], Link] | None,
         path: Path | None,
+        n_jobs: int | None,
     ) -> None:
         vocabulary = distribution.vocabulary
         budget, seed = settings.budget, settings.seed
         answers: Callable[[Batch], NDArray[Any]] = (
             Checked(member) if margin is None else Checked(margin, np.floating)
         )
-        self.asked = asked = Budgeted(answers, budget.membership_queries, budget.seconds)
+        self.trace = Trace.resumed(path, identity(settings, distribution, background, heads, guided))
+        self.asked = asked = Budgeted(
+            answers, budget.membership_queries, budget.seconds, self.trace.seconds_before
+        )
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
+        uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
         self.distribution, self.settings = distribution, settings
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
@@ -226,15 +165,18 @@ class _Run:
             delta=settings.delta,
             seed=seed,
             remember=self.pool.add,
+            n_jobs=n_jobs,
+            remote=Remote(uncounted, asked),
         )
         rules = RuleByRule(self.member, self.background.rules)
         links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
         self.chain = Chain(links if guided is None else [*links, guided(self.member, margin)])
-        earlier = _recorded(path)
-        self.earlier = iter(earlier)
+        self.earlier = iter(self.trace.earlier)
         self.entry: dict[str, Any] | None = None
-        self.trace = Trace(path, written=len(earlier))
+        self.held_out: tuple[Batch, Bools] | None = None
+        self.coherence: CoherenceReport | None = None
         self.theory = self.background
+        self.found_by: dict[Rule, str] = {}
         self.guarantee: Guarantee | None = None
         self.frontier: list[Point] = []
         self.given_up: list[Counterexample] = []
@@ -242,15 +184,13 @@ class _Run:
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until something ends the run; says what it was."""
         try:
-            seen, labels = self._labelled(self.settings.evaluation, stream=0)
+            self.held_out = self._labelled(self.settings.evaluation, stream=0)
             self.pool.add(*self._labelled(self.settings.pool, stream=1))
+            self.coherence = self._coherence(stream=2)
             idle = 0
             for step in prime(self._equivalent, self._revise, self.background):
                 self.trace.record(step, self.asked.asked)
-                self.theory = (
-                    step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
-                )
-                self.frontier.append(self._point(seen, labels))
+                self._take(step)
                 if watch is not None:
                     watch(step, self.trace)
                 if not isinstance(step.answer, Counterexample):
@@ -263,7 +203,7 @@ class _Run:
                     idle = 0
                 if idle == PATIENCE:
                     return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
-                if limit := self.settings.budget.exhausted_by(self.trace):
+                if limit := self._limit():
                     return limit
         except BudgetExhausted as limit:
             return str(limit)
@@ -284,6 +224,8 @@ class _Run:
             self.guarantee or Unknown(f"nothing was measured ({stop_reason})"),
             disagreement,
             stop_reason,
+            self._statistics(),
+            self.coherence,
             tuple(self.frontier),
             self.reviser.refuted,
             self.asked.asked,
@@ -319,34 +261,50 @@ class _Run:
         left = int((self.theory.satisfied_by(items) != positive).sum())
         return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
+    def _take(self, step: Step) -> None:
+        """Make the outcome of a step the theory, and measure it if it is new."""
+        if step.change is not None and step.change.added is not None:
+            assert isinstance(step.answer, Counterexample)
+            self.found_by[step.change.added] = step.answer.found_by
+        theory = step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
+        if not self.frontier or theory.rules != self.theory.rules:
+            self.theory = theory
+            self.frontier.append(self._point())
+
+    def _limit(self) -> str | None:
+        trace = self.trace
+        return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
+
     def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
-        # a spawn key: a plain tuple could be the seed of another source, whose draws would be the same
-        source = np.random.SeedSequence(self.settings.seed, spawn_key=(stream,))
-        batch = self.distribution.draw(size, np.random.default_rng(source))
+        batch = self.distribution.draw(size, self._source(stream))
         parts = [self.member(block) for block in batch.blocks(CHUNK)]
         return batch, np.concatenate(parts)
 
-    def _point(self, seen: Batch, labels: Bools) -> Point:
-        wrong = int((self.theory.satisfied_by(seen) != labels).sum())
-        found = [rule for rule in self.theory if rule not in self.reviser.background]
+    def _coherence(self, stream: int) -> CoherenceReport | None:
+        if not self.settings.coherence:
+            return None
+        source, groups = self._source(stream), self.pool.groups
+        return coherence(
+            self.member, self.distribution, self.settings.coherence, COMPLETIONS, rng=source, groups=groups
+        )
+
+    def _source(self, stream: int) -> np.random.Generator:
+        # a spawn key: a plain tuple could be the seed of another source, whose draws would be the same
+        return np.random.default_rng(np.random.SeedSequence(self.settings.seed, spawn_key=(stream,)))
+
+    def _rules(self) -> HornTheory:
+        """The rules found, without the background."""
+        found = (rule for rule in self.theory if rule not in self.reviser.background)
+        return HornTheory(self.theory.vocabulary, found)
+
+    def _point(self) -> Point:
+        assert self.held_out is not None
+        seen, labels = self.held_out
+        wrong, found = int((self.theory.satisfied_by(seen) != labels).sum()), self._rules()
         return Point(len(found), sum(len(rule.body) + 1 for rule in found), Share.of(wrong, len(seen)))
 
-
-def _recorded(path: Path | None) -> list[dict[str, Any]]:
-    """The counterexamples of an earlier run; the file keeps them, and nothing after them."""
-    if path is None:
-        return []
-    lines = path.read_text("utf-8", errors="replace").split("\n") if path.exists() else []
-    entries = []
-    for number, line in enumerate(lines, 1):
-        try:
-            entries.append(json.loads(line))
-        except json.JSONDecodeError:
-            if number < len(lines):  # the last line may have been cut off when the run was killed
-                raise HornbookError(
-                    f"{path}, line {number}: not a trace; remove the file to begin anew"
-                ) from None
-    entries = [entry for entry in entries if "change" in entry]
-    text = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
-    path.write_text(text, "utf-8")
-    return entries
+    def _statistics(self) -> tuple[RuleStatistics, ...]:
+        if self.held_out is None:
+            return ()
+        measured = statistics_on([self.held_out], self._rules(), background=self.background)
+        return tuple(replace(found, found_by=self.found_by[found.rule]) for found in measured)

@@ -1,0 +1,258 @@
+"""Why a theory concludes what it does of some facts, and what would undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hornbook.answers.undo import Undo, smallest_undo
+from hornbook.distributions.literals import Groups
+from hornbook.logic import chaining
+from hornbook.logic.batch import Interpretation
+from hornbook.logic.formats import rule_object
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
+from hornbook.logic.syntax import UNICODE, head_text, quote
+from hornbook.logic.theory import Derivation, HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+Branch: TypeAlias = tuple[str, list["Branch"]]
+
+ALTERNATIVES = 4096
+"""So many ways to change the facts that would undo a conclusion are tried at most."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A conclusion, its proof, and the smallest change of facts that would undo it.
+
+    Attributes
+    ----------
+    conclusion
+        The label literal that follows, ⊥ if the facts contradict the rules, None if no rule
+        decides.
+    proof
+        The rules that fired, in order; None without a conclusion.
+    undo
+        The fewest facts without which the conclusion does not follow; None without a
+        conclusion.
+    instead
+        Values for those facts under which it does not follow either, by name; empty if none
+        was found, or if the facts only need to be unknown.
+    default
+        What is assumed where no rule decides, if anything.
+    scored
+        For a card, how the points add up, which says more than the rules that count them.
+
+    """
+
+    vocabulary: Vocabulary
+    conclusion: Head | None
+    proof: Derivation | None
+    undo: Undo | None
+    instead: tuple[str, ...] = ()
+    default: str | None = None
+    scored: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.conclusion is None or self.proof is None or self.undo is None:
+            assumed = f"; {quote(self.default)} by default" if self.default else ""
+            return f"undetermined: no rule decides{assumed}"
+        lines = [self._headline(), *_indented(self._branches()), self._undoing()]
+        return "\n".join(lines)
+
+    def __rich__(self) -> Tree:
+        from rich.markup import escape
+        from rich.tree import Tree
+
+        if self.conclusion is None:
+            return Tree(escape(str(self)))
+        tree = Tree(f"[bold]{escape(self._headline())}[/]")
+        stack = [(tree, self._branches())]
+        while stack:
+            node, branches = stack.pop()
+            stack += [(node.add(escape(text)), below) for text, below in branches]
+        tree.add(f"[italic]{escape(self._undoing())}[/]")
+        return tree
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        undo = self.undo
+        named = {} if self.proof is None else {"facts": list(self.vocabulary.named(self.proof.facts))}
+        return {
+            "conclusion": None if self.conclusion is None else self._name(self.conclusion),
+            "default": self.default,
+            "proof": [rule_object(self.vocabulary, rule) for rule in self.proof.steps] if self.proof else [],
+            **named,
+            "points": list(self.scored),
+            "undo": None
+            if undo is None
+            else {
+                "facts": list(undo.facts),
+                "instead": list(self.instead),
+                "smallest": undo.exact,
+                "at_least": undo.at_least,
+            },
+        }
+
+    def _headline(self) -> str:
+        if isinstance(self.conclusion, Bottom):
+            assumed = f"; {quote(self.default)} by default" if self.default else ""
+            return f"⊥: the rules contradict each other, or the facts{assumed}"
+        return quote(self._name(self.conclusion))
+
+    def _undoing(self) -> str:
+        assert self.undo is not None
+        if not self.undo.facts:
+            return "nothing would undo it: it follows from no facts"
+        facts = ", ".join(map(quote, self.undo.facts))
+        bound = "" if self.undo.exact else f" (at least {self.undo.at_least} facts are needed)"
+        instead = f", or with {', '.join(map(quote, self.instead))}" if self.instead else ""
+        return f"it would not follow without {facts}{instead}{bound}"
+
+    def _name(self, head: Any) -> str:
+        return (
+            head_text(self.vocabulary, head, UNICODE)
+            if isinstance(head, Bottom)
+            else self.vocabulary.name(head)
+        )
+
+    def _branches(self) -> list[Branch]:
+        """What the conclusion rests on: each fact by name, and what that rests on, said once."""
+        assert self.proof is not None and self.conclusion is not None
+        if self.scored:
+            return [(line, []) for line in self.scored]
+        rules = {rule.head: rule for rule in self.proof.steps}
+        said: set[int] = set()
+
+        def branches(head: Head) -> list[Branch]:
+            return [branch(v) for v in sorted(rules[head].body)] if head in rules else []
+
+        def branch(v: int) -> Branch:
+            name = quote(self.vocabulary.name(v))
+            if v not in rules:
+                return f"{name} (given)", []
+            if v in said:
+                return f"{name} (as above)", []
+            said.add(v)
+            return name, branches(v)
+
+        return branches(self.conclusion)
+
+
+def _indented(branches: list[Branch], depth: int = 1) -> Iterator[str]:
+    for text, below in branches:
+        yield "  " * depth + text
+        yield from _indented(below, depth + 1)
+
+
+def explain(
+    theory: HornTheory,
+    facts: Interpretation,
+    labels: Sequence[int],
+    groups: Groups = (),
+    default: str | None = None,
+) -> Explanation:
+    r"""Explain which label literal follows from facts.
+
+    Parameters
+    ----------
+    theory
+        The rules and their background.
+    facts
+        What is known; the values of the labels are not looked at.
+    labels
+        The literals that may be concluded.
+    groups
+        Sets of variables that make up one fact, as the bins of a column do.
+    default
+        What is assumed where none of them follows.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "rash", "ill"])
+    >>> theory = HornTheory.parse("fever & cough -> ill \n rash -> ill", vocabulary)
+    >>> print(explain(theory, Interpretation(frozenset({0, 1, 6}), frozenset({2, 4, 5})), [3, 7]))
+    ill
+      fever (given)
+      cough (given)
+    it would not follow without fever, or with not_fever
+    >>> print(explain(theory, Interpretation(frozenset({4}), frozenset({0})), [3, 7], default="not_ill"))
+    undetermined: no rule decides; not_ill by default
+
+    """
+    vocabulary = theory.vocabulary
+    given = facts.true - set(labels)
+    closed = theory.closure(given)
+    goals = [BOTTOM] if BOTTOM in closed else [label for label in labels if label in closed]
+    if not goals:
+        return Explanation(vocabulary, None, None, None, default=default)
+    goal = goals[0]
+    units = list(_units(vocabulary, given, groups))
+    undo = smallest_undo(theory, {_called(vocabulary, unit): unit for unit in units}, goal)
+    return Explanation(
+        vocabulary,
+        goal,
+        theory.explain(Rule(given, goal)),
+        undo,
+        _instead(theory, units, undo, goal, groups),
+        default,
+    )
+
+
+def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Iterator[frozenset[int]]:
+    """The given variables, those of one group or pair together: what is known or unknown as one."""
+    together: dict[int, frozenset[int]] = {}
+    for group in groups:
+        whole = frozenset(group) | {dual for v in group if (dual := vocabulary.dual(v)) is not None}
+        missing = (f"unknown_{vocabulary.name(v)}" for v in group)
+        whole |= {vocabulary.index(name) for name in missing if name in vocabulary}
+        together |= dict.fromkeys(whole, whole)
+    left = set(given)
+    for v in sorted(given):
+        if v in left:
+            unit = together.get(v, frozenset({v})) & given
+            left -= unit
+            yield unit
+
+
+def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
+    """A fact by name: the bin that is true, or all that are said to be false."""
+    unit = sorted(unit)
+    positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
+    return " and ".join(vocabulary.name(v) for v in positive or unit)
+
+
+def _instead(
+    theory: HornTheory, units: Sequence[frozenset[int]], undo: Undo, goal: Head, groups: Groups
+) -> tuple[str, ...]:
+    """Other values for the facts to undo under which the goal does not follow, nor a contradiction."""
+    vocabulary, program = theory.vocabulary, theory.program
+    changed = [unit for unit in units if _called(vocabulary, unit) in undo.facts]
+    kept = chaining.mask(v for unit in units if unit not in changed for v in unit)
+    unwanted = program.bottom | (0 if isinstance(goal, Bottom) else 1 << goal)
+    choices = [list(_others(vocabulary, unit, groups)) for unit in changed]
+    for chosen in islice(product(*choices), ALTERNATIVES):
+        closed = program.close(kept | chaining.mask(v for unit in chosen for v in unit))
+        if not closed & unwanted:
+            return tuple(_called(vocabulary, unit) for unit in chosen)
+    return ()
+
+
+def _others(vocabulary: Vocabulary, unit: frozenset[int], groups: Groups) -> Iterator[frozenset[int]]:
+    """The other values that a fact could have."""
+    group = next(
+        (group for group in groups if any(v in unit or vocabulary.dual(v) in unit for v in group)), None
+    )
+    if group is None:
+        opposite = frozenset(dual for v in unit if (dual := vocabulary.dual(v)) is not None)
+        yield from [opposite] if opposite else []
+        return
+    for true in group:
+        if true not in unit:
+            rest = (vocabulary.dual(v) for v in group if v != true)
+            yield frozenset({true, *(dual for dual in rest if dual is not None)})

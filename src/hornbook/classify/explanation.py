@@ -1,0 +1,126 @@
+"""What was read out of a classifier, and how far it is to be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.cards import Card, compiled, observed
+from hornbook.classify.candidate import Candidate, Form, Point
+from hornbook.classify.search import chosen
+from hornbook.evaluate import Fidelity, RuleStatistics
+from hornbook.logic.batch import Batch
+from hornbook.logic.rule import Rule
+from hornbook.logic.theory import HornTheory
+from hornbook.queries import Guarantee
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Rules about a label and its negation, or a card, with what is known of their faithfulness.
+
+    Attributes
+    ----------
+    said
+        The rules and their default, or the card.
+    background
+        What holds of features, label and its dual whatever the model says.
+    weighed
+        What else could be said, each with what there is to read and how faithful it is, the
+        shortest first.
+    fidelity
+        How often `predict` gives the model's label on fresh samples, by which nothing was chosen.
+    derived
+        The same for what the theory itself derives: what it leaves open is no agreement.
+    statistics
+        What each rule is worth on those samples: how often its body is true, and how often the
+        model then gives the label that is its head.
+    guarantee
+        Under what the explanation is held to be faithful.
+    stop_reason
+        What ended the search.
+    queries
+        How many labels the model was asked for.
+    distribution
+        Where samples came from, in words.
+    unknowns
+        What the model's label of a row with unknown values is, in words.
+
+    """
+
+    said: Candidate
+    background: HornTheory
+    weighed: tuple[tuple[Candidate, Point], ...]
+    fidelity: Fidelity
+    derived: Fidelity
+    statistics: tuple[RuleStatistics, ...]
+    guarantee: Guarantee
+    stop_reason: str
+    queries: int
+    distribution: str
+    unknowns: str
+
+    @property
+    def label(self) -> str:
+        """The name of the label."""
+        return self.said.label
+
+    @property
+    def form(self) -> Form:
+        """What there is to read: `rules` or a `card`."""
+        return self.said.form
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules found, over the vocabulary of the background; none if there is a card."""
+        return self.said.rules
+
+    @property
+    def card(self) -> Card | None:
+        """The score with points, or None."""
+        return self.said.card
+
+    @property
+    def default(self) -> bool | None:
+        """The label of what rules do not decide, as none fires or two disagree; None for undetermined."""
+        return self.said.default
+
+    @property
+    def literals(self) -> int:
+        """How many literals a reader has to read, heads aside."""
+        return self.said.literals
+
+    @property
+    def frontier(self) -> tuple[Point, ...]:
+        """What was weighed: fidelity against literals to read, the shortest first."""
+        return tuple(point for _, point in self.weighed)
+
+    def within(self, literals: int) -> Candidate:
+        """The best that can be said with so many literals to read: the knee of the frontier, once seen."""
+        return chosen(self.weighed, literals) if self.weighed else self.said
+
+    @cached_property
+    def theory(self) -> HornTheory:
+        """Background and rules, or background and the concepts by which the card counts."""
+        if self.card is None:
+            return self.background | HornTheory(self.background.vocabulary, self.rules)
+        counted = compiled(self.card)
+        return self.background.over(counted.vocabulary) | counted
+
+    def observed(self, batch: Batch) -> Batch:
+        """Rows of features over the vocabulary of the theory: for a card, with what is missing as a fact."""
+        return observed(batch, self.theory.vocabulary)
+
+    def derive(self, batch: Batch) -> NDArray[np.float64]:
+        """What the theory derives for each row of features: 1, 0, or NaN where it decides nothing."""
+        return self.said.derive(batch)
+
+    def predict(self, batch: Batch) -> NDArray[np.float64]:
+        """The label of each row of features: 1, 0, or NaN for undetermined where there is no default."""
+        return self.said.predict(batch)
+
+    def __str__(self) -> str:
+        return str(self.said)

@@ -1,0 +1,71 @@
+"""Candidates out of labelled samples, and which of them is best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from hornbook.classify.candidate import Candidate, Form, Point
+from hornbook.classify.reading import Reading
+from hornbook.learners.cover import Worth, covers
+from hornbook.learners.points import cards
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.rule import Rule
+
+PAYS = 0.01
+"""How much more faithful a card has to be than rules to be read in their place."""
+
+DERIVED = 0.02
+"""How much more a right answer is worth that rules derive than one by default, and a wrong one less."""
+
+WRONG = -4.0
+"""What a wrong answer is worth where there is no default, against 1 for a right one."""
+
+LITERAL = 1e-4
+"""What reading a literal costs, as a share of all samples."""
+
+
+def candidates(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:
+    """Explanations of labelled rows of features, from one that says nothing on."""
+    if reading.default:
+        nothing = replace(nothing, default=_majority(labels))
+    yield nothing
+    if reading.form != "card":
+        yield from _rule_sets(nothing, batch, labels, reading)
+    if reading.form != "rules":
+        for card in cards(batch, labels, nothing.label, reading.max_literals, reading.max_points):
+            yield replace(nothing, card=card, default=None)
+
+
+def chosen(weighed: Iterable[tuple[Candidate, Point]], literals: int | None = None) -> Candidate:
+    """The most faithful candidate with so many literals; rules, where a card does not pay."""
+    best: dict[Form, tuple[float, Candidate]] = {}
+    for candidate, point in sorted(weighed, key=lambda pair: pair[1].literals):
+        fits = literals is None or point.literals <= literals
+        if fits and (point.form not in best or point.fidelity.estimate > best[point.form][0]):
+            best[point.form] = point.fidelity.estimate, candidate
+    rules, card = best["rules"], best.get("card")
+    return card[1] if card is not None and card[0] - rules[0] > PAYS else rules[1]
+
+
+def _rule_sets(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:
+    worth = Worth(None, 1.0, WRONG, LITERAL)
+    if nothing.default is not None:
+        worth = Worth(nothing.default, 1 + DERIVED, -DERIVED, LITERAL)
+    heads = {
+        True: nothing.vocabulary.index(nothing.label),
+        False: nothing.vocabulary.index(f"not_{nothing.label}"),
+    }
+    for found in covers(batch, labels, worth, reading.max_rules, reading.max_literals):
+        candidate = replace(nothing, rules=tuple(Rule(body, heads[head]) for body, head in found))
+        if reading.default:
+            left_open = np.isnan(candidate.derive(batch))
+            candidate = replace(candidate, default=_majority(labels[left_open]))
+        yield candidate
+
+
+def _majority(labels: Bools) -> bool:
+    return bool(2 * labels.sum() >= len(labels))

@@ -1,0 +1,31 @@
+"""`hornbook datasets`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hornbook.cli.app import app
+from hornbook.cli.output import emit, emit_json
+
+
+@app.command()
+def datasets(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the datasets that can be given by name in place of a file.
+
+    Examples:
+      hornbook datasets
+
+      hornbook extract breast-cancer --train
+
+    """
+    from hornbook.data.datasets import DATASETS
+
+    if as_json:
+        emit_json(DATASETS)
+        return
+    width = max(map(len, DATASETS))
+    emit("\n".join(f"{name:<{width}}  {about}" for name, about in DATASETS.items()))

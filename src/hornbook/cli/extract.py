@@ -1,0 +1,277 @@
+"""`hornbook extract`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hornbook.cli.app import app
+from hornbook.cli.output import emit, emit_json, progress
+from hornbook.cli.tables import table_of
+from hornbook.logic.errors import HornbookError
+
+if TYPE_CHECKING:
+    from hornbook.data.binarise import Binariser
+    from hornbook.data.table import Table
+    from hornbook.extractor import HornExtractor
+
+
+class Method(StrEnum):
+    """How rules are found."""
+
+    READER = "reader"
+    QUERIES = "queries"
+
+
+class Form(StrEnum):
+    """What is to be read."""
+
+    AUTO = "auto"
+    RULES = "rules"
+    CARD = "card"
+
+
+@app.command()
+def extract(
+    data: Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or a dataset by name.")],
+    target: Annotated[
+        str | None, typer.Option(help="The column that the model predicts; datasets know theirs.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="The model, such as model.onnx.")] = None,
+    train: Annotated[bool, typer.Option("--train", help="Train a network on the data instead.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A folder to keep the run in.")
+    ] = None,
+    positive: Annotated[str | None, typer.Option(help="The value of the target that counts as true.")] = None,
+    above: Annotated[float | None, typer.Option(help="Numbers above this count as true.")] = None,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="The model judges whole rows, the target among them.")
+    ] = False,
+    method: Annotated[
+        Method, typer.Option(help="What a reader will read, or equivalence queries without end.")
+    ] = Method.READER,
+    form: Annotated[
+        Form, typer.Option(help="Rules, a card with points, or whichever is better.")
+    ] = Form.AUTO,
+    max_rules: Annotated[int, typer.Option(min=1, help="So many rules a reader will read.")] = 20,
+    max_literals: Annotated[int, typer.Option(min=1, help="So many literals a reader will read.")] = 60,
+    epsilon: Annotated[float, typer.Option(help="Up to which share fidelity is to be known.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="The tolerated probability that it is not.")] = 0.05,
+    max_queries: Annotated[int, typer.Option(min=1, help="Equivalence queries, with queries.")] = 100,
+    max_seconds: Annotated[float | None, typer.Option(help="So long at most.")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Labelled samples to learn from.")] = 1 << 14,
+    encoding: Annotated[
+        str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
+    ] = None,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over what the folder holds.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Read rules about a column out of a model that predicts it.
+
+    The model reads the columns of the data, or the variables that hornbook makes of them. A run
+    that was interrupted goes on when the same command is given again.
+
+    Examples:
+      hornbook extract breast-cancer --train -o run/
+
+      hornbook extract patients.csv --target survives --model model.onnx -o run/
+
+      hornbook extract patients.csv --target age --above 60 --train --form card
+
+      hornbook extract hcc-synthetic --train --method queries --max-queries 50 -o run/
+
+    """
+    from hornbook.extraction import INTERRUPTED
+    from hornbook.intervals import check_tolerances
+    from hornbook.runs import metrics_object, ready, reported
+    from hornbook.runs.display import lines
+
+    if (model is None) != train:
+        raise HornbookError("give the model with --model, or train a network with --train; one of the two")
+    check_tolerances(epsilon, delta)
+    table = table_of(data, target, positive, above)
+    if output is not None:
+        ready(output)
+    settings = {
+        "judge": judge,
+        "method": method.value,
+        "form": form.value,
+        "max_rules": max_rules,
+        "max_literals": max_literals,
+        "epsilon": epsilon,
+        "delta": delta,
+        "max_equivalence_queries": max_queries,
+        "max_seconds": max_seconds,
+        "samples": samples,
+        "encoding": encoding,
+        "random_state": seed,
+    }
+    binariser = _binariser(table, judge)
+    about, subject = _model(model, trust_pickle) if model else _trained(table, binariser, judge, seed)
+    extractor = _extractor(subject, table, binariser, positive, settings)
+    frame = table.frame if judge else table.features
+    if output is not None:
+        _begin(output, table, data, about, settings, binariser, force)
+        _keep(subject, output, train)
+    with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
+        extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
+    if output is not None:
+        _save(output, extractor, table, about, settings)
+    reading = extractor.reading_
+    if as_json:
+        kept = None if output is None else str(output)
+        emit_json(
+            {**metrics_object(reading), "model": about, "folder": kept, "theory": str(extractor.theory_)}
+        )
+    else:
+        emit("\n".join(lines(reading.answers, reported(extractor), extractor.reader_.describe)))
+        emit("\n".join(_summary(extractor, about, output)))
+    if reading.stop_reason == INTERRUPTED:
+        where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
+        print(f"hornbook: interrupted{where}", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _binariser(table: Table, judge: bool) -> Binariser:
+    from hornbook.data.binarise import Binariser
+
+    frame = table.frame if judge else table.features
+    if frame.shape[1] == 0:
+        raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
+    kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
+    return Binariser(dual=True, kinds=kinds).fit(frame)
+
+
+def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
+    from hornbook.oracles.adapters import load_model
+
+    subject = load_model(path, trust_pickle)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {"name": path.name, "path": str(path.resolve()), "sha256": digest}, subject
+
+
+def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
+    if judge:
+        raise HornbookError("--train trains a classifier; a judge is given with --model")
+    from hornbook.oracles.adapters.libraries import library
+
+    library("torch", "torch")
+    from hornbook.experiments.classifier import train_classifier
+
+    classes = table.frame[str(table.label)].to_numpy() == 1
+    with progress("training a network"):
+        trained = train_classifier(binariser.batch(table.features), classes, seed)
+    held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
+    about = {"name": "network trained here", "held_out": held_out, **trained.network.provenance}
+    return about, trained.network
+
+
+def _extractor(
+    subject: Any, table: Table, binariser: Binariser, positive: str | None, settings: dict[str, Any]
+) -> HornExtractor:
+    from hornbook.data.kinds import spelled
+    from hornbook.extractor import HornExtractor
+
+    known = list(getattr(subject, "classes_", ()))
+    named = {spelled(name.item() if hasattr(name, "item") else name): name for name in known}
+    return HornExtractor(
+        subject,
+        str(table.label),
+        positive=None if positive is None else named.get(positive),
+        binariser=binariser,
+        **settings,
+    )
+
+
+def _begin(
+    folder: Path,
+    table: Table,
+    source: str,
+    about: dict[str, Any],
+    settings: dict[str, Any],
+    binariser: Binariser,
+    force: bool,
+) -> None:
+    from hornbook.runs import begin, versions
+
+    path = Path(source)
+    begin(
+        folder,
+        {
+            "command": join(["hornbook", *sys.argv[1:]]),
+            "versions": versions(),
+            "data": {
+                "source": str(path.resolve()) if path.exists() else source,
+                "name": table.name,
+                "sha256": table.checksum(),
+                "describe": table.describe(),
+            },
+            "target": table.label,
+            "model": about,
+            "settings": settings,
+            "binariser": json.loads(binariser.to_json()),
+        },
+        force,
+    )
+
+
+def _keep(subject: Any, folder: Path, train: bool) -> None:
+    from hornbook.runs.folder import MODEL
+
+    if train:
+        subject.save(folder / MODEL)
+
+
+def _save(
+    folder: Path, extractor: HornExtractor, table: Table, about: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    from hornbook.reports.html import to_html
+    from hornbook.runs import save
+    from hornbook.runs.reporting import report_of
+
+    frame = table.frame if extractor.judge else table.features
+    truth = None if extractor.judge else table.frame[str(table.label)].to_numpy()
+    report = report_of(
+        extractor,
+        frame,
+        model=_facts(about),
+        data=(("table", table.describe()), ("SHA-256", table.checksum())),
+        settings=_facts(settings),
+        truth=truth,
+    )
+    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report))
+
+
+def _facts(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name.replace("_", " "), str(value)) for name, value in entries.items() if value is not None)
+
+
+def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | None) -> list[str]:
+    """What a reader should know beside the rules, as comments."""
+    reading = extractor.reading_
+    told = []
+    if "held_out" in about:
+        accuracy, rows = about["held_out"]["accuracy"], about["held_out"]["rows"]
+        told.append(
+            f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
+        )
+    told.append(f"fidelity to the model on fresh samples: {extractor.fidelity_}")
+    if extractor.labels_:
+        told.append(f"decided by the default: {extractor.undetermined_}")
+    told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")
+    told.append(f"ended: {reading.stop_reason}")
+    told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
+    if folder is not None:
+        told.append(f"kept in {folder}; open {folder / 'report.html'} in a browser")
+    return [f"# {line}" for line in told]

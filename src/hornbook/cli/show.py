@@ -1,0 +1,134 @@
+"""`hornbook show`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hornbook.cli.app import app
+from hornbook.cli.output import emit
+from hornbook.logic.errors import HornbookError
+
+if TYPE_CHECKING:
+    from hornbook.runs import Run
+
+
+class Format(StrEnum):
+    """What rules are shown as."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    PROLOG = "prolog"
+    DIMACS = "dimacs"
+    SYMPY = "sympy"
+    PYTHON = "python"
+    SQL = "sql"
+    HTML = "html"
+    LATEX = "latex"
+
+
+@app.command()
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
+    form: Annotated[
+        Format, typer.Option("--format", "-f", help="For people, for programs, or the whole report.")
+    ] = Format.TEXT,
+    background: Annotated[
+        bool, typer.Option("--background", help="With text, csv and latex, show what always holds too.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Show the rules of a run.
+
+    Prolog, DIMACS, SymPy, Python and SQL hold the whole theory, with what always holds and, for a
+    card, the rules that count its points.
+
+    Examples:
+      hornbook show run/
+
+      hornbook show run/ --format prolog | swipl -q -f /dev/stdin
+
+      hornbook show run/ --format csv > rules.csv
+
+      hornbook show run/ --format html > report.html
+
+    """
+    from hornbook.runs import Run
+
+    emit(_FORMATS[Format.JSON if as_json else form](Run.load(run), background).rstrip("\n"))
+
+
+def _text(run: Run, background: bool) -> str:
+    from hornbook.runs.display import lines
+
+    known = str(run.answers.uncounted().background).splitlines() if background else []
+    return "\n".join([*lines(run.answers, run.rules, run.describe), *known])
+
+
+def _json(run: Run, background: bool) -> str:
+    return _file(run, "rules.json")
+
+
+def _html(run: Run, background: bool) -> str:
+    return _file(run, "report.html")
+
+
+def _csv(run: Run, background: bool) -> str:
+    """A table for spreadsheets: a rule or a line of the card each."""
+    from hornbook.logic.syntax import UNICODE, head_text
+
+    answers, table = run.answers, io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    if answers.card is not None:
+        writer.writerow(["points", "if", "in words"])
+        for item in answers.card.items:
+            names = answers.card.vocabulary.named(item.body)
+            writer.writerow([item.points, " & ".join(names), " and ".join(map(run.describe, names))])
+        return table.getvalue()
+    writer.writerow(["if", "then", "in words", "applies_to", "right_on"])
+    worth = {reported.rule: reported for reported in run.rules}
+    for rule in answers.theory if background else answers.rules:
+        names = answers.theory.vocabulary.named(rule.body)
+        found = worth.get(rule)
+        shares = (found.support, found.precision) if found else ()
+        measured = [f"{share.estimate:.6f}" if share.size else "" for share in shares] or ["", ""]
+        head = head_text(answers.theory.vocabulary, rule.head, UNICODE)
+        writer.writerow([" & ".join(names), head, " and ".join(map(run.describe, names)), *measured])
+    return table.getvalue()
+
+
+def _latex(run: Run, background: bool) -> str:
+    return (run.answers.theory if background or run.answers.card is not None else run.found).export("latex")
+
+
+def _dimacs(run: Run, background: bool) -> str:
+    return run.answers.theory.to_dimacs()
+
+
+def _exported(language: str) -> Callable[[Run, bool], str]:
+    return lambda run, background: run.answers.theory.export(language)
+
+
+def _file(run: Run, name: str) -> str:
+    try:
+        return (run.folder / name).read_text("utf-8")
+    except OSError as error:
+        raise HornbookError(f"cannot read {run.folder / name}: {error.strerror}") from None
+
+
+_FORMATS: dict[Format, Callable[[Run, bool], str]] = {
+    Format.TEXT: _text,
+    Format.JSON: _json,
+    Format.CSV: _csv,
+    Format.HTML: _html,
+    Format.LATEX: _latex,
+    Format.DIMACS: _dimacs,
+    **{form: _exported(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON, Format.SQL)},
+}

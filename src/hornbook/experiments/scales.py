@@ -1,0 +1,130 @@
+"""How much of everything a reproduction spends: the paper's amounts, or a few minutes' worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hornbook.experiments import paper
+from hornbook.experiments.missing import Sweep
+from hornbook.experiments.plan import Training
+from hornbook.experiments.search import grid
+from hornbook.experiments.selection import Contest
+from hornbook.extraction import Settings
+from hornbook.intervals import sample_size
+from hornbook.logic.errors import HornbookError
+from hornbook.queries import Budget
+
+LIMIT = Budget(equivalence_queries=paper.QUERIES)
+
+TRAINING = Training(epochs=20)
+"""Few epochs: at rate 0.1, which the paper's four best nets have, more of them only overfit."""
+
+
+@dataclass(frozen=True)
+class TreeBudget:
+    """What the Hoeffding tree may spend.
+
+    Parameters
+    ----------
+    labels
+        How many of the network's answers it learns from, a limit that gives the same tree on
+        every machine; None: as many as one equivalence query draws.
+    tuning
+        How many it is tuned on, and on how many others the settings are compared.
+    seconds
+        The time limit, as generous as the labels need; a tree that reaches it depends on the
+        machine, and the report says so.
+
+    """
+
+    labels: int | None
+    tuning: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of every part of a reproduction.
+
+    Parameters
+    ----------
+    name
+        What the command line calls it.
+    repetitions
+        How often everything is repeated, with the seeds that follow the first.
+    contest
+        The architecture search.
+    ours
+        How rules are read in our way; its sample size is that of all equivalence queries.
+    tree
+        The Hoeffding tree's budget.
+    sweep
+        The sweep over missing values, with one seed a repetition.
+    fresh
+        How many accepted and rejected examples the nets are tested on.
+    evaluation
+        On how many times the sample size everything is compared.
+    coherent
+        On how many interpretations coherence is measured.
+
+    """
+
+    name: str
+    repetitions: int
+    contest: Contest
+    ours: Settings
+    tree: TreeBudget
+    sweep: Sweep
+    fresh: int = 1000
+    evaluation: int = 2
+    coherent: int = 10_000
+
+    def __post_init__(self) -> None:
+        if self.repetitions % 2 == 0:
+            raise HornbookError(
+                f"an odd number of repetitions has a median among them; got {self.repetitions}"
+            )
+
+    def sample(self, width: int) -> int:
+        """How many interpretations an equivalence query draws, with so many variables."""
+        ours = self.ours
+        return sample_size(ours.size, width, ours.epsilon, ours.delta, 1)
+
+    def settings(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        described = asdict(self)
+        described["contest"]["nets"] = [str(net) for net in self.contest.nets]
+        return described
+
+
+QUICK = Scale(
+    "quick",
+    repetitions=5,
+    contest=Contest(grid(depths=(2,)), TRAINING, finalists=8, seeds=3),
+    ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
+    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=60),
+    sweep=Sweep(
+        shares=(0.0, 0.4, 0.8),
+        reading=Settings(
+            Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12, coherence=0
+        ),
+    ),
+)
+"""A slice of the search, the two-layer nets, and smaller pools and trees; all else is as at `paper`."""
+
+PAPER = Scale(
+    "paper",
+    repetitions=3,
+    contest=Contest(training=TRAINING),
+    ours=Settings(LIMIT, coherence=0),
+    tree=TreeBudget(labels=None, tuning=10_000, seconds=400),
+    sweep=Sweep(
+        reading=Settings(
+            Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14, coherence=0
+        )
+    ),
+)
+"""The paper's search, queries and samples."""
+
+SCALES = {scale.name: scale for scale in (QUICK, PAPER)}

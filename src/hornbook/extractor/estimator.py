@@ -1,0 +1,463 @@
+"""HornExtractor: rules out of a fitted model, by the conventions of scikit-learn."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hornbook.answers import FREE
+from hornbook.answers.explanation import Explanation
+from hornbook.classify import Reading
+from hornbook.classify.reading import Wanted
+from hornbook.data.binarise import Binariser
+from hornbook.data.frames import as_frame, refuse_infinity
+from hornbook.data.kinds import spelled
+from hornbook.data.reader import Reader, framed
+from hornbook.extraction import INTERRUPTED, Settings
+from hornbook.extractor.reading import Found, put_together
+from hornbook.extractor.reading import Reading as ModelReading
+from hornbook.extractor.steps import Steps, Watch
+from hornbook.extractor.subject import Judged, Subject, against_rest, said
+from hornbook.intervals import Share, check_tolerances
+from hornbook.logic.batch import Batch
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Rule
+from hornbook.logic.syntax import UNICODE, rule_text
+from hornbook.logic.theory import HornTheory
+from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
+from hornbook.queries import Budget
+from hornbook.teachers import DRAWS, Unknowns
+
+Method: TypeAlias = Literal["reader", "queries"]
+
+
+class Score(float):
+    """A share as a number, with its interval.
+
+    Examples
+    --------
+    >>> score = Score(Share.of(9, 10))
+    >>> score
+    90.00 % (95 % interval 55.50 % to 99.75 %)
+    >>> float(score), round(score.share.low, 3)
+    (0.9, 0.555)
+
+    """
+
+    share: Share
+
+    def __new__(cls, share: Share) -> Self:
+        score = super().__new__(cls, share.estimate)
+        score.share = share
+        return score
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Share]]:
+        return type(self), (self.share,)
+
+    def __repr__(self) -> str:
+        return str(self.share)
+
+
+class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Reads Horn rules about a label out of a fitted model.
+
+    Parameters
+    ----------
+    model
+        The black box, already fitted: a classifier of scikit-learn, torch, Keras, ONNX, XGBoost
+        or LightGBM, the path of a model file, or a function of an array. It is never refitted,
+        copied or changed; clones share it.
+    target
+        What the label is called in the rules. With more than two classes there is one label a
+        class, `target=class`.
+    judge
+        Whether the model judges whole interpretations instead, as the paper's does: rules then
+        say which it accepts, and `target` is not used.
+    positive
+        The class that makes the label true; by default the second of two. With more than two
+        and none given, every class is read against the rest.
+    classes
+        The names of a network's outputs, in order, where there are more than two.
+    encoding, threshold, output
+        How the model is asked and understood, see `hornbook.oracles.adapters.as_predictor`. A
+        regressor needs a threshold.
+    unknown, draws
+        How the model answers about unknown values: `native`, or by so many `completions`.
+    binariser
+        The fitted binariser that made the columns, or that is to make variables of them: its
+        groups and the conditions behind names. Without one, columns of 1, 0 and NaN are taken
+        as variables, and others are binarised here.
+    method
+        `reader`: the most faithful explanation that a reader is willing to read, found on
+        labelled samples. `queries`: rules by equivalence queries, as many as it takes; the only
+        way for a judge.
+    max_rules, max_literals, form
+        What a reader is willing to read, and in which form: `rules`, a `card` with points, or
+        `auto`, a card where it is clearly more faithful. A model of several classes gets rules.
+    samples
+        How many labelled samples are learned from.
+    epsilon, delta
+        With probability 1 - delta the fidelity on fresh samples is known up to epsilon. For
+        queries: the tolerated disagreement, and the tolerated probability that it is exceeded.
+    sample_size, min_precision, max_equivalence_queries
+        For queries: how many samples each draws, see `hornbook.intervals.sample_size`; how
+        precise a rule has to be; and how many there are at most.
+    max_membership_queries, max_seconds
+        What the extraction may spend; None is no limit.
+    evaluation
+        How many fresh samples everything is measured on at least.
+    random_state
+        Makes the run repeatable.
+
+    Attributes
+    ----------
+    theory_, background_
+        The rules found, and what always holds beside them: a variable excludes its dual, and
+        the bins of a column each other.
+    card_
+        The score with points, if the rules count one, or None.
+    rules_
+        What each rule is worth: `RuleStatistics`, in order; none for a card.
+    fidelity_
+        The share of fresh samples on which the rules, with their default, say what the model says.
+    undetermined_
+        The share on which the rules say nothing, and the default does.
+    default_
+        The class assumed there; None for a judge.
+    conflicts_
+        The share for which two classes follow; part of what is undetermined.
+    guarantee_
+        Under what the rules are held to be faithful; with several classes, those of the class
+        that did worst. The same holds for the next three.
+    frontier_
+        Fidelity against what there is to read.
+    trace_
+        What happened, an entry for each equivalence query or candidate.
+    incoherence_
+        How often the model contradicts itself about unknown values (`queries` only).
+    stop_reason_, membership_queries_
+        Why it ended, and how many answers the model gave.
+    labels_, classes_
+        The labels that rules are about, and the model's classes.
+    feature_names_in_, n_features_in_
+        The columns that were given to `fit`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
+    >>> extractor = HornExtractor(model, target="virginica", max_rules=2, random_state=0).fit(X)
+    >>> for rule in sorted(str(extractor.theory_).splitlines()):
+    ...     print(rule)
+    "petal length (cm)=high" → virginica
+    "petal width (cm)=high" → virginica
+    >>> extractor.score(X)
+    98.67 % (95 % interval 95.27 % to 99.84 %)
+    >>> print(extractor.explain({"petal width (cm)": 2.3}))
+    virginica
+      "petal width (cm)=high" (given)
+    it would not follow without "petal width (cm)=high", or with "petal width (cm)=low"
+
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        target: str = "label",
+        *,
+        judge: bool = False,
+        positive: Any = None,
+        classes: Sequence[Any] | None = None,
+        encoding: Encoding | str | None = None,
+        threshold: float | None = None,
+        output: Output | None = None,
+        unknown: Unknowns | None = None,
+        draws: int = DRAWS,
+        binariser: Binariser | None = None,
+        method: Method = "reader",
+        max_rules: int = 20,
+        max_literals: int = 60,
+        form: Wanted = "auto",
+        samples: int = 1 << 14,
+        epsilon: float = 0.05,
+        delta: float = 0.05,
+        sample_size: str | int = "angluin",
+        min_precision: float = 0.9,
+        max_equivalence_queries: int | None = 100,
+        max_membership_queries: int | None = None,
+        max_seconds: float | None = None,
+        evaluation: int = 1 << 13,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.model = model
+        self.target = target
+        self.judge = judge
+        self.positive = positive
+        self.classes = classes
+        self.encoding = encoding
+        self.threshold = threshold
+        self.output = output
+        self.unknown = unknown
+        self.draws = draws
+        self.binariser = binariser
+        self.method = method
+        self.max_rules = max_rules
+        self.max_literals = max_literals
+        self.form = form
+        self.samples = samples
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sample_size = sample_size
+        self.min_precision = min_precision
+        self.max_equivalence_queries = max_equivalence_queries
+        self.max_membership_queries = max_membership_queries
+        self.max_seconds = max_seconds
+        self.evaluation = evaluation
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        trace: Path | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Ask the model until the rules say what it says.
+
+        Parameters
+        ----------
+        X
+            Rows like those that the model will see, missing values as NaN: what it was trained
+            with, or the columns that a binariser made that from.
+        y
+            Not used: the rules are about what the model says. Numbers are refused, though, for
+            rules need classes.
+        trace
+            A file that gets a line for each equivalence query, from which a killed run goes on,
+            or for each candidate. With several classes it is numbered.
+        watch
+            Is called with every such entry.
+
+        """
+        self._check_parameters(y)
+        started = time.perf_counter()
+        frame = self._frame(X, reset=True)
+        self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
+        state = self.random_state
+        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
+        self.subjects_ = self._subjects(frame, seed)
+        found: list[Found] = []
+        for number, subject in enumerate(self.subjects_):
+            if found and found[-1].stop_reason == INTERRUPTED:
+                raise KeyboardInterrupt
+            found.append(self._found(subject, seed, _own(trace, number, len(self.subjects_)), watch))
+        self._remember(put_together(self.subjects_, found, self._fresh, seed, started))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row by the rules, the default class where they say nothing.
+
+        For a judge, whether the rules accept the row.
+        """
+        predicted: NDArray[Any] = self.classes_[self._filled(X)]
+        return predicted
+
+    def undetermined(self, X: Any) -> NDArray[np.bool_]:
+        """Whether the rules leave the class of each row open, so that `predict` says the default."""
+        left: NDArray[np.bool_] = self._answers(X) == FREE
+        return left
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Which rules apply to each row: 1 where the whole body follows from what is known, else 0."""
+        check_is_fitted(self)
+        return self.reading_.answers.fired(self._batch(X)).astype(np.float64)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The rules as text: the columns of `transform`."""
+        check_is_fitted(self)
+        return np.array([self.say(rule) for rule in self.reading_.answers.rules], dtype=object)
+
+    def score(self, X: Any, y: ArrayLike | None = None) -> Score:
+        """The fidelity to the model on these rows, with its interval; `y` is not looked at.
+
+        What `predict` says is compared with what the model says; a model that takes no missing
+        values says what it says of most completions.
+        """
+        ours = self._filled(X)
+        model = said(self.subjects_, self._frame(X, reset=False))
+        return Score(Share.of(int((ours == model).sum()), len(model)))
+
+    def explain(self, row: Any) -> Explanation:
+        """Why the rules say what they say of one row, and the smallest change that would undo it.
+
+        Parameters
+        ----------
+        row
+            A series, a list, a frame of one row, or a mapping of some columns to values: the
+            others are unknown.
+
+        """
+        check_is_fitted(self)
+        return self.reading_.answers.explain(self.reader_.interpretation(row), self.reader_.groups)
+
+    def say(self, rule: Rule) -> str:
+        """A rule as text."""
+        return rule_text(self.theory_.vocabulary, rule, UNICODE)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; those of the model are its own, for it stays as it was fitted."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return parameters
+
+    def __sklearn_clone__(self) -> HornExtractor:
+        return type(self)(**self.get_params())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "reading_")
+
+    def _remember(self, reading: ModelReading) -> None:
+        """Everything that was read, under the names that scikit-learn's users expect."""
+        answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
+        self.reading_ = reading
+        self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
+        self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
+        self.rules_ = reading.rules
+        self.default_ = self.classes_[answers.default] if self.labels_ else None
+        self.fidelity_, self.undetermined_ = faithfulness.agreement, faithfulness.undetermined
+        self.conflicts_ = faithfulness.conflicts
+        self.guarantee_, self.frontier_, self.trace_ = worst.guarantee, worst.frontier, worst.steps
+        self.incoherence_ = worst.coherence
+        self.stop_reason_, self.membership_queries_ = reading.stop_reason, reading.queries
+
+    def _answers(self, X: Any) -> NDArray[np.int8]:
+        check_is_fitted(self)
+        return self.reading_.answers.of(self._batch(X))
+
+    def _filled(self, X: Any) -> NDArray[np.int8]:
+        answers = self._answers(X)
+        return np.where(answers == FREE, np.int8(self.reading_.answers.default), answers)
+
+    def _batch(self, X: Any) -> Batch:
+        return self.reader_.batch(self._frame(X, reset=False))
+
+    def _frame(self, X: Any, reset: bool) -> pd.DataFrame:
+        frame = as_frame(X)
+        if frame is None:
+            frame = framed(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
+        else:
+            validate_data(self, frame, reset=reset, skip_check_array=True)
+            refuse_infinity(frame)
+        return frame if reset else frame.set_axis(list(self.reader_.columns), axis=1)
+
+    @property
+    def _fresh(self) -> int:
+        """So many fresh samples that a share is known up to epsilon with probability 1 - delta."""
+        return max(self.evaluation, math.ceil(math.log(2 / self.delta) / (2 * self.epsilon**2)))
+
+    def _found(self, subject: Subject | Judged, seed: int, trace: Path | None, watch: Watch | None) -> Found:
+        budget = Budget(self.max_equivalence_queries, self.max_membership_queries, self.max_seconds)
+        if isinstance(subject, Judged) or self.method == "queries":
+            settings = Settings(
+                budget,
+                size=self.sample_size,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                min_precision=self.min_precision,
+                pool=self.samples,
+                evaluation=self._fresh,
+                seed=seed,
+            )
+            return Found.extracted(
+                subject.extract(settings, trace, watch and (lambda _, trace: watch(trace.entries[-1]))),
+                subject,
+            )
+        reading = Reading(
+            max_rules=self.max_rules,
+            max_literals=self.max_literals,
+            form=self.form if len(self.classes_) < 3 else "rules",
+            samples=self.samples,
+            evaluation=self._fresh,
+            budget=budget,
+            seed=seed,
+        )
+        steps = Steps(trace, watch)
+        return Found.explained(subject.explain(reading, steps), steps.entries)
+
+    def _subjects(self, frame: pd.DataFrame, seed: int) -> list[Subject | Judged]:
+        """The model, asked about every label in turn."""
+        asked = (self.reader_, frame, self.unknown, self.draws, seed)
+        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
+        if self.judge:
+            self.classes_ = np.array([False, True])
+            return [Judged(self._predictor(self.positive), *asked)]
+        if known is None or len(known) < 3 or self.positive is not None:
+            predictor = self._predictor(self.positive)
+            self.classes_ = _two_classes(known, predictor.positive)
+            return [Subject(self.target, predictor, *asked)]
+        self.classes_ = np.asarray(known)
+        own = hasattr(self.model, "classes_")
+        return [
+            Subject(
+                f"{self.target}={spelled(name)}",
+                against_rest(self._predictor(name if own else column), column),
+                *asked,
+            )
+            for column, name in enumerate(self.classes_.tolist())
+        ]
+
+    def _predictor(self, positive: Any) -> Predictor:
+        model = load_model(self.model) if isinstance(self.model, str | Path) else self.model
+        if hasattr(model, "__sklearn_tags__") and is_regressor(model) and self.threshold is None:
+            raise HornbookError(
+                f"{type(model).__name__} predicts numbers, and rules need classes: say from which number on "
+                f"{self.target!r} is true with threshold=, or train a classifier"
+            )
+        threshold = 0.5 if self.threshold is None else self.threshold
+        return as_predictor(
+            model, encoding=self.encoding, threshold=threshold, positive=positive, output=self.output
+        )
+
+    def _check_parameters(self, y: ArrayLike | None) -> None:
+        check_tolerances(self.epsilon, self.delta)
+        if self.method not in get_args(Method):
+            raise HornbookError(f"method is 'reader' or 'queries', not {self.method!r}")
+        if y is not None and type_of_target(y).startswith("continuous"):
+            middle = np.median(np.asarray(y))
+            raise HornbookError(
+                f"{self.target!r} is a number, and rules need classes: make it one, e.g. y > {middle:g}"
+            )
+
+
+def _two_classes(known: Any, positive: Any) -> NDArray[Any]:
+    """The classes that are said for false and for true."""
+    if known is None or len(known) > 2:
+        return np.array([False, True])
+    ordered = list(known)
+    if positive is not None and positive in ordered:
+        ordered.sort(key=lambda name: name == positive)
+    return np.asarray(ordered)
+
+
+def _own(trace: Path | None, number: int, count: int) -> Path | None:
+    return trace if trace is None or count == 1 else trace.with_stem(f"{trace.stem}-{number}")

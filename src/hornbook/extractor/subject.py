@@ -1,0 +1,235 @@
+"""Models as they are asked: with the table they are asked about, and what they say of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.answers import FREE
+from hornbook.classify import Explanation, Point, Reading, explain_classifier
+from hornbook.data.binarise import Binariser
+from hornbook.data.reader import Reader
+from hornbook.extraction import Extraction, Settings, extract
+from hornbook.logic.batch import Batch
+from hornbook.oracles.adapters import Predictor
+from hornbook.oracles.adapters.scores import positive_scores
+from hornbook.oracles.columns import as_read, asked_by_columns, reads_columns
+from hornbook.oracles.labels import Labels
+from hornbook.queries import Step
+from hornbook.teachers import Teacher, Unknowns, classifier_labels, classifier_teacher, judge_teacher, spoiled
+from hornbook.traces import Trace
+
+TIE = 1e-6
+"""By how much a class trails that has the same score as the one chosen."""
+
+Watch: TypeAlias = Callable[[Step, Trace], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A classifier as it is asked about one label.
+
+    Parameters
+    ----------
+    label
+        The name of the label, true for one class of the model's.
+    predictor
+        The model, its positive class that one.
+    reader
+        How rows become interpretations.
+    frame
+        The table: samples are its rows, spoiled a little.
+    unknown, draws, seed
+        How the model is asked about unknown values, see `hornbook.teachers.classifier_teacher`.
+
+    """
+
+    label: str
+    predictor: Predictor
+    reader: Reader
+    frame: pd.DataFrame
+    unknown: Unknowns | None
+    draws: int
+    seed: int
+
+    @cached_property
+    def by_columns(self) -> bool:
+        """Whether the model reads the columns of the table, and not the variables made of them."""
+        source = self.reader.source
+        return isinstance(source, Binariser) and reads_columns(self.predictor, source)
+
+    @cached_property
+    def asked(self) -> Predictor:
+        """The model as a function of variables."""
+        source = self.reader.source
+        if self.by_columns and isinstance(source, Binariser):
+            return asked_by_columns(self.predictor, source, self.frame)
+        return self.predictor
+
+    @cached_property
+    def inputs(self) -> Sequence[str] | None:
+        """The variables that the model reads, in its order; None where it knows itself."""
+        if self.asked.names is not None:
+            return None
+        given = (
+            self.reader.columns
+            if not isinstance(self.reader.source, Binariser)
+            else self.reader.vocabulary.names
+        )
+        counts = {self.asked.encoding.inputs(len(names)): names for names in (self.reader.plain, given)}
+        return counts.get(self.asked.inputs or -1, given)
+
+    @cached_property
+    def rows(self) -> Batch:
+        """The table as interpretations."""
+        return self.reader.batch(self.frame)
+
+    @cached_property
+    def teacher(self) -> Teacher:
+        """The model as a teacher about variables and label."""
+        return classifier_teacher(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The model as a function from features to labels."""
+        return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
+
+    @property
+    def _asking(self) -> dict[str, Any]:
+        return {
+            "inputs": self.inputs,
+            "groups": self.reader.groups,
+            "unknown": self.unknown,
+            "draws": self.draws,
+        }
+
+    def answers(self, features: Batch) -> NDArray[np.int8]:
+        """What the model predicts of interpretations: 1 or 0."""
+        return self.labels(features).astype(np.int8)
+
+    def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
+        """What the model predicts of rows of a table: of their own values if it can read them."""
+        answers = self.answers(self.reader.batch(frame))
+        readable = frame.notna().all(axis=1).to_numpy() | self.asked.encoding.native
+        if self.by_columns and readable.any():
+            raw = np.asarray(self.predictor.outputs(as_read(self.predictor, frame[readable])))
+            scores = positive_scores(raw, self.predictor.column, self.predictor.output, self.predictor.name)
+            answers[readable] = scores >= self.predictor.threshold
+        return answers
+
+    def sample(self, size: int, rng: np.random.Generator) -> Batch:
+        """Fresh features: rows of the table, spoiled a little."""
+        return spoiled(self.rows, self.reader.groups).draw(size, rng)
+
+    def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
+        """The most faithful rules about the label, or card, that a reader is willing to read."""
+        return explain_classifier(self.asked, self.rows, self.label, reading, **self._asking, watch=watch)
+
+    def extract(
+        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+    ) -> Extraction:
+        """Rules about the label and its negation, by equivalence queries."""
+        return _extracted(self.teacher, settings, trace, watch)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A model that judges whole interpretations; the parameters are as for `Subject`."""
+
+    predictor: Predictor
+    reader: Reader
+    frame: pd.DataFrame
+    unknown: Unknowns | None
+    draws: int
+    seed: int
+    label: ClassVar[str] = ""
+
+    @cached_property
+    def rows(self) -> Batch:
+        """The table as interpretations."""
+        return self.reader.batch(self.frame)
+
+    @cached_property
+    def teacher(self) -> Teacher:
+        """The model as a teacher."""
+        return judge_teacher(
+            self.predictor,
+            self.rows,
+            groups=self.reader.groups,
+            unknown=self.unknown,
+            draws=self.draws,
+            seed=self.seed,
+        )
+
+    def answers(self, items: Batch) -> NDArray[np.int8]:
+        """Whether the model accepts interpretations: 1 or 0."""
+        return self.teacher(items).astype(np.int8)
+
+    def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
+        """Whether the model accepts rows of a table."""
+        return self.answers(self.reader.batch(frame))
+
+    def sample(self, size: int, rng: np.random.Generator) -> Batch:
+        """Fresh interpretations, from where the teacher's samples come."""
+        return self.teacher.distribution.draw(size, rng)
+
+    def extract(
+        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+    ) -> Extraction:
+        """Rules that tell what the model accepts, by equivalence queries."""
+        return _extracted(self.teacher, settings, trace, watch)
+
+
+def _extracted(teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None) -> Extraction:
+    return extract(
+        teacher,
+        teacher.distribution,
+        settings,
+        margin=teacher.margin,
+        background=teacher.background,
+        heads=teacher.heads,
+        groups=teacher.groups,
+        trace=trace,
+        watch=watch,
+    )
+
+
+def said(subjects: Sequence[Subject | Judged], about: Batch | pd.DataFrame) -> NDArray[np.int8]:
+    """The class that a model says each item or row is of, -1 where unknown values leave it open."""
+    told = [
+        subject.answers(about) if isinstance(about, Batch) else subject.answers_on(about)
+        for subject in subjects
+    ]
+    if len(told) == 1:
+        return told[0]
+    yes = np.stack(told, axis=1) == 1
+    return np.where(yes.any(axis=1), yes.argmax(axis=1), FREE).astype(np.int8)
+
+
+def against_rest(predictor: Predictor, column: int) -> Predictor:
+    """A model of several classes as a model of one: by how much that class leads, or trails.
+
+    Examples
+    --------
+    >>> three = Predictor(lambda array: array, "three")
+    >>> against_rest(three, 1).outputs(np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0]])).round(2)
+    array([1. , 0.5])
+
+    """
+
+    def lead(array: NDArray[Any]) -> NDArray[np.float64]:
+        raw = np.asarray(predictor.outputs(array), np.float64)
+        ahead = raw[:, column] - np.delete(raw, column, axis=1).max(axis=1)
+        # of classes with the same score the model says the first
+        chosen = raw.argmax(axis=1) == column
+        led: NDArray[np.float64] = np.where(chosen, np.maximum(ahead, 0), np.minimum(ahead, -TIE))
+        return led + predictor.threshold
+
+    return replace(predictor, outputs=lead, column=None, output="score")

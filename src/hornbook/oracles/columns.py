@@ -1,0 +1,115 @@
+"""Models that read the columns of a table, asked about the variables made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.data.binarise import Binariser
+from hornbook.oracles.adapters import ENCODINGS, Predictor
+from hornbook.oracles.adapters.encoding import COMPLETE
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Rows of a table from values of variables: a bin becomes a value that was seen in it.
+
+    A model that reads `age` cannot be told `age=high`, but it can be shown an age: the one in
+    the middle of the high ages of the table. Every fact is thus told by the same value always,
+    and a column about which too little is known is missing.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    variables
+        For each column, the positions of its variables.
+    shown
+        For each column, what is shown for each variable if it is true, and, of a column with
+        one variable, what is shown if it is false.
+    missing
+        What is shown for an unknown value: NaN, or for models that take none, the middle value.
+
+    """
+
+    names: tuple[str, ...]
+    variables: tuple[tuple[int, ...], ...]
+    shown: tuple[tuple[Any, ...], ...]
+    missing: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool) -> Columns:
+        """What the values of a table show for the variables that a binariser makes of it."""
+        names = tuple(binariser.columns_)
+        frame = frame.set_axis(list(names), axis=1)
+        conditions = binariser.conditions_
+        variables = tuple(
+            tuple(v for v, condition in enumerate(conditions) if condition.column == name) for name in names
+        )
+        shown, missing = [], []
+        for name, positions in zip(names, variables, strict=True):
+            known = frame[name].dropna().infer_objects()
+            middle = _middle(known)
+            parts = [known[conditions[v].holds(known)] for v in positions]
+            if len(positions) == 1:
+                parts.append(known[~conditions[positions[0]].holds(known)])
+            shown.append(tuple(_middle(part) if len(part) else middle for part in parts))
+            missing.append(np.nan if takes_missing else middle)
+        return cls(names, variables, tuple(shown), tuple(missing))
+
+    def frame(self, values: NDArray[Any]) -> pd.DataFrame:
+        """The table that stands for a (k, variables) array of 1, 0 and NaN."""
+        columns = {}
+        for name, positions, shown, missing in zip(
+            self.names, self.variables, self.shown, self.missing, strict=True
+        ):
+            about = values[:, positions]
+            # of several bins the one that is true; with all but one ruled out, the one that is left
+            true = (about == 1) | ((about != 0) & ((about == 0).sum(axis=1) == len(positions) - 1)[:, None])
+            if len(positions) == 1:
+                true = np.hstack([about == 1, about == 0])
+            choice = np.where(true.any(axis=1), true.argmax(axis=1), len(shown))
+            columns[name] = pd.Series([*shown, missing]).take(choice).to_numpy()
+        return pd.DataFrame(columns, copy=False)
+
+
+def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataFrame) -> Predictor:
+    """A model of columns as a model of variables, which shows it values of a table."""
+    takes_missing = predictor.encoding == ENCODINGS["nan"]
+    columns = Columns.of(binariser, frame, takes_missing)
+
+    def outputs(values: NDArray[Any]) -> Any:
+        return predictor.outputs(as_read(predictor, columns.frame(values)))
+
+    plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
+    return replace(
+        predictor,
+        outputs=outputs,
+        encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
+        inputs=len(plain),
+        names=plain,
+        dtype=np.float64,
+        order="C",
+    )
+
+
+def reads_columns(predictor: Predictor, binariser: Binariser) -> bool:
+    """Whether a model reads the columns of a table, and not the variables made of them."""
+    if predictor.names is not None:
+        return set(predictor.names) <= set(binariser.columns_)
+    return predictor.inputs in (None, len(binariser.columns_))
+
+
+def as_read(predictor: Predictor, frame: pd.DataFrame) -> Any:
+    """A table as a model reads it: with the names that it knows, or as numbers."""
+    return frame.to_numpy(predictor.dtype) if predictor.names is None else frame[list(predictor.names)]
+
+
+def _middle(known: pd.Series[Any]) -> Any:
+    """A value in the middle, one that was seen."""
+    ordered = known.sort_values(ignore_index=True)
+    return ordered.iloc[(len(ordered) - 1) // 2]

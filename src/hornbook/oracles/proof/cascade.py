@@ -1,0 +1,238 @@
+"""Is this rule true of the model, for every input? Proved, refuted by a witness, or undecided.
+
+The question (P, N) is about all inputs with P true and N false. First local search looks for one
+that the model accepts, then branch and bound, then HiGHS if it is there. A witness counts only if
+the model itself accepts it. Proved means that the network N of the model is negative on all of
+them by more than the model's own rounding.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from hornbook.distributions.literals import Groups
+from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Rule
+from hornbook.logic.theory import violation
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters import Predictor
+from hornbook.oracles.membership import Classifier, Judge
+from hornbook.oracles.proof import milp
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.branch import Found, branch
+from hornbook.oracles.proof.models import relu_net
+from hornbook.oracles.proof.region import Space, States, Values
+from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.witness import STARTS, climb, random_states
+from hornbook.queries import Membership, Proved, interpretation
+
+Status: TypeAlias = Literal["proved", "refuted", "undecided"]
+
+LOCAL, BRANCHING, SOLVER, VACUOUS = "local search", "branch and bound", "HiGHS", "no input breaks it"
+
+SECONDS = 60.0
+"""What a question may take."""
+
+SHARE = 0.6
+"""The part of a question's time that branch and bound gets before HiGHS has its turn."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question.
+
+    Parameters
+    ----------
+    status
+        Whether the model rejects every input in question, or accepts the witness.
+    by
+        Which engine settled it, or was asked last.
+    seconds
+        What it took.
+    bound
+        No output is above this, rounding included; negative if proved.
+    witness
+        An input that the model accepts, for a refuted question.
+    reason
+        Why it is undecided.
+
+    """
+
+    status: Status
+    by: str
+    seconds: float
+    bound: float
+    witness: Interpretation | None = None
+    reason: str = ""
+
+    @property
+    def guarantee(self) -> Proved | None:
+        """What a proof guarantees."""
+        return Proved(self.by, -self.bound, self.seconds) if self.status == "proved" else None
+
+    def __str__(self) -> str:
+        if self.status == "proved":
+            return str(self.guarantee)
+        if self.status == "refuted":
+            return f"refuted by {self.by} in {self.seconds:.1f} s"
+        return f"undecided after {self.seconds:.1f} s: {self.reason}"
+
+
+class Prover:
+    """Answers questions about one model, each for all its inputs.
+
+    Parameters
+    ----------
+    predictor
+        The model, a feed-forward ReLU network.
+    vocabulary
+        What the questions are about.
+    groups
+        Sets of variables of which at most one is true.
+    values
+        Whether inputs may have unknown values; by default if the model has a number for them.
+    label, features
+        For a classifier: the name of what it predicts, and what it reads; see `Classifier`.
+    seconds
+        What a question may take.
+    solver
+        Whether HiGHS is asked where branch and bound does not decide; by default if it is there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from hornbook.logic.theory import HornTheory
+    >>> from hornbook.oracles.adapters import as_predictor
+    >>> module = torch.nn.Sequential(torch.nn.Linear(2, 1))
+    >>> with torch.no_grad():
+    ...     _ = module[0].weight.copy_(torch.tensor([[-2.0, 2.0]])), module[0].bias.fill_(0.5)
+    >>> theory = HornTheory.parse("sunny -> happy", Vocabulary(["sunny", "happy"]))
+    >>> prover = Prover(as_predictor(module, encoding="half"), theory.vocabulary)
+    >>> prover.rule(*theory).status  # accepts 0.5 + 2·happy - 2·sunny > 0
+    'proved'
+
+    """
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        vocabulary: Vocabulary,
+        *,
+        groups: Groups = (),
+        values: Values | None = None,
+        label: str | None = None,
+        features: Sequence[str] | None = None,
+        seconds: float = SECONDS,
+        solver: bool | None = None,
+    ) -> None:
+        if seconds <= 0:
+            raise HornbookError(f"a proof needs time; got seconds={seconds}")
+        encoding = predictor.encoding
+        native = encoding.unknown is not None and not np.isnan(encoding.unknown)
+        self.values: Values = values or ("ternary" if native else "complete")
+        self.vocabulary, self.seconds = vocabulary, seconds
+        self.solver = find_spec("highspy") is not None if solver is None else solver
+        self.classifier = None if label is None else Classifier(predictor, vocabulary, label, features)
+        self.member: Membership = self.classifier or Judge(predictor)
+        rows = np.arange(len(vocabulary)) if self.classifier is None else self.classifier.rows
+        read = vocabulary if self.classifier is None else self.classifier.features
+        self.places = {int(v): place for place, v in enumerate(rows)}
+        grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in groups)
+        predictor.check(read)
+        self.space = Space.of(read, encoding, grouped, self.values)
+        net = relu_net(predictor)
+        self.accepting = Bounds(net, self.space)
+        self.rejecting = Bounds(net.negated(), self.space)
+
+    def rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
+        """Whether the model rejects every input that violates a rule."""
+        item = violation(rule)
+        return self.question(item.true, item.false, seconds)
+
+    def question(self, true: Iterable[int], false: Iterable[int], seconds: float | None = None) -> Verdict:
+        """Whether the model rejects every input in which some variables are true and others false."""
+        started = time.perf_counter()
+        item = interpretation(self.vocabulary, true, false)
+        region = self._region(item)
+        if region is None:
+            return Verdict("proved", VACUOUS, 0.0, -np.inf)
+        bounds = self._side(item)
+        limit = self.seconds if seconds is None else seconds
+        return self._decided(item, region, bounds, started, started + limit)
+
+    def _decided(
+        self, item: Interpretation, region: Bools, bounds: Bounds | None, started: float, deadline: float
+    ) -> Verdict:
+        rng = np.random.default_rng(0)
+        states = random_states(self.space, region, STARTS, rng)
+        if bounds is None:  # a label that is free is never contradicted
+            return self._refuted(item, states[0], LOCAL, started, np.inf)
+        states, outputs = climb(bounds, region, states)
+        best = states[outputs.argmax()]
+        if outputs.max() > 0:
+            return self._refuted(item, best, LOCAL, started, np.inf)
+        root = bounds.root(region)
+        left = deadline - time.perf_counter()
+        found, by = branch(bounds, root, left * SHARE if self.solver else left), BRANCHING
+        if not _settled(found) and not found.ended and self.solver:
+            tolerance = float(Rounding(bounds, root)(root)[0])
+            left = deadline - time.perf_counter()
+            solved, by = milp.solve(bounds, root, tolerance, left, start=best), f"{BRANCHING}, then {SOLVER}"
+            # both bounds hold
+            found = solved if solved.upper < found.upper or solved.best > 0 else found
+        if found.best > 0 and found.states is not None:
+            return self._refuted(item, found.states, by, started, found.upper)
+        seconds = time.perf_counter() - started
+        if found.upper < 0:
+            return Verdict("proved", by, seconds, found.upper)
+        reason = (
+            f"no output is above {found.upper:.3g}, none above {max(found.best, outputs.max()):.3g} was found"
+        )
+        if found.ended:
+            reason = f"the output comes closer to 0 than rounding allows to tell: {reason}"
+        return Verdict("undecided", by, seconds, found.upper, reason=reason)
+
+    def _refuted(
+        self, item: Interpretation, states: States, by: str, started: float, bound: float
+    ) -> Verdict:
+        """The verdict on a witness, once the model itself has been asked."""
+        witness = self.interpretation(item, states)
+        accepted = self.member(Batch.from_interpretations([witness], self.vocabulary))[0]
+        seconds = time.perf_counter() - started
+        if accepted:
+            return Verdict("refuted", by, seconds, bound, witness)
+        return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
+
+    def interpretation(self, item: Interpretation, states: States) -> Interpretation:
+        """An input as an interpretation of the whole vocabulary, with what the question says beside it."""
+        (read,) = self.space.batch(states[None])
+        whole = {place: v for v, place in self.places.items()}
+        true = item.true | {whole[place] for place in read.true}
+        false = item.false | {whole[place] for place in read.false}
+        return interpretation(self.vocabulary, true, false)
+
+    def _region(self, item: Interpretation) -> Bools | None:
+        """The inputs in question; None if there are none."""
+        if item.true & item.false:
+            return None
+        true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
+        region = self.space.region(true, false)
+        return region if region.any(axis=1).all() else None
+
+    def _side(self, item: Interpretation) -> Bounds | None:
+        """The network that is positive where the model accepts."""
+        if self.classifier is None or self.classifier.label in item.true:
+            return self.accepting
+        return self.rejecting if self.classifier.label in item.false else None
+
+
+def _settled(found: Found) -> bool:
+    return found.upper < 0 or found.best > 0

@@ -1,0 +1,187 @@
+"""Which inputs a question is about: some values are known, the others may be anything.
+
+An input is told by the state of each base variable: false, unknown or true. Of a pair of duals
+one is a base variable, and the other has the opposite value. A region allows some states of each
+base variable, and is an (m, 3) matrix of Booleans; many regions are a (k, m, 3) array. Of a group
+at most one variable is true, and then the others are false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.distributions.literals import Groups, Literals, check_groups
+from hornbook.logic import bits
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.adapters.encoding import Encoding
+from hornbook.oracles.proof.layers import Matrix, Vector
+
+FALSE, UNKNOWN, TRUE = 0, 1, 2
+
+Values: TypeAlias = Literal["ternary", "complete"]
+"""Whether free values may be unknown, or are true or false."""
+
+States: TypeAlias = NDArray[np.intp]
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """All inputs of a network: base variables, and the numbers that their states put into it.
+
+    `inputs[u, s]` are the numbers that base variable u puts in, in state s, and zero elsewhere;
+    an input is the sum over the base variables.
+
+    Examples
+    --------
+    >>> space = Space.of(Vocabulary.with_duals(["sunny", "happy"]), Encoding())
+    >>> region = space.region({0}, ())
+    >>> region.astype(int)
+    array([[0, 0, 1],
+           [1, 1, 1]])
+    >>> space.encoded(np.array([[TRUE, UNKNOWN]]))
+    array([[1. , 0.5, 0. , 0.5]])
+
+    """
+
+    vocabulary: Vocabulary
+    groups: tuple[NDArray[np.intp], ...]
+    values: Values
+    literals: Literals
+    inputs: Numbers
+
+    @classmethod
+    def of(
+        cls, vocabulary: Vocabulary, encoding: Encoding, groups: Groups = (), values: Values = "ternary"
+    ) -> Space:
+        """The inputs that an encoding makes of a vocabulary."""
+        if values == "ternary" and encoding.unknown is None:
+            raise HornbookError(
+                "the model takes complete inputs only, so proofs are about those; ask with values='complete'"
+            )
+        if values == "ternary" and encoding.unknown is not None and np.isnan(encoding.unknown):
+            raise HornbookError(
+                "the model reads NaN for ?, which is no number that a feed-forward network could compute "
+                "with; prove with values='complete', or name the number that stands for ?"
+            )
+        checked = check_groups(groups, vocabulary)
+        literals = Literals.of(vocabulary, checked)
+        places = [np.searchsorted(literals.drawn, np.array(group, np.intp)) for group in checked if group]
+        own = np.zeros((literals.count, 3, len(vocabulary)))
+        unknown = (
+            encoding.false if encoding.unknown is None or np.isnan(encoding.unknown) else encoding.unknown
+        )
+        numbers = np.array([encoding.false, unknown, encoding.true])
+        own[np.arange(literals.count), :, literals.drawn] = numbers
+        own[literals.paired, :, literals.duals] = numbers[::-1]
+        if encoding.channels == 2:
+            own = np.concatenate([own, own[:, ::-1]], axis=2)
+        return cls(vocabulary, tuple(places), values, literals, own)
+
+    @property
+    def count(self) -> int:
+        """The number of base variables."""
+        return self.literals.count
+
+    def whole(self) -> Bools:
+        """The region of all inputs."""
+        region = np.ones((self.count, 3), np.bool_)
+        region[:, UNKNOWN] = self.values == "ternary"
+        return region
+
+    def region(self, true: Iterable[int], false: Iterable[int]) -> Bools:
+        """The inputs in which these variables are true and those false; it may be empty."""
+        region: Bools = self.whole()
+        true, false = self.literals.true(true), self.literals.opposite(self.literals.true(false))
+        for literal in true | false:
+            state = TRUE if literal < self.count else FALSE
+            region[literal % self.count, np.arange(3) != state] = False
+        narrowed: Bools = self.narrowed(region[None])[0]
+        return narrowed
+
+    def narrowed(self, regions: Bools) -> Bools:
+        """The regions without the states that their groups rule out."""
+        if not self.groups:
+            return regions
+        regions = regions.copy()
+        for members in self.groups:
+            group = regions[:, members]
+            # a variable can be true only where all the others can be false
+            open_to = group[:, :, FALSE].sum(axis=1, keepdims=True) - group[:, :, FALSE] == len(members) - 1
+            group[:, :, TRUE] &= open_to
+            # where one is certainly true, the others are false
+            certain = group[:, :, TRUE] & ~group[:, :, FALSE] & ~group[:, :, UNKNOWN]
+            others = certain.any(axis=1, keepdims=True) & ~certain
+            group[:, :, TRUE] &= ~others
+            group[:, :, UNKNOWN] &= ~others
+            regions[:, members] = group
+        return regions
+
+    def encoded(self, states: States) -> Matrix:
+        """The inputs, one row each, from the state of each base variable."""
+        numbers: Matrix = self.inputs[np.arange(self.count), states].sum(axis=1)
+        return numbers
+
+    def batch(self, states: States) -> Batch:
+        """The inputs as interpretations."""
+        true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
+        return Batch(self.vocabulary, *self.literals.mirrored(true, false), len(states))
+
+    def known(self, regions: Bools) -> Batch:
+        """What is certain in each region, as an interpretation."""
+        single = regions.sum(axis=2) == 1
+        states = np.where(single, regions.argmax(axis=2), UNKNOWN)
+        return self.batch(states)
+
+    def highest(self, effects: Numbers, regions: Bools) -> tuple[Vector, States]:
+        """The greatest sum of effects within each region, and the states where it is reached.
+
+        Effects are (k, m, 3): what each state of each base variable adds. The sum is -∞ in an
+        empty region.
+        """
+        allowed = np.where(regions, effects, -np.inf)
+        states: States = allowed.argmax(axis=2)
+        best = np.take_along_axis(allowed, states[:, :, None], axis=2)[:, :, 0]
+        for members in self.groups:
+            self._settle(members, allowed, states, best)
+        return best.sum(axis=1), states
+
+    def most(self, effects: Numbers, regions: Bools) -> Numbers:
+        """The greatest sums of several kinds of effects, (k, r, m, 3), within each of k regions."""
+        allowed = np.where(regions[:, None], effects, -np.inf)
+        best = allowed.max(axis=3)
+        for members in self.groups:
+            group = allowed[:, :, members]
+            best[:, :, members[0]] = _best_of_group(group).max(axis=2)
+            best[:, :, members[1:]] = 0
+        sums: Numbers = best.sum(axis=2)
+        return sums
+
+    def _settle(self, members: NDArray[np.intp], allowed: Numbers, states: States, best: Vector) -> None:
+        """Choose the best states of a group, in place."""
+        group = allowed[:, members]
+        choices = _best_of_group(group[:, None])[:, 0]
+        chosen = choices.argmax(axis=1)
+        none = group[:, :, :TRUE].argmax(axis=2)
+        one = np.where(np.arange(len(members)) == (chosen - 1)[:, None], TRUE, FALSE)
+        states[:, members] = np.where((chosen == 0)[:, None], none, one)
+        best[:, members] = 0
+        best[:, members[0]] = choices.max(axis=1)
+
+
+def _best_of_group(group: Numbers) -> Numbers:
+    """The best sums with none of a group true, with the first true, the second, and so on."""
+    size = group.shape[2]
+    choices = [group[..., :TRUE].max(axis=3).sum(axis=2)]
+    for member in range(size):
+        others = [other for other in range(size) if other != member]
+        choices.append(group[..., member, TRUE] + group[..., others, FALSE].sum(axis=2))
+    return np.stack(choices, axis=2)

@@ -1,0 +1,101 @@
+"""Local search for an input on which the output is positive: cheap, and usually enough to refute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from hornbook.logic.bits import Bools
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.layers import Vector
+from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
+
+STARTS = 8
+"""Random inputs from which the search climbs, beside those it is given."""
+
+GAIN = 1e-9
+"""A change counts if it raises the output by more than this."""
+
+Admits: TypeAlias = Callable[[States], Bools]
+"""Which inputs count at all."""
+
+
+def climb(
+    bounds: Bounds, region: Bools, states: States, target: float = 0.0, admits: Admits | None = None
+) -> tuple[States, Vector]:
+    """Make the best single change at each input again and again, until none helps or one is above `target`.
+
+    The changes at all inputs are tried together, and the first layer's sums are updated, not
+    computed anew. Returns the inputs reached and their outputs.
+    """
+    states = states.copy()
+    outputs = bounds.net.from_first(bounds.sums(states))
+    moves = np.argwhere(region & (region.sum(axis=1, keepdims=True) > 1))
+    climbing = np.arange(len(states))
+    while len(moves) and len(climbing) and outputs.max() <= target:
+        here = states[climbing]
+        sums = _after(bounds, here, moves)
+        found = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
+        found[_blocked(bounds.space, here, moves)] = -np.inf
+        if admits is not None:
+            candidates = np.concatenate([moved(bounds.space, here, *move) for move in moves.tolist()])
+            found[~admits(candidates).reshape(len(moves), -1).T] = -np.inf
+        best = found.argmax(axis=1)
+        value = found[np.arange(len(here)), best]
+        better = value > outputs[climbing] + GAIN
+        climbing, best = climbing[better], best[better]
+        outputs[climbing] = value[better]
+        for item, move in zip(climbing.tolist(), moves[best].tolist(), strict=True):
+            states[item] = moved(bounds.space, states[item][None], *move)[0]
+    return states, outputs
+
+
+def random_states(space: Space, region: Bools, size: int, rng: np.random.Generator) -> States:
+    """Random inputs of a region that is not empty."""
+    states: States = np.where(region, rng.random((size, *region.shape)), -1).argmax(axis=2)
+    for members in space.groups:
+        true = states[:, members] == TRUE
+        lots = np.where(true, rng.random(true.shape), 0)
+        # a variable that is certainly true has no rivals: the region leaves them no other state than false
+        alone = np.where(true & (lots == lots.max(axis=1, keepdims=True)), TRUE, FALSE)
+        states[:, members] = np.where(true.any(axis=1, keepdims=True), alone, states[:, members])
+    return states
+
+
+def moved(space: Space, states: States, variable: int, state: int) -> States:
+    """The inputs with one variable in another state; others of its group give way to a true one."""
+    states = states.copy()
+    if state == TRUE:
+        for members in space.groups:
+            if variable in members:
+                states[:, members] = FALSE
+    states[:, variable] = state
+    return states
+
+
+def _after(bounds: Bounds, here: States, moves: States) -> Numbers:
+    """The first layer's sums at each input after each move."""
+    effects, (variables, target) = bounds.effects, moves.T
+    sums: Numbers = bounds.sums(here)[:, None] + effects[variables, target]
+    sums -= effects[variables, here[:, variables]]
+    for members in bounds.space.groups:
+        gone = effects[members, FALSE] - effects[members, here[:, members]]
+        total = gone.sum(axis=1)
+        for place, variable in enumerate(members.tolist()):
+            raised = np.flatnonzero((variables == variable) & (target == TRUE))
+            sums[:, raised] += (total - gone[:, place])[:, None]
+    return sums
+
+
+def _blocked(space: Space, here: States, moves: States) -> Bools:
+    """Where a move would make a variable unknown while another of its group is true."""
+    blocked = np.zeros((len(here), len(moves)), np.bool_)
+    for members in space.groups:
+        unknown = np.flatnonzero(np.isin(moves[:, 0], members) & (moves[:, 1] == UNKNOWN))
+        true = here[:, members] == TRUE
+        for move in unknown.tolist():
+            others = members != moves[move, 0]
+            blocked[:, move] = true[:, others].any(axis=1)
+    return blocked

@@ -1,0 +1,120 @@
+"""The paper's claims and ours, each held against a run's metrics by a rule that is stated with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+YES, NO, UNCLEAR = "holds", "does not hold", "unclear"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, what the paper published, what was found here, and whether it holds."""
+
+    claim: str
+    published: str
+    here: str
+    verdict: str
+
+
+def claims(metrics: Mapping[str, Any]) -> list[Claim]:
+    """The claims, each with its verdict.
+
+    Everything is decided by medians over the repetitions, but for trends, which hold if every
+    repetition shows them and are unclear if some do.
+    """
+    published = metrics["published"]
+    seconds, accuracy, rules = metrics["seconds"], metrics["accuracy"], metrics["rules"]
+    paper, ours = metrics["disagreement"]["paper"], metrics["disagreement"]["ours"]
+    pace = seconds["tree"]["median"] / seconds["paper"]["median"]
+    best = max(each["published"] for each in accuracy["published"])
+    gap = ours["t_h"]["estimate"] - ours["t_nn"]["estimate"]
+    return [
+        _claim(
+            "the chosen network is at least as accurate as the paper's (cross-validated)",
+            f"{best:.4f}",
+            f"{accuracy['cross_validated']['median']:.4f}",
+            accuracy["cross_validated"]["median"] >= best,
+        ),
+        _claim(
+            "LRN*, as in the paper: the hypothesis differs from the network less than the network from T",
+            f"{_percent(published['disagreement']['h_nn'])} < {_percent(published['disagreement']['t_nn'])}",
+            f"{_percent(paper['h_nn']['estimate'])} against {_percent(paper['t_nn']['estimate'])}",
+            paper["h_nn"]["estimate"] < paper["t_nn"]["estimate"],
+        ),
+        _claim(
+            "LRN*, as in the paper: t_h and h_nn are of the published order (at most twice, at least half)",
+            f"{_percent(published['disagreement']['t_h'])} and {_percent(published['disagreement']['h_nn'])}",
+            f"{_percent(paper['t_h']['estimate'])} and {_percent(paper['h_nn']['estimate'])}",
+            all(
+                0.5 <= paper[pair]["estimate"] / published["disagreement"][pair] <= 2
+                for pair in ("t_h", "h_nn")
+            ),
+        ),
+        _claim(
+            "LRN*, as in the paper, is at least twice as fast as the tree",
+            f"{published['hours']['lrn_star']} h against {published['hours']['tree']} h",
+            f"{seconds['paper']['median']:.1f} s against {seconds['tree']['median']:.1f} s ({pace:.0f} ×)",
+            pace >= 2,
+        ),
+        _claim(
+            "LRN*, as in the paper: at least 20 extracted rules are rules of T",
+            f"{published['rules_of_t']}",
+            f"{rules['paper']['in_t']['median']:g} of {rules['paper']['count']['median']:g}",
+            rules["paper"]["in_t"]["median"] >= published["rules_of_t"],
+        ),
+        _claim(
+            "LRN*, as in the paper: bodies have about 40 variables (30 to 50)",
+            f"{published['mean_body']}",
+            f"{rules['paper']['mean_body']['median']:.1f}",
+            30 <= rules["paper"]["mean_body"]["median"] <= 50,
+        ),
+        _trend(
+            "more missing values make more accurate networks (common test set)",
+            metrics["missing"],
+            "common",
+            better=1,
+        ),
+        _trend("more missing values make better rules (smaller t_h)", metrics["missing"], "t_h", better=-1),
+        _claim(
+            "ours: the hypothesis differs from the network on at most 1 %",
+            "–",
+            _percent(ours["h_nn"]["estimate"]),
+            ours["h_nn"]["estimate"] <= 0.01,
+        ),
+        _claim(
+            "ours: t_h is at most t_nn and one percentage point",
+            "–",
+            f"{_percent(ours['t_h']['estimate'])} against {_percent(ours['t_nn']['estimate'])}",
+            gap <= 0.01,
+        ),
+        _claim(
+            "ours: the network is read in less than 30 s",
+            "–",
+            f"{seconds['ours']['median']:.1f} s",
+            seconds["ours"]["most"] < 30,
+        ),
+    ]
+
+
+def _claim(claim: str, published: str, here: str, holds: bool) -> Claim:
+    return Claim(claim, published, here, YES if holds else NO)
+
+
+def _trend(claim: str, points: Sequence[Mapping[str, Any]], name: str, better: int) -> Claim:
+    """From the fewest to the most missing values, repetition by repetition."""
+    first, last = points[0][name]["runs"], points[-1][name]["runs"]
+    changes = [after - before for before, after in zip(first, last, strict=True)]
+    improved = sum(better * change > 0 for change in changes)
+    here = (
+        f"{100 * min(changes):+.1f} to {100 * max(changes):+.1f} percentage points, better in {improved} of "
+        f"{len(changes)} repetitions"
+    )
+    verdict = YES if improved == len(changes) else UNCLEAR if improved else NO
+    return Claim(claim, "yes, in words", here, verdict)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"

@@ -1,0 +1,202 @@
+"""What a report of an extraction contains. Nothing here knows how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from hornbook.cards import Card
+from hornbook.classify import Point as Weighed
+from hornbook.data.dual import exclusivity
+from hornbook.distributions.literals import Groups
+from hornbook.extraction import Point
+from hornbook.intervals import Share
+from hornbook.logic.batch import Interpretation
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import Rule
+from hornbook.logic.theory import HornTheory
+from hornbook.queries import Budget, Guarantee
+
+Facts: TypeAlias = tuple[tuple[str, str], ...]
+"""What something is called and what it is, in reading order: `(("file", "model.onnx"), …)`."""
+
+
+@dataclass(frozen=True)
+class ReportedRule:
+    """One rule and what it is worth.
+
+    Parameters
+    ----------
+    rule
+        The rule, over the vocabulary of the report's background.
+    support
+        The share of interpretations in which its whole body is true.
+    precision
+        Of the interpretations that break it, the share that the model rejects.
+    guarantee
+        What is known of this very rule, where more is known than its precision.
+
+    """
+
+    rule: Rule
+    support: Share
+    precision: Share
+    guarantee: Guarantee | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """How far a run had come after one equivalence query."""
+
+    equivalence_queries: int
+    membership_queries: int
+    seconds: float
+    point: Point
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A case on which rules and model differ.
+
+    Parameters
+    ----------
+    name
+        What to call it, such as `row 17`.
+    facts
+        What is known of it.
+    model, rules
+        What each says of it, in words: a label, its negation, or `undetermined`.
+
+    """
+
+    name: str
+    facts: Interpretation
+    model: str
+    rules: str
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a run cost, and what it was allowed to."""
+
+    equivalence_queries: int
+    membership_queries: int
+    seconds: float
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True)
+class Honesty:
+    """What a reader should know before trusting the rest.
+
+    Parameters
+    ----------
+    distribution
+        What every share in the report was measured on.
+    incoherence
+        How often the model's answers about unknown values contradict those about known ones.
+    rows_rejected
+        The share of the real rows, with their true labels, that the model rejects.
+    notes
+        Further warnings, a sentence each.
+
+    """
+
+    distribution: str
+    incoherence: Share | None = None
+    rows_rejected: Share | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a report of an extraction says.
+
+    Parameters
+    ----------
+    title
+        One line, such as `What the network says about survives`.
+    labels
+        The variables that the rules decide: one for a classifier, several for several classes,
+        none for a model that judges whole interpretations.
+    model, data, settings
+        What the model is, what it was asked about, and how.
+    background
+        What always holds, over the vocabulary of the whole report.
+    rules
+        The rules found, the most useful first.
+    words
+        For a variable's name, what it says: `{"albumin=high": "albumin > 4.1 g/dL"}`. A variable
+        that is left out is called by its name, and a dual "not" what the other says.
+    groups
+        Sets of variables of which at most one is true, as a binariser knows them.
+    guarantee
+        How faithful the rules are, and in which sense.
+    fidelity
+        The share of answers that equal the model's.
+    card
+        Points to add up, in place of rules or beside them; its vocabulary is part of the report's.
+    undetermined
+        The share of cases about which the rules say nothing.
+    default
+        What is answered where no rule decides, if anything is.
+    stop_reason
+        How the run ended.
+    curve
+        Theories, or cards, of growing size and how faithful each is.
+    convergence
+        The run, query by query.
+    differences
+        Some cases on which rules and model differ.
+    spent, honesty
+        What it cost, and what to beware of.
+
+    """
+
+    title: str
+    background: HornTheory
+    rules: tuple[ReportedRule, ...]
+    guarantee: Guarantee
+    fidelity: Share
+    stop_reason: str
+    spent: Spent
+    honesty: Honesty
+    labels: tuple[str, ...] = ()
+    model: Facts = ()
+    data: Facts = ()
+    settings: Facts = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    groups: Groups = ()
+    card: Card | None = None
+    undetermined: Share | None = None
+    default: str | None = None
+    curve: tuple[Point | Weighed, ...] = ()
+    convergence: tuple[Checkpoint, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+    def __post_init__(self) -> None:
+        spoken_of = () if self.card is None else (self.card.label, *self.card.vocabulary)
+        for name in (*self.labels, *self.words, *spoken_of):
+            self.background.vocabulary.index(name)
+        if self.default is not None and not self.labels:
+            raise HornbookError(f"a default answer {self.default!r} needs a label to be about")
+
+    @property
+    def known(self) -> HornTheory:
+        """What holds before any rule is found: the background, and that groups are exclusive."""
+        return self.background | exclusivity(self.background.vocabulary, self.groups)
+
+    @property
+    def theory(self) -> HornTheory:
+        """What is known and the rules together."""
+        found = HornTheory(self.background.vocabulary, (reported.rule for reported in self.rules))
+        return self.known | found
+
+    def say(self, variable: int) -> str:
+        """What a variable says, in words."""
+        vocabulary = self.background.vocabulary
+        name, dual = vocabulary.name(variable), vocabulary.dual(variable)
+        if name in self.words or dual is None or dual > variable:
+            return self.words.get(name, name)
+        return f"not {self.say(dual)}"

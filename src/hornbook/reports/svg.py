@@ -1,0 +1,181 @@
+"""Charts as inline SVG: coloured by the page's style sheet, so they follow its light and dark.
+
+Hand-made rather than matplotlib's: a tenth of the bytes, the same bytes with every version, text
+that can be selected and read aloud, and no import that takes a second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from hornbook.reports.charts import Chart, Series
+
+WIDTH, HEIGHT = 500, 280
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
+COLOURS = 4
+"""The style sheet colours so many series; further ones begin anew."""
+
+
+def svg(chart: Chart) -> Markup:
+    """The chart as an `<svg>` element.
+
+    Examples
+    --------
+    >>> from hornbook.reports.charts import Dot
+    >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
+    >>> picture = svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
+    >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
+    (True, True)
+
+    """
+    plane = _Plane.around(chart)
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">'
+    ]
+    parts += _grid(chart, plane)
+    for number, series in enumerate(chart.series):
+        parts.append(f'<g class="series s{number % COLOURS}"><title>{escape(series.name)}</title>')
+        parts += _drawn(series, plane)
+        parts.append("</g>")
+    if len(chart.series) > 1:
+        parts += _legend(chart)
+    return Markup("".join([*parts, "</svg>"]))
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Where values are on the page."""
+
+    ticks_x: Sequence[float]
+    ticks_y: Sequence[float]
+    x: Callable[[float], float]
+    y: Callable[[float], float]
+
+    @classmethod
+    def around(cls, chart: Chart) -> _Plane:
+        """The plane that holds every dot and interval of a chart."""
+        dots = [dot for series in chart.series for dot in series.dots]
+        xs = [dot.x for dot in dots] or [0.0, 1.0]
+        ys = [value for dot in dots for value in (dot.y, dot.low, dot.high) if value is not None] or [
+            0.0,
+            1.0,
+        ]
+        ticks_y = even_ticks(min(ys), max(ys), within=(0.0, 1.0) if chart.percent else None)
+        ticks_x = decades(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
+        scale: Callable[[float], float] = math.log10 if chart.logarithmic else float
+        right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+        start, end = scale(ticks_x[0]), scale(ticks_x[-1])
+        bottom, top = ticks_y[0], ticks_y[-1]
+        return cls(
+            ticks_x,
+            ticks_y,
+            lambda x: round(LEFT + (right - LEFT) * (scale(x) - start) / (end - start), 1),
+            lambda y: round(low - (low - TOP) * (y - bottom) / (top - bottom), 1),
+        )
+
+
+def even_ticks(low: float, high: float, within: tuple[float, float] | None = None) -> list[float]:
+    """About five round numbers that span an interval.
+
+    Examples
+    --------
+    >>> even_ticks(3, 97)
+    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+    >>> even_ticks(0.91, 0.987, within=(0, 1))
+    [0.9, 0.92, 0.94, 0.96, 0.98, 1.0]
+
+    """
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1):  # a constant, but for rounding
+        margin = abs(high) / 2 if abs(high) > 1e-9 else 0.5
+        low, high = low - margin, high + margin
+        if within:
+            low, high = max(low, within[0]), min(high, within[1])
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(size for size in (1, 2, 2.5, 5, 10) if power * size >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """The powers of ten around an interval of positive numbers.
+
+    Examples
+    --------
+    >>> decades(3, 2000)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return [10.0**power for power in range(first, max(last, first + 1) + 1)]
+
+
+def _grid(chart: Chart, plane: _Plane) -> list[str]:
+    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+    parts = ['<g class="grid" aria-hidden="true">']
+    for tick in plane.ticks_y:
+        y = plane.y(tick)
+        text = f"{100 * tick:g} %" if chart.percent else f"{tick:,.6g}"
+        parts.append(
+            f'<path d="M{LEFT} {y}H{right}"/><text class="y" x="{LEFT - 8}" y="{y + 4}">{text}</text>'
+        )
+    for tick in plane.ticks_x:
+        x = plane.x(tick)
+        parts.append(f'<path d="M{x} {low}v5"/><text class="x" x="{x}" y="{low + 20}">{tick:,.6g}</text>')
+    middle, halfway = (LEFT + right) / 2, (TOP + low) / 2
+    return [
+        *parts,
+        f'<text class="axis" x="{middle}" y="{HEIGHT - 6}">{escape(chart.x)}</text>',
+        f'<text class="axis" transform="translate(13 {halfway}) rotate(-90)">{escape(chart.y)}</text></g>',
+    ]
+
+
+def _drawn(series: Series, plane: _Plane) -> list[str]:
+    if not series.dots:
+        return []
+    parts = [_interval(series, plane)]
+    if series.style != "dots":
+        parts.append(f'<path class="line" d="M{_path(series, [dot.y for dot in series.dots], plane)}"/>')
+    if series.style == "dots" or len(series.dots) <= 40:
+        parts += [f'<circle cx="{plane.x(dot.x)}" cy="{plane.y(dot.y)}" r="3"/>' for dot in series.dots]
+    return parts
+
+
+def _interval(series: Series, plane: _Plane) -> str:
+    """The intervals: a band behind a line, a bar behind each single dot."""
+    dots = [(dot, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None]
+    if series.style == "dots" or len(dots) < len(series.dots):
+        return "".join(
+            f'<path class="bar" d="M{plane.x(dot.x)} {plane.y(low)}V{plane.y(high)}"/>'
+            for dot, low, high in dots
+        )
+    upper = _path(series, [high for _, _, high in dots], plane)
+    lower = _path(series, [low for _, low, _ in dots], plane).split("L")
+    return f'<path class="band" d="M{upper}L{"L".join(reversed(lower))}Z"/>'
+
+
+def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
+    corners: list[str] = []
+    before: float | None = None
+    for dot, height in zip(series.dots, heights, strict=True):
+        x, y = plane.x(dot.x), plane.y(height)
+        if series.style == "steps" and before is not None:
+            corners.append(f"{x} {before}")
+        corners.append(f"{x} {y}")
+        before = y
+    return "L".join(corners)
+
+
+def _legend(chart: Chart) -> list[str]:
+    parts = []
+    for number, series in enumerate(chart.series):
+        y = TOP + 10 + 18 * number
+        parts.append(
+            f'<g class="legend s{number % COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
+            f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'
+        )
+    return parts

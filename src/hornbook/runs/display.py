@@ -1,0 +1,109 @@
+"""Rules as people read them: lines of text, a table in a terminal, a table in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from hornbook.answers import FREE, Answers
+from hornbook.intervals import Share
+from hornbook.logic.rule import Rule
+from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
+from hornbook.reports.content import ReportedRule
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Describe = Callable[[str], str]
+"""The condition behind the name of a variable, or the name."""
+
+
+def lines(answers: Answers, rules: Iterable[ReportedRule], describe: Describe) -> Iterator[str]:
+    """One rule a line, each with what it is worth in a comment; or a card, line by line.
+
+    But for a card, what comes out can be read back as a theory.
+    """
+    if answers.card is not None:
+        yield from str(answers.card).splitlines()
+    worth = {reported.rule: reported for reported in rules}
+    texts = {rule: rule_text(answers.theory.vocabulary, rule, UNICODE) for rule in _readable(answers)}
+    width = max(map(len, texts.values()), default=0)
+    for rule, text in texts.items():
+        found = worth.get(rule)
+        yield f"{text:<{width}}  # {measured(found)}" if found else text
+    if answers.card is None and answers.labels and answers.default != FREE:
+        yield f"# otherwise {quote(answers.literals[answers.default])}"
+    yield from (f"# {quote(name)}: {said}" for name in used(answers) if (said := describe(name)) != name)
+
+
+def measured(found: ReportedRule) -> str:
+    """What a rule is worth, in words."""
+    return f"applies to {_percent(found.support)}, right on {_percent(found.precision)} of it"
+
+
+def used(answers: Answers) -> list[str]:
+    """The variables that there are to read, in order."""
+    card = answers.card
+    if card is not None:
+        return list(card.vocabulary.named({v for item in card.items for v in item.body}))
+    return list(answers.theory.vocabulary.named({v for rule in answers.rules for v in rule.body}))
+
+
+def table(answers: Answers, rules: Iterable[ReportedRule], title: str, describe: Describe) -> Table:
+    """The rules in a terminal, in words."""
+    from rich.markup import escape as plain
+    from rich.table import Table
+
+    shown = Table(title=plain(title), title_justify="left")
+    if answers.card is not None:
+        for heading in ("points", "if"):
+            shown.add_column(heading, justify="right" if heading == "points" else "left")
+        for item in answers.card.items:
+            named = answers.card.vocabulary.named(item.body)
+            shown.add_row(f"{item.points:+d}", plain(" and ".join(map(describe, named))))
+        shown.caption = plain(str(answers.card).splitlines()[-1])
+        return shown
+    for heading, side in (("if", "left"), ("then", "left"), ("applies to", "right"), ("right on", "right")):
+        shown.add_column(heading, justify="right" if side == "right" else "left")
+    for cells in _rows(answers, rules, describe):
+        shown.add_row(*map(plain, cells))
+    if answers.labels and answers.default != FREE:
+        shown.caption = f"otherwise {plain(answers.literals[answers.default])}"
+    return shown
+
+
+def html(answers: Answers, rules: Iterable[ReportedRule], title: str, describe: Describe) -> str:
+    """The rules in a notebook, in words; names are shown as text, whatever they hold."""
+    if answers.card is not None:
+        return f"<p>{escape(title)}</p><pre>{escape(str(answers.card))}</pre>"
+    heads = "".join(f"<th>{heading}</th>" for heading in ("if", "then", "applies to", "right on"))
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        for cells in _rows(answers, rules, describe)
+    )
+    default = answers.literals[answers.default] if answers.labels and answers.default != FREE else None
+    otherwise = f"<p>otherwise {escape(default)}</p>" if default else ""
+    return (
+        f"<table><caption>{escape(title)}</caption><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{otherwise}"
+    )
+
+
+def _rows(answers: Answers, rules: Iterable[ReportedRule], describe: Describe) -> Iterator[list[str]]:
+    vocabulary = answers.theory.vocabulary
+    worth = {reported.rule: reported for reported in rules}
+    for rule in _readable(answers):
+        found = worth.get(rule)
+        body = " and ".join(describe(name) for name in vocabulary.named(rule.body)) or "always"
+        shares = [_percent(found.support), _percent(found.precision)] if found else ["", ""]
+        yield [body, head_text(vocabulary, rule.head, UNICODE), *shares]
+
+
+def _readable(answers: Answers) -> tuple[Rule, ...]:
+    """The rules that a person reads: those that count a card are for machines."""
+    return answers.rules if answers.card is None else ()
+
+
+def _percent(share: Share) -> str:
+    return f"{100 * share.estimate:.1f} %" if share.size else "–"

@@ -1,0 +1,295 @@
+"""The run folder: the whole truth about a run, written and read.
+
+`config.json` says what was asked, and is there from the start; `trace.jsonl` grows as the run
+goes on; `rules.json`, `rules.horn`, `metrics.json` and `report.html` come at the end, each at
+once. A folder with a config and no metrics is a run that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import hornbook
+from hornbook.answers import FREE, Answers
+from hornbook.cards import Card, Item
+from hornbook.data.binarise import Binariser
+from hornbook.distributions.literals import Groups
+from hornbook.evaluate.rules import RuleStatistics
+from hornbook.extraction import INTERRUPTED
+from hornbook.extractor.reading import Reading
+from hornbook.intervals import Share
+from hornbook.logic.batch import Interpretation
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic.rule import Rule
+from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
+from hornbook.reports.content import ReportedRule
+
+CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
+TRACE, REPORT, MODEL = "trace.jsonl", "report.html", "model.safetensors"
+
+LIBRARIES = ("numpy", "pandas", "scikit-learn", "torch", "onnxruntime", "xgboost", "lightgbm", "keras")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was saved.
+
+    Attributes
+    ----------
+    config, metrics
+        What was asked, and what was measured.
+    answers
+        The rules, and what they are about.
+    rules
+        The rules and what each is worth; none for a card.
+    groups
+        Sets of variables of which at most one is true.
+
+    """
+
+    folder: Path
+    config: dict[str, Any]
+    metrics: dict[str, Any]
+    answers: Answers
+    rules: tuple[ReportedRule, ...]
+    groups: Groups
+
+    @classmethod
+    def load(cls, folder: Path) -> Run:
+        """The run in a folder; refuse one that is not there, not whole or not finished."""
+        if not folder.is_dir():
+            raise HornbookError(
+                f"there is no run folder {folder}; make one with hornbook extract … -o {folder}"
+            )
+        config = _read(folder, CONFIG)
+        if not (folder / METRICS).is_file():
+            raise HornbookError(
+                f"{folder} holds a run that did not end; go on with it by the same command: "
+                f"{config.get('command', 'hornbook extract …')}"
+            )
+        rules, metrics = _read(folder, RULES), _read(folder, METRICS)
+        try:
+            vocabulary = Vocabulary(rules["vocabulary"], rules["duals"])
+            background = HornTheory(
+                vocabulary, (read_rule(vocabulary, entry) for entry in rules["background"])
+            )
+            found = {read_rule(vocabulary, entry): entry for entry in rules["rules"]}
+            labels, literals = tuple(rules["labels"]), rules["default"]
+            answers = Answers(background | HornTheory(vocabulary, found), background, labels)
+            default = answers.literals.index(literals) if literals is not None else FREE
+            answers = replace(answers, default=default)
+            if rules["card"] is not None:
+                answers = answers.counting(_read_card(rules["card"], vocabulary, labels))
+            groups = tuple(tuple(map(vocabulary.index, group)) for group in rules["groups"])
+        except (KeyError, TypeError, ValueError, HornbookError) as error:
+            raise HornbookError(f"{folder / RULES} is not what a run leaves there: {error}") from None
+        return cls(folder, config, metrics, answers, tuple(_reported(found)), groups)
+
+    @cached_property
+    def binariser(self) -> Binariser:
+        """What made variables of columns."""
+        return Binariser.from_json(json.dumps(self.config.get("binariser")))
+
+    @property
+    def found(self) -> HornTheory:
+        """The rules found, without the background."""
+        return HornTheory(self.answers.theory.vocabulary, self.answers.rules)
+
+    def describe(self, name: str) -> str:
+        """The condition behind the name of a variable, or the name."""
+        return self.binariser.describe(name) if name in self.binariser.vocabulary_ else name
+
+    def facts(self, values: Mapping[str, str]) -> Interpretation:
+        """What is known if columns have these values: numbers, words, or names of bins; `?` is unknown."""
+        true: set[int] = set()
+        false: set[int] = set()
+        for column, value in values.items():
+            known = self.binariser.facts(column, value)
+            true |= known.true
+            false |= known.false
+        return Interpretation(frozenset(true), frozenset(false))
+
+
+def ready(folder: Path) -> None:
+    """Make a folder, or refuse one that cannot be written to before anything is spent on it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).with_suffix(".new").touch()
+        (folder / CONFIG).with_suffix(".new").unlink()
+    except OSError as error:
+        raise HornbookError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
+
+
+def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
+    """Make a folder ready for a run, or for going on with one that asked the same and did not end."""
+    ready(folder)
+    if (folder / CONFIG).exists() and not force:
+        _refuse_other(folder, _read(folder, CONFIG), config)
+    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE] if force else [])):
+        (folder / name).unlink(missing_ok=True)
+    _write(folder / CONFIG, _json(config))
+
+
+def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    decisive = ("data", "model", "target", "settings")
+    wanted = json.loads(_json(config))
+    for part in decisive:
+        if earlier.get(part) != wanted.get(part):
+            raise HornbookError(
+                f"{folder} holds a run with another {part}; choose another folder with -o, "
+                "or write over it with --force"
+            )
+    if (folder / METRICS).is_file() and _read(folder, METRICS).get("stop_reason") != INTERRUPTED:
+        raise HornbookError(
+            f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
+        )
+
+
+def save(folder: Path, reading: Reading, groups: Groups, report: str) -> None:
+    """Write down what was read; the metrics last, for they say that all the rest is there."""
+    answers = reading.answers
+    text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
+    if answers.card is not None:
+        text = "".join(f"# {line}\n" for line in str(answers.card).splitlines())
+    _write(folder / RULES, _json(rules_object(reading, groups)))
+    _write(folder / TEXT, text)
+    _write(folder / REPORT, report)
+    _write(folder / METRICS, _json(metrics_object(reading)))
+
+
+def rules_object(reading: Reading, groups: Groups) -> dict[str, Any]:
+    """The rules and what they are worth, ready for JSON; a card by its lines, not by rules that count."""
+    answers = reading.answers.uncounted()
+    vocabulary = answers.theory.vocabulary
+    worth = {found.rule: found for found in reading.rules}
+    return {
+        "vocabulary": list(vocabulary.names),
+        "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
+        "labels": list(answers.labels),
+        "default": None if answers.default == FREE else answers.literals[answers.default],
+        "groups": [list(vocabulary.named(group)) for group in groups],
+        "rules": [_rule(vocabulary, rule, worth.get(rule)) for rule in answers.rules],
+        "background": [rule_object(vocabulary, rule) for rule in answers.background],
+        "card": _card(reading.answers.card),
+    }
+
+
+def metrics_object(reading: Reading) -> dict[str, Any]:
+    """What was measured, ready for JSON."""
+    faithfulness, worst = reading.faithfulness, reading.worst
+    return {
+        "rules": len(reading.answers.rules) if reading.answers.card is None else 0,
+        "literals": reading.literals,
+        "fidelity": share_object(faithfulness.agreement),
+        "derived": share_object(faithfulness.derived),
+        "undetermined": share_object(faithfulness.undetermined),
+        "conflicts": share_object(faithfulness.conflicts),
+        "guarantee": {"kind": worst.guarantee.kind, "says": str(worst.guarantee)},
+        "stop_reason": reading.stop_reason,
+        "queries": reading.queries,
+        "seconds": round(reading.seconds, 3),
+        "distribution": worst.distribution,
+        "unknown_values": worst.unknowns,
+        "incoherence": None if worst.coherence is None else share_object(worst.coherence.rate),
+        "frontier": [
+            {
+                "rules": point.rules,
+                "literals": point.literals,
+                "disagreement": share_object(point.disagreement),
+            }
+            for point in worst.curve
+        ],
+    }
+
+
+def share_object(share: Share) -> dict[str, Any]:
+    """A share with its interval, ready for JSON; null where there were no samples."""
+    estimate = share.estimate if share.size else None
+    return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
+
+
+def versions() -> dict[str, str]:
+    """What a run was made with."""
+    found = {"hornbook": hornbook.__version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _rule(vocabulary: Vocabulary, rule: Rule, worth: RuleStatistics | None) -> dict[str, Any]:
+    measured = {
+        "support": None if worth is None else share_object(worth.support),
+        "precision": None if worth is None else share_object(worth.precision),
+        "guarantee": None,
+    }
+    return {**rule_object(vocabulary, rule), **measured}
+
+
+def _reported(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]:
+    for rule, entry in found.items():
+        if entry["support"] is not None:
+            support, precision = (
+                Share.of(entry[name]["hits"], entry[name]["of"]) for name in ("support", "precision")
+            )
+            yield ReportedRule(rule, support, precision)
+
+
+def _card(card: Card | None) -> dict[str, Any] | None:
+    if card is None:
+        return None
+    items = [{"body": list(card.vocabulary.named(item.body)), "points": item.points} for item in card.items]
+    return {
+        "label": card.label,
+        "items": items,
+        "threshold": card.threshold,
+        "features": len(card.vocabulary),
+    }
+
+
+def _read_card(kept: Mapping[str, Any], vocabulary: Vocabulary, labels: Sequence[str]) -> Card:
+    """A card over the features, which are all but the label and its dual."""
+    (label,) = labels
+    heads = {label, f"not_{label}"}
+    names = [name for name in vocabulary if name not in heads]
+    duals = {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs}
+    features = Vocabulary(names, {name: dual for name, dual in duals.items() if name not in heads})
+    items = tuple(Item(features.variables(item["body"]), item["points"]) for item in kept["items"])
+    return Card(features, label, items, kept["threshold"])
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        raise HornbookError(
+            f"{folder} is no run folder: it has no {name}; make one with hornbook extract"
+        ) from None
+    except OSError as error:
+        raise HornbookError(f"cannot read {folder / name}: {error.strerror}") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise HornbookError(f"{folder / name} is damaged; make the run anew with hornbook extract --force")
+    return content
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(path)  # at once: whoever looks finds the whole or nothing
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,38 @@
+"""The command line, run in this process, which has imported all the libraries already."""
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from hornbook.cli import main
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def runner(capsys, monkeypatch):
+    """A function that runs a command and says how it ended."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Done(ended.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+def is_one_line(done):
+    """Whether a command refused its input in one line, and said nothing else."""
+    return (
+        (done.returncode, done.stdout) == (2, "")
+        and done.stderr.startswith("hornbook: ")
+        and done.stderr.count("\n") == 1
+    )

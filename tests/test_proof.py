@@ -1,0 +1,258 @@
+"""Proofs against brute force: every verdict on a small network equals what all its inputs say."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hornbook import Batch, Vocabulary
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM, Rule
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.proof import Prover, milp, relu_net
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.branch import branch
+from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, Space
+from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.witness import climb, random_states
+from hornbook.queries import interpretation
+
+torch = pytest.importorskip("torch")
+
+ENCODINGS = ["half", "signed", "two-channel", "complete"]
+
+
+def module(widths, seed, scale=1.5, inputs=None):
+    """A random network whose outputs are spread around 0."""
+    generator = torch.Generator().manual_seed(seed)
+    parts = []
+    for below, above in zip(widths, [*widths[1:], 1], strict=True):
+        layer = torch.nn.Linear(below, above)
+        with torch.no_grad():
+            layer.weight.copy_(torch.randn(above, below, generator=generator) * scale / below**0.5)
+            layer.bias.copy_(torch.randn(above, generator=generator) * 0.5)
+        parts += [layer, torch.nn.ReLU()]
+    return torch.nn.Sequential(*parts[:-1])
+
+
+def states_of(space, region):
+    """Every input of a region, by the definition."""
+    every = np.array(list(product(*[np.flatnonzero(row) for row in space.whole()])))
+    inside = np.array([region[np.arange(len(row)), row].all() for row in every])
+    for members in space.groups:
+        true = (every[:, members] == TRUE).sum(axis=1)
+        unknown = (every[:, members] == UNKNOWN).any(axis=1)
+        inside &= (true == 0) | ((true == 1) & ~unknown)
+    return every[inside]
+
+
+def accepted(prover, item):
+    """The inputs in question that the model itself accepts, found one by one."""
+    if item.true & item.false:
+        return []
+    space = prover.space
+    every = states_of(space, space.whole())
+    batch = space.batch(every)
+    fits = np.array([item.true <= each.true and item.false <= each.false for each in batch])
+    return list(batch[np.flatnonzero(fits & prover.member(batch))])
+
+
+def vocabulary_of(size, dual):
+    names = [f"x{number}" for number in range(size)]
+    return Vocabulary.with_duals(names) if dual else Vocabulary(names)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+def test_every_verdict_equals_brute_force(encoding, dual, groups):
+    rng = np.random.default_rng(0)
+    seen = {"proved": 0, "refuted": 0, "undecided": 0}
+    for seed in range(8):
+        size = int(rng.integers(4, 7))
+        vocabulary = vocabulary_of(size, dual)
+        channels = 2 if encoding == "two-channel" else 1
+        net = module([channels * len(vocabulary), 6, 4][: 3 - seed % 2], seed)
+        prover = Prover(as_predictor(net, encoding=encoding), vocabulary, groups=groups, solver=False)
+        for _ in range(8):
+            body = rng.choice(len(vocabulary), int(rng.integers(0, 4)), replace=False).tolist()
+            head = int(rng.integers(len(vocabulary))) if rng.random() < 0.7 else BOTTOM
+            rule = Rule(body, head)
+            verdict = prover.rule(rule)
+            item = interpretation(vocabulary, rule.body, () if head is BOTTOM else {head})
+            found = accepted(prover, item)
+            seen[verdict.status] += 1
+            if verdict.status == "proved":
+                assert not found
+                assert verdict.guarantee.margin > 0
+            elif verdict.status == "refuted":
+                assert verdict.witness in found
+            else:
+                assert "rounding" in verdict.reason
+    assert seen["proved"] > 10 and seen["refuted"] > 10 and seen["undecided"] <= 1, seen
+
+
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+@pytest.mark.parametrize("encoding", ["half", "two-channel", "complete"])
+def test_the_engines_agree_with_brute_force_each_on_its_own(encoding, groups):
+    rng = np.random.default_rng(1)
+    signs = []
+    for seed in range(12):
+        vocabulary = vocabulary_of(6, dual=True)
+        predictor = as_predictor(
+            module([12 * (1 + (encoding == "two-channel")), 8, 6], seed), encoding=encoding
+        )
+        values = "complete" if encoding == "complete" else "ternary"
+        space = Space.of(vocabulary, predictor.encoding, groups, values)
+        bounds = Bounds(relu_net(predictor), space)
+        region = space.region(rng.choice(12, 2, replace=False).tolist(), ())
+        if not region.any(axis=1).all():
+            continue
+        states = states_of(space, region)
+        top = bounds.outputs(states).max()
+        root = bounds.root(region)
+        cell, _ = bounds.bounded(root, rounds=6)
+        assert cell.upper[0] >= top
+        climbed, outputs = climb(bounds, region, random_states(space, region, 4, rng))
+        assert {tuple(row) for row in climbed} <= {tuple(row) for row in states}
+        assert outputs.max() <= top + 1e-9
+        branched = branch(bounds, root, 20)
+        tolerance = float(Rounding(bounds, root)(root)[0])
+        solved = milp.solve(bounds, root, tolerance, 20)
+        for found in (branched, solved):
+            assert found.upper >= top - 1e-9 or found.best > 0
+            assert (found.best > 0) == (top > 0)
+            assert (found.upper < 0) == (top < 0)
+        signs.append(top > 0)
+    assert any(signs) and not all(signs)
+
+
+def test_signs_and_ranges_hold_for_every_input_of_a_cell():
+    space = Space.of(
+        vocabulary_of(7, dual=False), as_predictor(module([7, 6, 5], 3), encoding="half").encoding
+    )
+    bounds = Bounds(relu_net(as_predictor(module([7, 6, 5], 3), encoding="half")), space)
+    root = bounds.root(space.whole())
+    states = states_of(space, space.whole())
+    first = bounds.sums(states)
+    second = np.maximum(first, 0) @ bounds.net.weights[1].T + bounds.net.biases[1]
+    sums = np.concatenate([first, second], axis=1)
+    assert (sums >= root.low).all() and (sums <= root.high).all()
+    # a sign that is asked for leaves the bound above all inputs that have it
+    for unit in np.flatnonzero(root.open[0]):
+        for sign in (1.0, -1.0):
+            signs = np.zeros_like(root.signs)
+            signs[0, unit] = sign
+            cell, _ = bounds.bounded(root._replace(signs=signs, multipliers=np.abs(signs)), 5)
+            having = sign * sums[:, unit] >= 0
+            assert cell.upper[0] >= bounds.outputs(states[having]).max(initial=-np.inf)
+
+
+def test_the_rounding_bound_covers_single_precision():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        predictor = as_predictor(module([40, 16, 8, 16], seed), encoding="half")
+        vocabulary = vocabulary_of(20, dual=True)
+        space = Space.of(vocabulary, predictor.encoding)
+        bounds = Bounds(relu_net(predictor), space)
+        region = space.region(range(8), ())
+        root = bounds.root(region)
+        tolerance = float(Rounding(bounds, root)(root)[0])
+        states = random_states(space, region, 500, rng)
+        own = predictor.outputs(predictor.encoding.encode(space.batch(states)))[:, 0]
+        off = np.abs(own.astype(np.float64) - bounds.outputs(states)).max()
+        assert 0 < off < tolerance < 0.1
+
+
+def test_a_classifier_is_proved_about_its_label():
+    vocabulary = Vocabulary.with_duals(["a", "b", "c", "d", "ill"])
+    rng = np.random.default_rng(2)
+    statuses = set()
+    for seed in range(10):
+        predictor = as_predictor(module([4, 5], seed), encoding="half")
+        prover = Prover(predictor, vocabulary, label="ill", features=["a", "b", "c", "d"])
+        every = np.array(list(product([0, 0.5, 1], repeat=4)))
+        scores = predictor.outputs(every.astype(np.float32))[:, 0]
+        for head, sign in (("ill", 1), ("not_ill", -1)):
+            names = rng.choice(["a", "not_b", "c", "not_d"], 2, replace=False)
+            verdict = prover.rule(Rule.of(vocabulary, names, head))
+            column = {"a": (0, 1), "not_b": (1, 0), "c": (2, 1), "not_d": (3, 0)}
+            fits = np.all([every[:, column[n][0]] == column[n][1] for n in names], axis=0)
+            always = (sign * scores[fits] > 0).all()
+            assert verdict.status == ("proved" if always else "refuted")
+            statuses.add(verdict.status)
+        assert prover.rule(Rule.of(vocabulary, ["a"], "b")).status == "refuted"
+        assert prover.rule(Rule.of(vocabulary, ["a", "not_a"], "b")).status == "proved"
+    assert statuses == {"proved", "refuted"}
+
+
+def libraries():
+    """Networks of every library that proofs read, with the same predictors as everywhere."""
+    import adapter_models as models
+
+    inputs, labels = models.examples(0)
+    from sklearn.neural_network import MLPClassifier
+
+    mlp = MLPClassifier((5, 3), max_iter=30, random_state=0)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlp.fit(inputs, labels)
+    yield "sklearn", as_predictor(mlp, encoding="half", threshold=0.3)
+    yield "sklearn, other class", as_predictor(mlp, encoding="half", positive=0)
+    for name in ("torch_sequential", "torch_double", "torch_two_channels", "keras_sequential",
+                 "onnx_sigmoid", "onnx_logits"):  # fmt: skip
+        yield name, models.BUILDERS[name]()
+    score = torch.nn.Sequential(*models.layers())
+    yield "score", as_predictor(score, encoding="half", output="score", threshold=0.2)
+    yield (
+        "score, other class",
+        as_predictor(score, encoding="half", output="score", threshold=0.9, positive=0),
+    )
+
+
+def test_the_network_read_from_a_model_decides_as_the_model():
+    from adapter_models import VOCABULARY
+
+    rng = np.random.default_rng(0)
+    for name, predictor in libraries():
+        space = Space.of(VOCABULARY, predictor.encoding)
+        states = rng.integers(0, 3, (400, space.count))
+        outputs = relu_net(predictor)(space.encoded(states))
+        clear = np.abs(outputs) > 1e-5
+        assert clear.mean() > 0.9, name
+        assert (predictor.decide(space.batch(states)) == (outputs >= 0))[clear].all(), name
+
+
+def test_models_whose_inside_is_closed_are_refused():
+    import adapter_models as models
+
+    for name, why in (("torch_own_forward", "forward of its own"), ("keras_functional", "no Sequential"),
+                      ("histogram_boosting", "HistGradient"), ("torch_bfloat16", "bfloat16"),
+                      ("function", "is a function")):  # fmt: skip
+        with pytest.raises(HornbookError, match=why):
+            relu_net(models.BUILDERS[name]())
+    with pytest.raises(HornbookError, match="complete inputs only"):
+        Space.of(models.VOCABULARY, as_predictor(module([6, 3], 0)).encoding)
+    with pytest.raises(HornbookError, match="NaN"):
+        Space.of(models.VOCABULARY, as_predictor(module([6, 3], 0), encoding="nan").encoding)
+
+
+def test_time_runs_out_truthfully():
+    vocabulary = vocabulary_of(60, dual=False)
+    predictor = as_predictor(module([60, 32, 32, 32], 0, scale=2.0), encoding="half", threshold=0.999999)
+    prover = Prover(predictor, vocabulary, seconds=0.3, solver=False)
+    verdict = prover.question((), ())
+    assert verdict.status in ("undecided", "refuted")
+    if verdict.status == "undecided":
+        assert verdict.bound > 0 and "none above" in verdict.reason
+
+
+def test_states_and_interpretations_are_the_same_inputs():
+    space = Space.of(vocabulary_of(5, dual=True), as_predictor(module([10, 3], 0), encoding="half").encoding)
+    states = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=5)))
+    batch = space.batch(states)
+    assert isinstance(batch, Batch) and len(batch) == 243
+    encoded = as_predictor(module([10, 3], 0), encoding="half").encoding.encode(batch)
+    assert np.array_equal(encoded, space.encoded(states))

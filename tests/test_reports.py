@@ -1,0 +1,48 @@
+"""Reports: what is on the page, whatever the names are."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbook.extraction import Point
+from hornbook.intervals import Share
+from hornbook.reports.charts import Chart, Dot, Series, fidelity_chart
+from hornbook.reports.svg import HEIGHT, WIDTH, decades, even_ticks, svg
+
+finite = st.floats(-1e9, 1e9, allow_subnormal=False)
+
+
+@given(finite, finite)
+def test_ticks_span_what_is_plotted(one, other):
+    low, high = sorted((one, other))
+    ticks = even_ticks(low, high)
+    slack = 1e-6 * max(abs(low), abs(high), 1e-3)
+    assert ticks == sorted(set(ticks)) and 2 <= len(ticks) <= 8
+    assert ticks[0] <= low + slack and ticks[-1] >= high - slack
+
+
+@given(st.floats(1e-6, 1e9), st.floats(1e-6, 1e9))
+def test_decades_span_what_is_plotted(one, other):
+    low, high = sorted((one, other))
+    ticks = decades(low, high)
+    assert len(ticks) >= 2 and ticks[0] <= low * 1.001 and ticks[-1] >= high * 0.999
+
+
+@pytest.mark.parametrize("style", ["line", "steps", "dots"])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
+    dots = (Dot(1, 0.5, 0.4, 0.6), Dot(3, 0.7, 0.6, 0.75), Dot(200, 0.95, 0.9, 1.0))
+    chart = Chart("A & b", "x < y", '"q"', (Series("one", dots, style), Series("two", ())), True, logarithmic)
+    picture = ElementTree.fromstring(svg(chart))
+    circles = [element for element in picture.iter() if element.tag == "circle"]
+    assert len(circles) == 3
+    assert all(0 < float(c.get("cx")) < WIDTH and 0 < float(c.get("cy")) < HEIGHT for c in circles)
+    heights = [float(c.get("cy")) for c in circles]
+    assert heights == sorted(heights, reverse=True)
+
+
+@pytest.mark.parametrize("points", [(), (Point(0, 0, Share.of(5, 10)),), (Point(3, 9, Share.of(0, 10)),) * 2])
+def test_short_curves_are_drawn_too(points):
+    ElementTree.fromstring(svg(fidelity_chart(points)))
