@@ -92,9 +92,16 @@ class Literals:
     def _whole(self, own: Words, other: Words) -> Words:
         xp = arrays.module_of(own)
         rows: Words = xp.empty((self.width, own.shape[1]), dtype=own.dtype, device=own.device)
-        rows[self.drawn] = own
-        rows[self.duals] = other[self.paired]
+        rows[_span(self.drawn)] = own
+        rows[_span(self.duals)] = other[_span(self.paired)]
         return rows
+
+
+def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Consecutive rows as a slice, which is copied at once and takes no index to a device."""
+    if len(index) and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return index
 
 
 def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:

@@ -74,17 +74,17 @@ class Stream:
         self.device = device
         self.count = words_for(size)
         self.drawn = 0
+        self._starts, self._stirred = (self.of(keys[:, part : part + 1]) for part in range(2))
 
     def words(self, *shape: int) -> Words:
         """Independent random words: a row of them for the items, in each place of the shape."""
         rows, across = math.prod(shape), min(self.count, BLOCK_WORDS)
         steps = _steps(rows, across, self.device)
-        starts = self.keys[:, :1] + np.uint64(self.drawn * GOLDEN % 2**64)
-        words = steps + arrays.on_device(starts, self.device)
+        words = steps + (self._starts + arrays.word(self.drawn * GOLDEN, steps))
         spare = arrays.module_of(words).empty_like(words)
         words ^= arrays.shifted_right(words, 30, spare)
         words *= arrays.word(FACTORS[0], words)
-        words ^= arrays.on_device(self.keys[:, 1:], self.device)
+        words ^= self._stirred
         words ^= arrays.shifted_right(words, 27, spare)
         words *= arrays.word(FACTORS[1], words)
         words ^= arrays.shifted_right(words, 31, spare)

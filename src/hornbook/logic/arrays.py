@@ -59,14 +59,18 @@ def shifted_right(words: Any, count: int, out: Any = None) -> Any:
     return shifted
 
 
+def each_of(rows: Any) -> Any:
+    """The rows in a form that `all_of` takes: of a tensor, a view of each, made once."""
+    return rows if on_host(rows) else rows.unbind()
+
+
 def all_of(rows: Any, chosen: NDArray[np.intp]) -> Any:
-    """The bits that all of the chosen rows have set."""
-    if on_host(rows):
+    """The bits that all of the chosen rows have set; tensors are given one by one."""
+    if isinstance(rows, np.ndarray):
         return np.bitwise_and.reduce(rows[chosen], axis=0)
-    first, *others = chosen.tolist() or [None]
-    common = ~(rows[0] & 0) if first is None else rows[first].clone()
-    for row in others:
-        common &= rows[row]
+    common = ~(rows[0] & 0) if len(chosen) == 0 else rows[chosen[0]].clone()
+    for row in chosen[1:].tolist():
+        common.bitwise_and_(rows[row])
     return common
 
 

@@ -148,9 +148,10 @@ class Program:
         agenda: Iterable[int] = range(len(self.indices))
         while agenda:
             before = rows[self.feeding]
+            each = arrays.each_of(rows)
             for position in agenda:
                 body, heads = self.indices[position]
-                fires = arrays.all_of(rows, body)
+                fires = arrays.all_of(each, body)
                 for head in heads:
                     rows[head] |= fires
             grown = (rows[self.feeding] != before).any(1).tolist()

@@ -25,6 +25,10 @@ TILE = 63
 since rows a power of two apart would compete for the same cache lines."""
 
 
+FUSED = 1 << 14
+"""Words of each row from which on a GPU's steps are fused: it takes seconds, once, to prepare that."""
+
+
 class Values(NamedTuple):
     """The numbers that stand for true, false and unknown."""
 
@@ -83,8 +87,9 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
 
 
 def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
-    """The same with tensors; on a GPU the steps are fused, since each alone would wait for memory."""
-    expanded = _fused() if true.is_cuda and find_spec("triton") else _expanded
+    """The same with tensors; where there are many the steps are fused, as each alone waits for memory."""
+    many = true.is_cuda and true.shape[1] >= FUSED and find_spec("triton")
+    expanded = _fused() if many else _expanded
     numbers: NDArray[Any] = expanded(true, false, *map(float, values)).T
     return numbers if order == "F" else arrays.copied(numbers)
 

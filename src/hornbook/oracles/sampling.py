@@ -25,7 +25,7 @@ from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, P
 CHUNK = BLOCK
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
 
-TOGETHER = 1 << 9
+TOGETHER = 1 << 10
 """Chunks drawn, asked and judged together on a device, so that the whole of it is at work."""
 
 Place = tuple[int, int, int]
