@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := requirements.lock
 
-.PHONY: demo test check browser format benchmarks clean
+.PHONY: demo test check browser docs format benchmarks clean
 
 demo: .venv/demo.stamp
 	$(BIN)/hornbook reproduce --scale quick -o run/demo
@@ -27,6 +27,9 @@ browser:
 		echo "Chromium could not be installed: the tests of reports in a browser will skip"; \
 	else echo "no Chromium here: the tests of reports in a browser will skip"; fi
 
+docs: .venv/docs.stamp
+	$(BIN)/zensical build --strict
+
 format: .venv/test.stamp
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
@@ -42,6 +45,10 @@ clean:
 
 .venv/demo.stamp: .venv/bin/python pyproject.toml $(LOCK)
 	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[river,torch]"
+	touch $@
+
+.venv/docs.stamp: .venv/bin/python pyproject.toml $(LOCK)
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[docs]"
 	touch $@
 
 .venv/test.stamp: .venv/bin/python pyproject.toml $(LOCK)

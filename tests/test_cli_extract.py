@@ -49,10 +49,10 @@ def folder(tmp_path_factory):
 def test_a_model_of_columns_is_read_and_the_run_kept(hornbook, folder, tmp_path):
     run = tmp_path / "run"
     done = hornbook("extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
-                    "-o", run, *SMALL)  # fmt: skip
+                    "-o", run, "--form", "rules", *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "not_age=high → not_ill" in done.stdout and "# fidelity to the model" in done.stdout
-    assert "# not_age=high: age ≤ " in done.stdout and "is false" in done.stdout
+    assert "→ not_ill" in done.stdout and "# fidelity to the model" in done.stdout
+    assert "age ≤ " in done.stdout and "is false" in done.stdout
     names = {path.name for path in run.iterdir()}
     assert names == {"config.json", "rules.json", "rules.horn", "metrics.json", "trace.jsonl", "report.html"}
     kept = Run.load(run)

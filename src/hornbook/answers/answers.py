@@ -42,6 +42,8 @@ class Answers:
         The class that is assumed where the rules say nothing; -1 for none.
     card
         The score that the rules count, if they do.
+    parts
+        For several labels, the rules about each, with a default of its own: its class, or not.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Answers:
     labels: tuple[str, ...] = ()
     default: int = FREE
     card: Card | None = None
+    parts: tuple[Answers, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -73,6 +76,14 @@ class Answers:
         dual = vocabulary.dual(vocabulary.index(self.labels[0]))
         return (*(() if dual is None else (vocabulary.name(dual),)), *self.labels)
 
+    @property
+    def features(self) -> Vocabulary:
+        """All variables but one label and its dual, and what follows them."""
+        names = self.theory.vocabulary.names
+        count = names.index(self.labels[0]) if self.labels else len(names)
+        pairs = ((v, w) for v, w in self.theory.vocabulary.pairs if w < count)
+        return Vocabulary(names[:count], {names[v]: names[w] for v, w in pairs})
+
     def counting(self, card: Card) -> Answers:
         """The same labels, decided by a card: the rules are those that count its points."""
         counted = compiled(card)
@@ -86,8 +97,7 @@ class Answers:
         width = len(self.card.vocabulary) + 2
         names = self.theory.vocabulary.names[:width]
         pairs = ((v, w) for v, w in self.theory.vocabulary.pairs if w < width)
-        vocabulary = Vocabulary(names, {names[v]: names[w] for v, w in pairs})
-        plain = HornTheory(vocabulary, self.background)
+        plain = HornTheory(Vocabulary(names, {names[v]: names[w] for v, w in pairs}), self.background)
         return Answers(plain, plain, self.labels, self.default)
 
     def of(self, items: Batch) -> NDArray[np.int8]:
@@ -99,8 +109,18 @@ class Answers:
         follows = self.following(items)
         return np.where(follows.sum(axis=1) == 1, follows.argmax(axis=1), FREE).astype(np.int8)
 
+    def filled(self, items: Batch) -> NDArray[np.int8]:
+        """The class of each item, by default where none follows."""
+        answered = self.of(items)
+        return np.where(answered == FREE, np.int8(self.default), answered)
+
     def following(self, items: Batch) -> NDArray[np.bool_]:
-        """For each item and class, whether it follows; two in a row are a conflict."""
+        """For each item and class, whether it follows; two in a row are a conflict.
+
+        Of several labels one follows if the rules about it say so, or its own default does.
+        """
+        if self.parts:
+            return np.stack([part.filled(items) == 1 for part in self.parts], axis=1)
         if self.card is not None:
             decided = self.card.decide(items)
             return np.stack([~decided, decided], axis=1)
@@ -121,7 +141,11 @@ class Answers:
     def explain(self, facts: Interpretation, groups: Groups = ()) -> Explanation:
         """Why the rules say what they say of these facts."""
         vocabulary = self.theory.vocabulary
-        labels = [vocabulary.index(name) for name in self.literals]
+        if self.parts:
+            said = int(self.of(Batch.from_interpretations([facts], self.parts[0].features))[0])
+            if said != FREE:
+                return self.parts[said].explain(facts, groups)
+        labels = [] if self.parts else [vocabulary.index(name) for name in self.literals]
         duals = [dual for v in labels if (dual := vocabulary.dual(v)) is not None and dual not in labels]
         assumed = self.literals[self.default] if self.default != FREE and self.labels else None
         explained = explain(self.theory, self._seen(facts), [*labels, *duals], groups, assumed)

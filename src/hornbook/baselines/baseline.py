@@ -38,6 +38,8 @@ class Baseline:
         Why it stopped, in words.
     settings
         The parameters, ready for JSON.
+    leaves
+        For every leaf, accepting ones too, how many variables are tested on the way to it.
 
     """
 
@@ -49,6 +51,7 @@ class Baseline:
     labels_used: int
     stopped: str
     settings: dict[str, Any]
+    leaves: tuple[int, ...]
 
     @property
     def mean_body_length(self) -> float:

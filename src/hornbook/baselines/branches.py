@@ -154,6 +154,26 @@ def rejecting_branches(tree: Node) -> Iterator[dict[int, Values]]:
                 pending.append((child, {**demands, node.variable: allowed}))
 
 
+def depths(tree: Node) -> tuple[int, ...]:
+    """For every leaf, how many variables are tested on the way to it.
+
+    Examples
+    --------
+    >>> depths(Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False))
+    (1, 1)
+
+    """
+    found = []
+    pending: list[tuple[Node, frozenset[int]]] = [(tree, frozenset())]
+    while pending:
+        node, tested = pending.pop()
+        if isinstance(node, Leaf):
+            found.append(len(tested))
+        else:
+            pending += [(child, tested | {node.variable}) for child in (node.low, node.high)]
+    return tuple(found)
+
+
 def one_of_each_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
     """One variable of each pair: the other one says the same.
 

@@ -24,6 +24,7 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    depths,
     one_of_each_pair,
     split_at,
     tree_input,
@@ -136,6 +137,7 @@ def hoeffding_tree(
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
+        depths(tree),
     )
 
 

@@ -21,6 +21,7 @@ from hornbook.baselines.branches import (
     Node,
     accepted_by,
     branch_rules,
+    depths,
     one_of_each_pair,
     split_at,
     tree_input,
@@ -88,6 +89,7 @@ def decision_tree(
         size,
         "fitted",
         {"size": size, "max_leaf_nodes": max_leaf_nodes},
+        depths(tree),
     )
 
 

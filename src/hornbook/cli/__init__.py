@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import sys
 
-from hornbook.cli import check, datasets, explain, extract, learn, random, reproduce, show
+from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show
 from hornbook.cli.app import app
 from hornbook.logic.errors import HornbookError
 
-__all__ = ["app", "check", "datasets", "explain", "extract", "learn", "main", "random", "reproduce", "show"]
+__all__ = [
+    "app",
+    "check",
+    "compare",
+    "datasets",
+    "explain",
+    "extract",
+    "learn",
+    "main",
+    "random",
+    "reproduce",
+    "show",
+]
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from enum import StrEnum
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
     from hornbook.extractor import HornExtractor
+    from hornbook.oracles.adapters import Predictor
 
 
 class Method(StrEnum):
@@ -93,9 +93,10 @@ def extract(
 
     """
     from hornbook.extraction import INTERRUPTED
+    from hornbook.extractor.display import lines
     from hornbook.intervals import check_tolerances
-    from hornbook.runs import metrics_object, ready, reported
-    from hornbook.runs.display import lines
+    from hornbook.oracles.adapters import as_predictor
+    from hornbook.runs import metrics_object, ready
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -117,12 +118,17 @@ def extract(
         "encoding": encoding,
         "random_state": seed,
     }
-    binariser = _binariser(table, judge)
-    about, subject = _model(model, trust_pickle) if model else _trained(table, binariser, judge, seed)
+    if model is not None:
+        about, subject = _model(model, trust_pickle)
+        binariser = _binariser(table, judge, as_predictor(subject, encoding=encoding, name=model.name))
+    else:
+        binariser = _binariser(table, judge)
+        about, subject = _trained(table, binariser, judge, seed)
     extractor = _extractor(subject, table, binariser, positive, settings)
     frame = table.frame if judge else table.features
     if output is not None:
-        _begin(output, table, data, about, settings, binariser, force)
+        source = {"target": target, "positive": positive, "above": above}
+        _begin(output, table, data, source, about, settings, binariser, force)
         _keep(subject, output, train)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
@@ -135,7 +141,7 @@ def extract(
             {**metrics_object(reading), "model": about, "folder": kept, "theory": str(extractor.theory_)}
         )
     else:
-        emit("\n".join(lines(reading.answers, reported(extractor), extractor.reader_.describe)))
+        emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
         emit("\n".join(_summary(extractor, about, output)))
     if reading.stop_reason == INTERRUPTED:
         where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
@@ -143,22 +149,25 @@ def extract(
         raise typer.Exit(130)
 
 
-def _binariser(table: Table, judge: bool) -> Binariser:
+def _binariser(table: Table, judge: bool, predictor: Predictor | None = None) -> Binariser:
     from hornbook.data.binarise import Binariser
+    from hornbook.oracles.columns import fitted_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
-    return Binariser(dual=True, kinds=kinds).fit(frame)
+    if predictor is None:
+        return Binariser(dual=True, kinds=kinds).fit(frame)
+    return fitted_binariser([predictor], frame, kinds)
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
     from hornbook.oracles.adapters import load_model
+    from hornbook.runs.folder import checksum
 
     subject = load_model(path, trust_pickle)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"name": path.name, "path": str(path.resolve()), "sha256": digest}, subject
+    return {"name": path.name, "path": str(path.resolve()), "sha256": checksum(path)}, subject
 
 
 def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
@@ -197,7 +206,8 @@ def _extractor(
 def _begin(
     folder: Path,
     table: Table,
-    source: str,
+    data: str,
+    source: dict[str, Any],
     about: dict[str, Any],
     settings: dict[str, Any],
     binariser: Binariser,
@@ -205,17 +215,18 @@ def _begin(
 ) -> None:
     from hornbook.runs import begin, versions
 
-    path = Path(source)
+    path = Path(data)
     begin(
         folder,
         {
             "command": join(["hornbook", *sys.argv[1:]]),
             "versions": versions(),
             "data": {
-                "source": str(path.resolve()) if path.exists() else source,
+                "source": str(path.resolve()) if path.exists() else data,
                 "name": table.name,
                 "sha256": table.checksum(),
                 "describe": table.describe(),
+                **source,
             },
             "target": table.label,
             "model": about,
@@ -267,6 +278,7 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
             f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
         )
     told.append(f"fidelity to the model on fresh samples: {extractor.fidelity_}")
+    told.append(f"on the rows themselves: {extractor.rows_fidelity_}")
     if extractor.labels_:
         told.append(f"decided by the default: {extractor.undetermined_}")
     told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")
@@ -274,4 +286,4 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
     told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
     if folder is not None:
         told.append(f"kept in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {line}" for line in told]
+    return [f"# {' '.join(line.split())}" for line in told]

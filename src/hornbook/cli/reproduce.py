@@ -12,6 +12,9 @@ import typer
 
 from hornbook.cli.app import app
 
+WIDTH = 160
+"""Columns where there is no terminal to say how many."""
+
 
 class ScaleName(StrEnum):
     """How much of everything."""
@@ -59,6 +62,8 @@ def reproduce(
         print(json.dumps(metrics, ensure_ascii=False))
         return
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
     for line in (title(metrics), opening(metrics)):
         console.print(line, markup=False, highlight=False)
     for each in tables(metrics):

@@ -66,7 +66,7 @@ def show(
 
 
 def _text(run: Run, background: bool) -> str:
-    from hornbook.runs.display import lines
+    from hornbook.extractor.display import lines
 
     known = str(run.answers.uncounted().background).splitlines() if background else []
     return "\n".join([*lines(run.answers, run.rules, run.describe), *known])

@@ -38,31 +38,33 @@ class Reader:
     described: Binariser | None = None
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, binariser: Binariser | None = None, duals: bool = True) -> Reader:
+    def of(cls, frame: pd.DataFrame, binariser: Binariser, duals: bool = True) -> Reader:
         """A reader of tables like this one.
 
         Parameters
         ----------
         frame
-            Columns of 1, 0 and NaN, or anything that a `Binariser` takes.
+            What the binariser takes, or what it made.
         binariser
-            One that is fitted, if there is one: the table is what it takes, or what it made.
+            One that is fitted.
         duals
             Whether columns of 1, 0 and NaN that have no dual get one.
 
         """
         columns = tuple(map(str, frame.columns))
-        if binariser is not None and columns == tuple(binariser.columns_):
+        if columns == tuple(binariser.columns_):
             return cls(columns, binariser, binariser)
         if is_binary(frame):
             return cls(columns, Variables.of(frame, duals), binariser)
-        if binariser is not None:
-            raise HornbookError(
-                f"the table has {len(columns)} columns, neither the {len(binariser.columns_)} that the "
-                f"binariser takes nor the {len(binariser.vocabulary_)} of 1, 0 and NaN that it makes of them"
-            )
-        fitted = Binariser(dual=True).fit(frame)
-        return cls(columns, fitted, fitted)
+        raise HornbookError(
+            f"the table has {len(columns)} columns, neither the {len(binariser.columns_)} that the "
+            f"binariser takes nor the {len(binariser.vocabulary_)} of 1, 0 and NaN that it makes of them"
+        )
+
+    @classmethod
+    def of_variables(cls, frame: pd.DataFrame, duals: bool = True) -> Reader:
+        """A reader of tables of 1, 0 and NaN; `duals` says whether lone columns get a dual."""
+        return cls(tuple(map(str, frame.columns)), Variables.of(frame, duals))
 
     @property
     def vocabulary(self) -> Vocabulary:

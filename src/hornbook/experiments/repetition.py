@@ -41,8 +41,11 @@ from hornbook.logic.theory import HornTheory
 from hornbook.oracles.coherence import coherence
 from hornbook.queries import Budget, Membership
 
-READINGS = ("paper", "ours", "tree")
+READINGS = ("paper", "ours", "longer", "tree")
 """The stages that read the network."""
+
+ERRORS = 1 << 17
+"""Interpretations by which the two kinds of error are told apart."""
 
 EXAMPLES = 3
 """Rules that are put into words."""
@@ -103,13 +106,15 @@ class Repetition:
 
     def read_as_in_the_paper(self, folder: Path) -> None:
         """LRN* with at most 100 equivalence queries, each simulated on s samples."""
-        found = paper.read_by_lrn_star(
-            self.network,
-            self.task.mixed,
-            self.sample,
-            stream(self.seed, "LRN*"),
-            queries=self.queries,
-        )
+        self._read_by_lrn_star(folder, self.queries)
+
+    def read_for_longer(self, folder: Path) -> None:
+        """LRN* once more, with a higher limit."""
+        self._read_by_lrn_star(folder, self.scale.longer * self.queries)
+
+    def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
+        rng = stream(self.seed, "LRN*")
+        found = paper.read_by_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
         self._keep_rules(folder, found.rules)
         about = {
             "equivalence_queries": found.equivalence_queries,
@@ -180,6 +185,7 @@ class Repetition:
             "t": task.theory.satisfied_by,
             "paper": self._theory("paper").satisfied_by,
             "ours": self._theory("ours").satisfied_by,
+            "longer": self._theory("longer").satisfied_by,
             "tree": self._tree(),
             "nn": network,
         }
@@ -194,6 +200,7 @@ class Repetition:
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_on(task.rows, judges))},
             "rules": {name: self._about_rules(name) for name in READINGS},
+            "errors": {name: self._errors(judges[name]) for name in READINGS},
             "rows_rejected": _share(Share.of(int((~network(task.rows)).sum()), len(task.rows))),
             "incoherent": {
                 "rejected": _share(contradictions.rejected),
@@ -236,6 +243,13 @@ class Repetition:
     def _tree(self) -> Membership:
         tree = read_json(self.run / self.at("tree") / "tree.json")
         return partial(accepted_by, read_tree(tree, self.task.theory.vocabulary))
+
+    def _errors(self, judge: Membership) -> dict[str, Any]:
+        """What the network alone rejects, for want of a rule, and what it alone accepts."""
+        batch = self.task.mixed.draw(ERRORS, stream(self.seed, "errors"))
+        said, right = judge(batch), self.network(batch)
+        missed, wronged = (Share.of(int(wrong.sum()), len(batch)) for wrong in (said & ~right, ~said & right))
+        return {"missing": _share(missed), "wrong": _share(wronged)}
 
     def _about_rules(self, reading: str) -> dict[str, Any]:
         rules, target = self._rules(reading).rules, self.task.theory

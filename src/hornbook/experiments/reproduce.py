@@ -15,7 +15,7 @@ from typing import Any
 import hornbook
 from hornbook.data.table import Table
 from hornbook.experiments.choices import choices
-from hornbook.experiments.repetition import READINGS, Repetition
+from hornbook.experiments.repetition import ERRORS, READINGS, Repetition
 from hornbook.experiments.scales import Scale
 from hornbook.experiments.stages import Stage, Workshop, read_json, write_json
 from hornbook.experiments.summary import summarise
@@ -70,10 +70,12 @@ def reproduce(
     workshop.do([data])
     workshop.do([each["search"] for each in stages])  # a search uses every core by itself
     # what takes longest comes first, so that all cores end together
-    workshop.do([each[name] for name in ("tree", "ours", "missing", "paper") for each in stages], cores)
+    workshop.do(
+        [each[name] for name in ("tree", "missing", "ours", "longer", "paper") for each in stages], cores
+    )
     workshop.do([each["evaluation"] for each in stages], cores)
-    seconds = {name: [workshop.seconds(each[name]) for each in stages] for name in stages[0]}
-    metrics = summarise(config, repetitions, seconds)
+    times = {name: [workshop.times(each[name]) for each in stages] for name in stages[0]}
+    metrics = summarise(config, repetitions, times)
     write_json(run / "metrics.json", metrics)
     (run / "tables.md").write_text(to_markdown(metrics), "utf-8")
     (run / "report.html").write_text(to_html(metrics), "utf-8")
@@ -89,11 +91,13 @@ def repetition_stages(repetition: Repetition) -> dict[str, Stage]:
 
     search = {"contest": scale.settings()["contest"], "fresh": scale.fresh}
     paper = {"queries": repetition.queries, "sample": sample}
+    longer = {"queries": scale.longer * repetition.queries, "sample": sample}
     tree = {**asdict(scale.tree), "sample": sample}
-    evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent}
+    evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERRORS}
     return {
         "search": stage("search", repetition.search, search),
         "paper": stage("paper", repetition.read_as_in_the_paper, paper, "search"),
+        "longer": stage("longer", repetition.read_for_longer, longer, "search"),
         "ours": stage("ours", repetition.read_in_our_way, asdict(scale.ours), "search"),
         "tree": stage("tree", repetition.read_by_tree, tree, "search"),
         "missing": stage("missing", repetition.sweep, asdict(scale.sweep)),

@@ -67,6 +67,9 @@ class Scale:
         On how many times the sample size everything is compared.
     coherent
         On how many interpretations coherence is measured.
+    longer
+        With how many times the limit of equivalence queries LRN* is run once more, to see what the
+        limit costs it.
 
     """
 
@@ -79,6 +82,7 @@ class Scale:
     fresh: int = 1000
     evaluation: int = 2
     coherent: int = 10_000
+    longer: int = 3
 
     def __post_init__(self) -> None:
         if self.repetitions % 2 == 0:
@@ -103,13 +107,14 @@ QUICK = Scale(
     repetitions=5,
     contest=Contest(grid(depths=(2,)), TRAINING, finalists=8, seeds=3),
     ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
-    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=60),
+    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=300),
     sweep=Sweep(
         shares=(0.0, 0.4, 0.8),
         reading=Settings(
             Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12, coherence=0
         ),
     ),
+    longer=2,
 )
 """A slice of the search, the two-layer nets, and smaller pools and trees; all else is as at `paper`."""
 
@@ -118,7 +123,7 @@ PAPER = Scale(
     repetitions=3,
     contest=Contest(training=TRAINING),
     ours=Settings(LIMIT, coherence=0),
-    tree=TreeBudget(labels=None, tuning=10_000, seconds=400),
+    tree=TreeBudget(labels=None, tuning=10_000, seconds=600),
     sweep=Sweep(
         reading=Settings(
             Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14, coherence=0

@@ -16,7 +16,9 @@ PAIRS = ("t_h", "t_nn", "h_nn", "t_tree", "tree_nn")
 
 
 def summarise(
-    config: Mapping[str, Any], repetitions: Sequence[Repetition], seconds: Mapping[str, Sequence[float]]
+    config: Mapping[str, Any],
+    repetitions: Sequence[Repetition],
+    times: Mapping[str, Sequence[Mapping[str, float]]],
 ) -> dict[str, Any]:
     """Everything that a run found, ready for JSON; all that differs between equal runs is in `seconds`.
 
@@ -34,6 +36,17 @@ def summarise(
         "evaluated": evaluations[0]["size"],
         "disagreement": _disagreement(evaluations, mixed),
         "by_kind": {kind: _disagreement(evaluations, kind) for kind in kinds},
+        "longer": {
+            pair: middle([found["shares"][mixed][_judges(pair, "longer")] for found in evaluations])
+            for pair in PAIRS
+        },
+        "errors": {
+            reading: {
+                kind: middle([found["errors"][reading][kind] for found in evaluations])
+                for kind in ("missing", "wrong")
+            }
+            for reading in READINGS
+        },
         "accuracy": _accuracy(searches),
         "rules": {reading: _rules(evaluations, reading) for reading in READINGS},
         "readings": {reading: _readings(repetitions, reading) for reading in READINGS},
@@ -54,8 +67,15 @@ def summarise(
             "mean_body": paper.BODY_LENGTH,
         },
         "seconds": {
-            **{stage: spread(several) for stage, several in seconds.items()},
-            "total": float(sum(map(sum, seconds.values()))),
+            **{
+                stage: {
+                    **spread([each["seconds"] for each in several]),
+                    # other processes, which a search has many of, would be missing
+                    "cpu": None if stage == "search" else spread([each["cpu"] for each in several]),
+                }
+                for stage, several in times.items()
+            },
+            "total": sum(each["seconds"] for several in times.values() for each in several),
         },
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,7 +24,9 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.frames import as_frame, refuse_infinity
 from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
+from hornbook.data.recognise import is_binary
 from hornbook.extraction import INTERRUPTED, Settings
+from hornbook.extractor.display import html, table
 from hornbook.extractor.reading import Found, put_together
 from hornbook.extractor.reading import Reading as ModelReading
 from hornbook.extractor.steps import Steps, Watch
@@ -36,6 +38,7 @@ from hornbook.logic.rule import Rule
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
+from hornbook.oracles.columns import fitted_binariser
 from hornbook.queries import Budget
 from hornbook.teachers import DRAWS, Unknowns
 
@@ -131,10 +134,13 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What each rule is worth: `RuleStatistics`, in order; none for a card.
     fidelity_
         The share of fresh samples on which the rules, with their default, say what the model says.
+    rows_fidelity_
+        The same for the rows given to `fit`, as they are. For a model that reads columns it says
+        how much is lost by speaking of bins.
     undetermined_
-        The share on which the rules say nothing, and the default does.
+        The share of fresh samples on which the rules say nothing, and the default does.
     default_
-        The class assumed there; None for a judge.
+        The class assumed there; None for a judge, and for a card, which always decides.
     conflicts_
         The share for which two classes follow; part of what is undetermined.
     guarantee_
@@ -255,25 +261,35 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters(y)
         started = time.perf_counter()
-        frame = self._frame(X, reset=True)
-        self.reader_ = Reader.of(frame, self.binariser, duals=not self.judge)
-        state = self.random_state
-        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
-        self.subjects_ = self._subjects(frame, seed)
+        self.subjects_ = self.subjects(X)
+        seed = self.subjects_[0].seed
         found: list[Found] = []
         for number, subject in enumerate(self.subjects_):
             if found and found[-1].stop_reason == INTERRUPTED:
                 raise KeyboardInterrupt
             found.append(self._found(subject, seed, _own(trace, number, len(self.subjects_)), watch))
-        self._remember(put_together(self.subjects_, found, self._fresh, seed, started))
+        self._remember(put_together(self.subjects_, found, self._fresh, started))
         return self
+
+    def subjects(self, X: Any) -> list[Subject | Judged]:
+        """The model as it is asked about these rows: about its only label, or about each of several."""
+        frame = self._frame(X, reset=True)
+        predictors = self._predictors()
+        self.reader_ = self._reader(frame, list(predictors.values()))
+        state = self.random_state
+        seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
+        asked = (self.reader_, frame, self.unknown, self.draws, seed)
+        if self.judge:
+            return [Judged(predictor, *asked) for predictor in predictors.values()]
+        return [Subject(label, predictor, *asked) for label, predictor in predictors.items()]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row by the rules, the default class where they say nothing.
 
         For a judge, whether the rules accept the row.
         """
-        predicted: NDArray[Any] = self.classes_[self._filled(X)]
+        answers = self._filled(X)
+        predicted: NDArray[Any] = self.classes_[answers]
         return predicted
 
     def undetermined(self, X: Any) -> NDArray[np.bool_]:
@@ -318,6 +334,26 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """A rule as text."""
         return rule_text(self.theory_.vocabulary, rule, UNICODE)
 
+    def __rich__(self) -> Any:
+        """The rules as a table, in a terminal."""
+        if not hasattr(self, "reading_"):
+            return repr(self)
+        return table(self.reading_.answers, self.rules_, self._title, self.reader_.describe)
+
+    def _repr_html_(self) -> str:
+        """The rules as a table, in a notebook."""
+        if not hasattr(self, "reading_"):
+            return str(estimator_html_repr(self))
+        return html(self.reading_.answers, self.rules_, self._title, self.reader_.describe)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    @property
+    def _title(self) -> str:
+        what = " and ".join(self.labels_) or "what it accepts"
+        return f"What the model says about {what}: fidelity {self.fidelity_}"
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; those of the model are its own, for it stays as it was fitted."""
         parameters: dict[str, Any] = super().get_params(deep=False)
@@ -343,8 +379,9 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
         self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
         self.rules_ = reading.rules
-        self.default_ = self.classes_[answers.default] if self.labels_ else None
+        self.default_ = None if answers.default == FREE else self.classes_[answers.default]
         self.fidelity_, self.undetermined_ = faithfulness.agreement, faithfulness.undetermined
+        self.rows_fidelity_ = faithfulness.rows
         self.conflicts_ = faithfulness.conflicts
         self.guarantee_, self.frontier_, self.trace_ = worst.guarantee, worst.frontier, worst.steps
         self.incoherence_ = worst.coherence
@@ -355,8 +392,8 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.reading_.answers.of(self._batch(X))
 
     def _filled(self, X: Any) -> NDArray[np.int8]:
-        answers = self._answers(X)
-        return np.where(answers == FREE, np.int8(self.reading_.answers.default), answers)
+        check_is_fitted(self)
+        return self.reading_.answers.filled(self._batch(X))
 
     def _batch(self, X: Any) -> Batch:
         return self.reader_.batch(self._frame(X, reset=False))
@@ -404,27 +441,26 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         steps = Steps(trace, watch)
         return Found.explained(subject.explain(reading, steps), steps.entries)
 
-    def _subjects(self, frame: pd.DataFrame, seed: int) -> list[Subject | Judged]:
-        """The model, asked about every label in turn."""
-        asked = (self.reader_, frame, self.unknown, self.draws, seed)
+    def _reader(self, frame: pd.DataFrame, predictors: Sequence[Predictor]) -> Reader:
+        if self.binariser is not None:
+            return Reader.of(frame, self.binariser, duals=not self.judge)
+        if is_binary(frame):
+            return Reader.of_variables(frame, duals=not self.judge)
+        return Reader.of(frame, fitted_binariser(predictors, frame))
+
+    def _predictors(self) -> dict[str, Predictor]:
+        """The model as a function, for each label."""
         known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
-        if self.judge:
-            self.classes_ = np.array([False, True])
-            return [Judged(self._predictor(self.positive), *asked)]
-        if known is None or len(known) < 3 or self.positive is not None:
+        if self.judge or known is None or len(known) < 3 or self.positive is not None:
             predictor = self._predictor(self.positive)
-            self.classes_ = _two_classes(known, predictor.positive)
-            return [Subject(self.target, predictor, *asked)]
+            self.classes_ = _two_classes(None if self.judge else known, predictor.positive)
+            return {self.target: predictor}
         self.classes_ = np.asarray(known)
         own = hasattr(self.model, "classes_")
-        return [
-            Subject(
-                f"{self.target}={spelled(name)}",
-                against_rest(self._predictor(name if own else column), column),
-                *asked,
-            )
+        return {
+            f"{self.target}={spelled(name)}": against_rest(self._predictor(name if own else column), column)
             for column, name in enumerate(self.classes_.tolist())
-        ]
+        }
 
     def _predictor(self, positive: Any) -> Predictor:
         model = load_model(self.model) if isinstance(self.model, str | Path) else self.model

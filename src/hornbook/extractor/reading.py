@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.answers import FREE, Answers, united
 from hornbook.cards import Card
@@ -17,6 +18,7 @@ from hornbook.evaluate.rules import RuleStatistics
 from hornbook.extraction import Extraction, Point
 from hornbook.extractor.subject import Judged, Subject, said
 from hornbook.intervals import Share
+from hornbook.logic.batch import Batch
 from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
@@ -41,8 +43,8 @@ class Found:
         What happened, an entry for each equivalence query or candidate.
     queries
         How many answers the model gave.
-    card
-        The score that the theory counts, if it does.
+    card, default
+        The score that the theory counts, if it does; the label of what it leaves open, if chosen.
     coherence
         How often the model contradicts itself about unknown values, if that was measured.
 
@@ -59,6 +61,7 @@ class Found:
     distribution: str
     unknowns: str
     card: Card | None = None
+    default: bool | None = None
     coherence: CoherenceReport | None = None
 
     @classmethod
@@ -76,6 +79,7 @@ class Found:
             found.distribution,
             found.unknowns,
             found.card,
+            found.default,
         )
 
     @classmethod
@@ -118,6 +122,8 @@ class Faithfulness:
         The share on which the rules say nothing, and the default does.
     conflicts
         The share for which more than one class follows; part of the former.
+    rows
+        The share of the user's rows, as they are, on which they say the same.
 
     """
 
@@ -125,6 +131,7 @@ class Faithfulness:
     derived: Share
     undetermined: Share
     conflicts: Share
+    rows: Share
 
 
 @dataclass(frozen=True)
@@ -180,47 +187,56 @@ class Reading:
 
 
 def put_together(
-    subjects: Sequence[Subject | Judged], found: Sequence[Found], size: int, seed: int, started: float
+    subjects: Sequence[Subject | Judged], found: Sequence[Found], size: int, started: float
 ) -> Reading:
     """The rules about all labels as one theory, measured on fresh samples."""
-    labels = tuple(subject.label for subject in subjects if isinstance(subject, Subject))
-    answers = Answers(
-        united([each.theory for each in found], labels),
-        united([each.background for each in found], labels),
-        labels,
-        card=found[0].card if len(found) == 1 else None,
-    )
-    source = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(STREAM,)))
-    answers, faithfulness = _measured(answers, subjects, size, source)
+    source = np.random.default_rng(np.random.SeedSequence(subjects[0].seed, spawn_key=(STREAM,)))
+    chosen_by, measured_on = (subjects[0].sample(size, source) for _ in range(2))
+    parts = [_answers(subject, each, chosen_by) for subject, each in zip(subjects, found, strict=True)]
+    answers = parts[0]
+    if len(parts) > 1:
+        labels = tuple(subject.label for subject in subjects)
+        theory, background = (
+            united([getattr(part, name) for part in parts], labels) for name in ("theory", "background")
+        )
+        answers = Answers(theory, background, labels, parts=tuple(parts))
+        answers = replace(answers, default=_default(answers, said(subjects, chosen_by), chosen_by))
     return Reading(
         answers,
         tuple(_statistics(answers.theory.vocabulary, found)),
-        faithfulness,
+        _faithfulness(answers, subjects, measured_on),
         dict(zip((subject.label for subject in subjects), found, strict=True)),
         time.perf_counter() - started,
     )
 
 
-def _measured(
-    answers: Answers, subjects: Sequence[Subject | Judged], size: int, rng: np.random.Generator
-) -> tuple[Answers, Faithfulness]:
-    """The rules with the best default, and how faithful they are on fresh samples.
+def _answers(subject: Subject | Judged, found: Found, items: Batch) -> Answers:
+    """The rules about one label with their default."""
+    if isinstance(subject, Judged):
+        return Answers(found.theory, found.background)
+    answers = Answers(found.theory, found.background, (subject.label,), card=found.card)
+    if found.card is not None:
+        return answers
+    default = (
+        _default(answers, subject.answers(items), items) if found.default is None else int(found.default)
+    )
+    return replace(answers, default=default)
 
-    The default is chosen on one half of the samples and everything is measured on the other.
-    """
-    items = subjects[0].sample(2 * size, rng)
-    model, ours = said(subjects, items), answers.of(items)
-    conflicts = np.zeros(len(items), np.bool_)
-    if answers.labels:
-        conflicts = answers.following(items).sum(axis=1) > 1
-        told = model[:size][model[:size] != FREE]
-        left = model[:size][(ours[:size] == FREE) & (model[:size] != FREE)]
-        default = int(np.bincount(left if len(left) else told, minlength=1).argmax())
-        answers = replace(answers, default=default)
-    told = (model != FREE) & (np.arange(len(items)) >= size)
-    filled = np.where(ours == FREE, answers.default, ours)
-    shares = (filled == model, ours == model, ours == FREE, conflicts)
-    return answers, Faithfulness(*(Share.of(int(share[told].sum()), int(told.sum())) for share in shares))
+
+def _default(answers: Answers, model: NDArray[np.int8], items: Batch) -> int:
+    """What the model says most often where the rules say nothing."""
+    left = model[(answers.of(items) == FREE) & (model != FREE)]
+    return int(np.bincount(left if len(left) else model[model != FREE], minlength=1).argmax())
+
+
+def _faithfulness(answers: Answers, subjects: Sequence[Subject | Judged], items: Batch) -> Faithfulness:
+    model, rows = said(subjects, items), said(subjects, subjects[0].frame)
+    told = model != FREE
+    ours, filled = answers.of(items), answers.filled(items)
+    conflicts = answers.following(items).sum(axis=1) > 1 if answers.labels else np.zeros_like(told)
+    shares = [(filled == model)[told], (ours == model)[told], (ours == FREE)[told], conflicts[told]]
+    shares.append(answers.filled(subjects[0].rows) == rows)
+    return Faithfulness(*(Share.of(int(share.sum()), len(share)) for share in shares))
 
 
 def _statistics(vocabulary: Vocabulary, found: Sequence[Found]) -> Iterator[RuleStatistics]:

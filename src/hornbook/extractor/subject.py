@@ -19,8 +19,7 @@ from hornbook.data.reader import Reader
 from hornbook.extraction import Extraction, Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.scores import positive_scores
-from hornbook.oracles.columns import as_read, asked_by_columns, reads_columns
+from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
 from hornbook.oracles.labels import Labels
 from hornbook.queries import Step
 from hornbook.teachers import Teacher, Unknowns, classifier_labels, classifier_teacher, judge_teacher, spoiled
@@ -63,7 +62,7 @@ class Subject:
     def by_columns(self) -> bool:
         """Whether the model reads the columns of the table, and not the variables made of them."""
         source = self.reader.source
-        return isinstance(source, Binariser) and reads_columns(self.predictor, source)
+        return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
 
     @cached_property
     def asked(self) -> Predictor:
@@ -117,11 +116,9 @@ class Subject:
     def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
         """What the model predicts of rows of a table: of their own values if it can read them."""
         answers = self.answers(self.reader.batch(frame))
-        readable = frame.notna().all(axis=1).to_numpy() | self.asked.encoding.native
-        if self.by_columns and readable.any():
-            raw = np.asarray(self.predictor.outputs(as_read(self.predictor, frame[readable])))
-            scores = positive_scores(raw, self.predictor.column, self.predictor.output, self.predictor.name)
-            answers[readable] = scores >= self.predictor.threshold
+        if self.by_columns:
+            readable, decided = answers_on(self.predictor, frame)
+            answers[readable] = decided
         return answers
 
     def sample(self, size: int, rng: np.random.Generator) -> Batch:

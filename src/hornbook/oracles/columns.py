@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.binarise import Binariser
+from hornbook.data.kinds import Kind
 from hornbook.oracles.adapters import ENCODINGS, Predictor
 from hornbook.oracles.adapters.encoding import COMPLETE
+from hornbook.oracles.adapters.scores import positive_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +100,38 @@ def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataF
     )
 
 
-def reads_columns(predictor: Predictor, binariser: Binariser) -> bool:
+def reads_columns(predictor: Predictor, columns: Collection[str]) -> bool:
     """Whether a model reads the columns of a table, and not the variables made of them."""
     if predictor.names is not None:
-        return set(predictor.names) <= set(binariser.columns_)
-    return predictor.inputs in (None, len(binariser.columns_))
+        return set(predictor.names) <= set(columns)
+    return predictor.inputs in (None, len(columns))
+
+
+def answers_on(predictor: Predictor, frame: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows a model of columns can read, and what it decides on those."""
+    readable = frame.notna().all(axis=1).to_numpy() | (predictor.encoding == ENCODINGS["nan"])
+    if not readable.any():
+        return readable, np.zeros(0, np.bool_)
+    raw = np.asarray(predictor.outputs(as_read(predictor, frame[readable])))
+    scores = positive_scores(raw, predictor.column, predictor.output, predictor.name)
+    return readable, scores >= predictor.threshold
+
+
+def fitted_binariser(
+    predictors: Sequence[Predictor], frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None
+) -> Binariser:
+    """A binariser for what a model, of one label or of several, is to be asked about.
+
+    The columns that a model reads itself are cut where its answers change most: what matters to
+    it within a bin cannot be said in rules. Otherwise cuts are those it was trained with.
+    """
+    columns = list(map(str, frame.columns))
+    if reads_columns(predictors[0], columns):
+        told = [answers_on(predictor, frame.set_axis(columns, axis=1)) for predictor in predictors]
+        if told[0][0].all():
+            decided = np.stack([decided for _, decided in told], axis=1) @ np.arange(1, len(told) + 1)
+            return Binariser(dual=True, bins="tree", kinds=kinds).fit(frame, decided)
+    return Binariser(dual=True, kinds=kinds).fit(frame)
 
 
 def as_read(predictor: Predictor, frame: pd.DataFrame) -> Any:

@@ -14,6 +14,7 @@ NAMES = {
     "published": "published",
     "paper": "LRN*, as in the paper",
     "ours": "ours",
+    "longer": "LRN*, with more queries",
     "tree": "Hoeffding tree",
 }
 KINDS = {
@@ -27,19 +28,23 @@ PAPER = "Extracting rules from neural networks with partial interpretations"
 
 
 def tables(metrics: Mapping[str, Any]) -> list[Table]:
-    """Every table of a reproduction, the claims first."""
+    """The tables of figures, the claims first."""
     return [
         _claims(metrics),
         _nets(metrics),
         _chosen(metrics),
         _disagreement(metrics),
+        _errors(metrics),
         _times(metrics),
         _rules(metrics),
-        _examples(metrics),
         _missing(metrics),
         _honesty(metrics),
-        _choices(metrics),
     ]
+
+
+def details(metrics: Mapping[str, Any]) -> list[Table]:
+    """The tables of words: some of the rules, and what the paper leaves open."""
+    return [_examples(metrics), _choices(metrics)]
 
 
 def title(metrics: Mapping[str, Any]) -> str:
@@ -79,7 +84,7 @@ def to_html(metrics: Mapping[str, Any]) -> str:
         ours=metrics["disagreement"]["ours"],
         seconds=metrics["seconds"]["ours"],
         published=metrics["published"],
-        tables=tables(metrics),
+        tables=[*tables(metrics), *details(metrics)],
         charts=charts(metrics),
     )
 
@@ -185,10 +190,14 @@ def _chosen(metrics: Mapping[str, Any]) -> Table:
 def _disagreement(metrics: Mapping[str, Any]) -> Table:
     pairs = tuple(metrics["disagreement"]["ours"])
     published = metrics["published"]["disagreement"]
-    found = {"mixed": metrics["disagreement"], **metrics["by_kind"]}
+    mixed = metrics["disagreement"]
+    found = {
+        "mixed": {"paper": mixed["paper"], "longer": metrics["longer"], "ours": mixed["ours"]},
+        **metrics["by_kind"],
+    }
     rows = [
         (
-            "mixed",
+            KINDS["mixed"],
             NAMES["published"],
             *(_percent(published[pair]) if pair in published else "–" for pair in pairs),
         )
@@ -207,11 +216,28 @@ def _disagreement(metrics: Mapping[str, Any]) -> Table:
     )
 
 
+def _errors(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "Two kinds of error",
+        (
+            "read by",
+            "rules are missing: the network alone rejects",
+            "rules are wrong: the network alone accepts",
+        ),
+        tuple(
+            (NAMES[reading], _share(errors["missing"]), _share(errors["wrong"]))
+            for reading, errors in metrics["errors"].items()
+        ),
+        "Of mixed interpretations.",
+    )
+
+
 def _times(metrics: Mapping[str, Any]) -> Table:
     seconds, hours = metrics["seconds"], metrics["published"]["hours"]
     stages = (
         ("search", "architecture search", "–"),
         ("paper", NAMES["paper"], f"about {hours['lrn_star']} h"),
+        ("longer", NAMES["longer"], "–"),
         ("ours", "ours", "–"),
         ("tree", "Hoeffding tree, tuning included", f"about {hours['tree']} h"),
         ("missing", "sweep over missing values", "–"),
@@ -219,13 +245,16 @@ def _times(metrics: Mapping[str, Any]) -> Table:
     )
     return Table(
         "Times",
-        ("stage", "seconds here", "published"),
+        ("stage", "seconds", "CPU-seconds", "published"),
         (
-            *((name, _spread(seconds[stage], ".1f"), published) for stage, name, published in stages),
-            ("all stages of all repetitions", f"{seconds['total']:.0f}", "–"),
+            *(
+                (name, _spread(seconds[stage], ".1f"), _busy(seconds[stage]["cpu"]), published)
+                for stage, name, published in stages
+            ),
+            ("all stages of all repetitions", f"{seconds['total']:.0f}", "–", "–"),
         ),
-        "Stages run side by side where there are cores, so the whole takes less than their sum. The "
-        "published times are of another machine and reasoner.",
+        "Seconds by the clock include waiting where a machine is busy; stages run side by side where there "
+        "are cores. The published times are of another machine and reasoner.",
     )
 
 
@@ -352,6 +381,10 @@ def _share(share: Mapping[str, float]) -> str:
 def _spread(found: Mapping[str, float], form: str) -> str:
     median, least, most = (f"{found[name]:{form}}".replace("%", " %") for name in ("median", "least", "most"))
     return median if least == most else f"{median} [{least.removesuffix(' %')}–{most.removesuffix(' %')}]"
+
+
+def _busy(found: Mapping[str, float] | None) -> str:
+    return "–" if found is None else _spread(found, ".1f")
 
 
 def _percent(share: float) -> str:

@@ -43,7 +43,7 @@ class Table:
 
         table = RichTable(title=Text(self.title), title_justify="left", box=box.SIMPLE_HEAD)
         for column in self.columns:
-            table.add_column(Text(column))
+            table.add_column(Text(column), overflow="fold")
         for row in self.rows:
             table.add_row(*map(Text, row))
         return table

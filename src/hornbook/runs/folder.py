@@ -7,6 +7,7 @@ once. A folder with a config and no metrics is a run that was killed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -190,6 +191,7 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
         "rules": len(reading.answers.rules) if reading.answers.card is None else 0,
         "literals": reading.literals,
         "fidelity": share_object(faithfulness.agreement),
+        "rows_fidelity": share_object(faithfulness.rows),
         "derived": share_object(faithfulness.derived),
         "undetermined": share_object(faithfulness.undetermined),
         "conflicts": share_object(faithfulness.conflicts),
@@ -215,6 +217,11 @@ def share_object(share: Share) -> dict[str, Any]:
     """A share with its interval, ready for JSON; null where there were no samples."""
     estimate = share.estimate if share.size else None
     return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from hornbook.answers import FREE
 from hornbook.extraction import Point
 from hornbook.extractor import HornExtractor
-from hornbook.extractor.subject import said
+from hornbook.extractor.subject import Subject, said
 from hornbook.intervals import Share
 from hornbook.queries import Budget
 from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
@@ -46,7 +46,12 @@ def report_of(
     reading, reader = extractor.reading_, extractor.reader_
     answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
     told = said(extractor.subjects_, frame)
-    notes = [f"Unknown values: {worst.unknowns}."]
+    notes = [
+        f"Unknown values: {worst.unknowns}.",
+        f"On the {len(frame)} rows of the table as they are, rules and model agree on {faithfulness.rows}.",
+    ]
+    if isinstance(extractor.subjects_[0], Subject) and extractor.subjects_[0].by_columns:
+        notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {faithfulness.conflicts}.")
     subject = " and ".join(answers.labels) or "what it accepts"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hornbook.answers import FREE, Answers
 from hornbook.intervals import Share
 from hornbook.logic.rule import Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
-from hornbook.reports.content import ReportedRule
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +18,21 @@ Describe = Callable[[str], str]
 """The condition behind the name of a variable, or the name."""
 
 
-def lines(answers: Answers, rules: Iterable[ReportedRule], describe: Describe) -> Iterator[str]:
+HEADINGS = ("if", "then", "applies to", "right on")
+
+
+class Measured(Protocol):
+    """A rule and what it is worth."""
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def support(self) -> Share: ...
+    @property
+    def precision(self) -> Share: ...
+
+
+def lines(answers: Answers, rules: Iterable[Measured], describe: Describe) -> Iterator[str]:
     """One rule a line, each with what it is worth in a comment; or a card, line by line.
 
     But for a card, what comes out can be read back as a theory.
@@ -37,7 +50,7 @@ def lines(answers: Answers, rules: Iterable[ReportedRule], describe: Describe) -
     yield from (f"# {quote(name)}: {said}" for name in used(answers) if (said := describe(name)) != name)
 
 
-def measured(found: ReportedRule) -> str:
+def measured(found: Measured) -> str:
     """What a rule is worth, in words."""
     return f"applies to {_percent(found.support)}, right on {_percent(found.precision)} of it"
 
@@ -50,7 +63,7 @@ def used(answers: Answers) -> list[str]:
     return list(answers.theory.vocabulary.named({v for rule in answers.rules for v in rule.body}))
 
 
-def table(answers: Answers, rules: Iterable[ReportedRule], title: str, describe: Describe) -> Table:
+def table(answers: Answers, rules: Iterable[Measured], title: str, describe: Describe) -> Table:
     """The rules in a terminal, in words."""
     from rich.markup import escape as plain
     from rich.table import Table
@@ -64,8 +77,8 @@ def table(answers: Answers, rules: Iterable[ReportedRule], title: str, describe:
             shown.add_row(f"{item.points:+d}", plain(" and ".join(map(describe, named))))
         shown.caption = plain(str(answers.card).splitlines()[-1])
         return shown
-    for heading, side in (("if", "left"), ("then", "left"), ("applies to", "right"), ("right on", "right")):
-        shown.add_column(heading, justify="right" if side == "right" else "left")
+    for heading in HEADINGS:
+        shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
     for cells in _rows(answers, rules, describe):
         shown.add_row(*map(plain, cells))
     if answers.labels and answers.default != FREE:
@@ -73,11 +86,11 @@ def table(answers: Answers, rules: Iterable[ReportedRule], title: str, describe:
     return shown
 
 
-def html(answers: Answers, rules: Iterable[ReportedRule], title: str, describe: Describe) -> str:
+def html(answers: Answers, rules: Iterable[Measured], title: str, describe: Describe) -> str:
     """The rules in a notebook, in words; names are shown as text, whatever they hold."""
     if answers.card is not None:
         return f"<p>{escape(title)}</p><pre>{escape(str(answers.card))}</pre>"
-    heads = "".join(f"<th>{heading}</th>" for heading in ("if", "then", "applies to", "right on"))
+    heads = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
         for cells in _rows(answers, rules, describe)
@@ -90,7 +103,7 @@ def html(answers: Answers, rules: Iterable[ReportedRule], title: str, describe: 
     )
 
 
-def _rows(answers: Answers, rules: Iterable[ReportedRule], describe: Describe) -> Iterator[list[str]]:
+def _rows(answers: Answers, rules: Iterable[Measured], describe: Describe) -> Iterator[list[str]]:
     vocabulary = answers.theory.vocabulary
     worth = {reported.rule: reported for reported in rules}
     for rule in _readable(answers):

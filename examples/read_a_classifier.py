@@ -1,0 +1,34 @@
+"""Read a gradient-boosted classifier, and write a page about it.
+
+python examples/read_a_classifier.py [report.html]
+"""
+
+import sys
+from pathlib import Path
+
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from hornbook import HornExtractor
+from hornbook.data import Binariser, load_dataset
+from hornbook.reports.html import to_html
+from hornbook.runs import report_of
+
+table = load_dataset("wine")
+X, y = table.features, table.frame[table.label]
+model = HistGradientBoostingClassifier(random_state=0).fit(X, y)
+
+# cut every column where the model changes its mind
+binariser = Binariser(bins="tree", n_bins=3, dual=True).fit(X, model.predict(X))
+extractor = HornExtractor(
+    model, target=table.label, binariser=binariser, form="rules", max_rules=5, random_state=0
+).fit(X)
+
+print(extractor.theory_)
+print(f"agreement with the model on fresh samples: {extractor.fidelity_}")
+print(f"and on the {len(X)} wines: {extractor.score(X)}")
+print(extractor.explain(X.iloc[0]))
+
+page = Path(sys.argv[1] if len(sys.argv) > 1 else "report.html")
+report = report_of(extractor, X, model=(("kind", "100 boosted trees"),), data=(("table", table.describe()),))
+page.write_text(to_html(report), "utf-8")
+print(f"open {page} in a browser")

@@ -1,0 +1,33 @@
+"""Read a network that judges partial interpretations, as the paper does.
+
+The network is trained on examples that a target theory accepts or rejects, so that what it
+learned can be held against the truth.
+
+    python examples/read_a_judge.py
+"""
+
+import numpy as np
+
+from hornbook.data import load_dataset
+from hornbook.evaluate import disagreement
+from hornbook.experiments.plan import Net
+from hornbook.experiments.task import Task
+from hornbook.extraction import Settings, extract
+from hornbook.queries import Budget
+
+task = Task.of(load_dataset("hcc-synthetic"))
+network = task.network(Net(widths=(16, 8), rate=0.1), seed=0)
+
+settings = Settings(Budget(equivalence_queries=12), pool=4096, evaluation=4096, tries=2)
+found = extract(network, task.mixed, settings, margin=network.log_odds, heads=task.heads)
+print(f"{len(found.rules)} rules, ended by {found.stop_reason}")
+print(f"on samples held out, rules and network differ on {found.disagreement}")
+
+judges = {"t": task.theory.satisfied_by, "h": found.theory.satisfied_by, "nn": network}
+between = disagreement(judges, task.mixed, 20_000, np.random.default_rng(1))
+for pair, meaning in (
+    ("t_h", "target and rules"),
+    ("t_nn", "target and network"),
+    ("h_nn", "rules and network"),
+):
+    print(f"{meaning}: {between[pair]}")

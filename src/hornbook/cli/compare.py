@@ -1,0 +1,103 @@
+"""`hornbook compare`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hornbook.cli.app import app
+from hornbook.cli.output import emit, emit_json, progress
+from hornbook.cli.tables import table_of
+from hornbook.logic.errors import HornbookError
+
+if TYPE_CHECKING:
+    from hornbook.extractor.subject import Judged, Subject
+    from hornbook.runs import Run
+    from hornbook.runs.comparison import Row
+
+
+@app.command()
+def compare(
+    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
+    samples: Annotated[int, typer.Option(min=1, help="Samples that trees learn from.")] = 20_000,
+    seconds: Annotated[float, typer.Option(help="So long the Hoeffding tree may learn.")] = 20.0,
+    trust_pickle: Annotated[
+        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare the rules of a run with decision trees fitted to the same model.
+
+    The model and the data have to be where they were, and unchanged. River's Hoeffding tree takes
+    part if it is installed: pip install "hornbook[river]".
+
+    Examples:
+      hornbook compare run/
+
+      hornbook compare run/ --samples 50000 --json
+
+    """
+    from hornbook.runs import Run
+    from hornbook.runs.comparison import comparison
+    from hornbook.runs.folder import share_object
+
+    kept = Run.load(run)
+    subject = _subject(kept, trust_pickle)
+    with progress("fitting trees") as watch:
+        rows = []
+        for row in comparison(kept.answers, subject, samples, seed, seconds):
+            rows.append(row)
+            watch({"candidate": len(rows), "form": row.method, "rules": row.rules, "literals": row.literals,
+                   "fidelity": row.fidelity.estimate})  # fmt: skip
+    if as_json:
+        emit_json({"rows": [{**asdict(row), "fidelity": share_object(row.fidelity)} for row in rows]})
+        return
+    emit("\n".join(_lines(rows)))
+    emit(f"# on {samples:,} fresh samples; a tree's rules are its leaves, its literals the tests on the way")
+
+
+def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
+    """The model as it was asked, if it and the data are what they were."""
+    from hornbook.extractor import HornExtractor
+    from hornbook.oracles.adapters import load_model
+    from hornbook.runs.folder import MODEL, checksum
+
+    config: dict[str, Any] = run.config
+    data, about = config["data"], config["model"]
+    table = table_of(data["source"], data["target"], data["positive"], data["above"])
+    if table.checksum() != data["sha256"]:
+        raise HornbookError(
+            f"{data['source']} is not what it was when the run was made: the checksums differ"
+        )
+    path = Path(about["path"]) if "path" in about else run.folder / MODEL
+    model = load_model(path, trust_pickle)
+    if "sha256" in about and checksum(path) != about["sha256"]:
+        raise HornbookError(f"{path} is not what it was when the run was made: the checksums differ")
+    settings = config["settings"]
+    extractor = HornExtractor(model, str(table.label), binariser=run.binariser, **settings)
+    return extractor.subjects(table.frame if settings["judge"] else table.features)[0]
+
+
+def _lines(rows: list[Row]) -> list[str]:
+    cells = [
+        [
+            row.method,
+            f"{100 * row.fidelity.estimate:.2f} %",
+            f"{100 * row.fidelity.low:.2f}–{100 * row.fidelity.high:.2f}",
+            str(row.rules),
+            str(row.literals),
+            "" if row.seconds is None else f"{row.seconds:.1f}",
+        ]
+        for row in rows
+    ]
+    table = [["method", "fidelity", "95 % interval", "rules", "literals", "seconds"], *cells]
+    widths = [max(len(line[column]) for line in table) for column in range(6)]
+    return [
+        "  ".join(cell.ljust(width) if not column else cell.rjust(width)
+                  for column, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        for line in table
+    ]  # fmt: skip

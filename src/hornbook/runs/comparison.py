@@ -1,0 +1,106 @@
+"""A run held against trees that were fitted to the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from hornbook.answers import FREE, Answers
+from hornbook.baselines import Baseline, decision_tree, hoeffding_tree
+from hornbook.distributions import Distribution
+from hornbook.extractor.subject import Judged, Subject
+from hornbook.intervals import Share
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.queries import Budget, Membership
+from hornbook.teachers import spoiled
+
+LEAVES = (2, 4, 8, 16, 32)
+"""Trees of so many leaves are held against the rules, and one as large as it grows."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one way of reading a model offers.
+
+    Attributes
+    ----------
+    method
+        What it is called.
+    fidelity
+        The share of fresh samples on which it says what the model says.
+    rules, literals
+        How much there is to read: rules, or lines of a card, or leaves; and literals, or tests on
+        the way to leaves.
+    seconds
+        How long it took to fit, labels included; None for the run itself.
+
+    """
+
+    method: str
+    fidelity: Share
+    rules: int
+    literals: int
+    seconds: float | None
+
+
+def comparison(
+    answers: Answers, subject: Subject | Judged, size: int, seed: int, seconds: float
+) -> Iterator[Row]:
+    """Rules and trees on the same fresh samples, the rules first.
+
+    Parameters
+    ----------
+    answers
+        The rules.
+    subject
+        The model that they were read out of.
+    size
+        How many samples a tree is fitted to, and how many others all are measured on.
+    seed
+        Makes it repeatable, but for the time limit.
+    seconds
+        What the Hoeffding tree, which learns sample by sample, may take.
+
+    """
+    distribution = _distribution(subject)
+    member = _member(subject)
+    fresh = distribution.draw(size, _source(seed, 0))
+    model = member(fresh)
+    ours = answers.of(fresh)
+    filled = np.where(ours == FREE, answers.default, ours)
+    card = answers.card
+    rules = len(answers.rules) if card is None else len(card.items)
+    literals = sum(len(rule.body) for rule in answers.rules) if card is None else card.literals
+    yield Row("hornbook", Share.of(int((filled == model).sum()), size), rules, literals, None)
+    for leaves in (*LEAVES, None):
+        tree = decision_tree(member, distribution, size, _source(seed, 1), max_leaf_nodes=leaves)
+        name = f"tree of {leaves} leaves" if leaves else "full tree"
+        yield _row(name, tree, fresh, model)
+    if find_spec("river") is not None:
+        tree = hoeffding_tree(member, distribution, size, _source(seed, 1), budget=Budget(5, None, seconds))
+        yield _row("Hoeffding tree", tree, fresh, model)
+
+
+def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> Row:
+    right = int((tree.member(fresh) == model).sum())
+    return Row(name, Share.of(right, len(fresh)), len(tree.leaves), sum(tree.leaves), tree.seconds)
+
+
+def _distribution(subject: Subject | Judged) -> Distribution:
+    """Features of rows for a classifier, whole interpretations for a judge."""
+    if isinstance(subject, Judged):
+        return subject.teacher.distribution
+    return spoiled(subject.rows, subject.reader.groups)
+
+
+def _member(subject: Subject | Judged) -> Membership:
+    """What a tree is to say yes to: the label, or what the judge accepts."""
+    return subject.teacher if isinstance(subject, Judged) else subject.labels
+
+
+def _source(seed: int, stream: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(9, stream)))

@@ -1,0 +1,149 @@
+"""What the documentation says to type works as it says."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [
+    DOCS / "index.md",
+    DOCS / "tutorial.md",
+    *sorted(DOCS.glob("how-to/*")),
+    *sorted(DOCS.glob("concepts/*")),
+]
+LONG = ("reproduce",)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line it begins at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page):
+    text = page.read_text("utf-8")
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(match[1], match[2], text[: match.start()].count("\n") + 1)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+    """Python blocks are doctests in one session, console blocks are commands in one folder."""
+    monkeypatch.chdir(tmp_path)
+    session = {}
+    for block in blocks(page):
+        where = f"{page.name}, line {block.line}"
+        assert block.language in ("python", "console", "csv", "horn", "text"), where
+        if block.language == "python":
+            run_python(block, session, where)
+        elif block.language == "console":
+            run_commands(block, where)
+
+
+def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
+    """In a folder with the files that it speaks of; long ones are asked for their options only."""
+    monkeypatch.chdir(tmp_path)
+    prepare()
+    for command in commands(ROOT / "README.md"):
+        name, *arguments = command.split()
+        if name == "make":
+            assert f"\n{arguments[0]}:" in (ROOT / "Makefile").read_text(), command
+        elif arguments[0] in LONG:
+            printed = run(f"COLUMNS=200 hornbook {arguments[0]} --help")
+            assert all(option in printed for option in arguments if option.startswith("-")), command
+        else:
+            run(command)
+
+
+def test_every_command_is_documented():
+    from typer.main import get_command
+
+    from hornbook.cli import app
+
+    written = (DOCS / "reference" / "commands.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `hornbook (\w+)`", written, re.MULTILINE)) == set(get_command(app).commands)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_every_example_runs(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(f"{sys.executable} -W error {example}")
+
+
+def test_there_is_a_page_for_every_name_in_the_menu():
+    import tomllib
+
+    def pages(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [
+            page for part in (entry.values() if isinstance(entry, dict) else entry) for page in pages(part)
+        ]
+
+    menu = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    assert [page for page in pages(menu) if not (DOCS / page).is_file()] == []
+    listed = {DOCS / page for page in pages(menu)}
+    assert [page for page in PAGES if page not in listed] == []
+
+
+def commands(page):
+    """The lines of blocks without a language that begin with a command, comments left out."""
+    for block in blocks(page):
+        for line in block.text.splitlines() if not block.language else ():
+            if line.startswith(("hornbook ", "make ")):
+                yield line.partition(" #")[0].strip()
+
+
+def prepare():
+    """A table, a model of it and rules about it."""
+    from skl2onnx import to_onnx
+    from sklearn.tree import DecisionTreeClassifier
+
+    table = np.random.default_rng(0).integers(0, 2, (60, 4))
+    table[:, 3] = table[:, 0] & ~table[:, 1] & 1
+    lines = ["cirrhosis,ascites,obesity,survives", *(",".join(map(str, row)) for row in table)]
+    Path("patients.csv").write_text("\n".join(lines) + "\n")
+    features = table[:, :3].astype(np.float32)
+    model = DecisionTreeClassifier(random_state=0).fit(features, table[:, 3])
+    onnx = to_onnx(model, features[:1], options={"zipmap": False})
+    Path("model.onnx").write_bytes(onnx.SerializeToString())
+    Path("rules.horn").write_text("ascites -> not_survives\n")
+
+
+def run_python(block, session, where):
+    assert ">>>" in block.text, f"{where}: a Python block is an example that can be run"
+    test = doctest.DocTestParser().get_doctest(block.text, session, where, where, block.line)
+    complaints = []
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=complaints.append, clear_globs=False)
+    session.update(test.globs)
+    assert result.failed == 0, "".join(complaints)
+
+
+def run_commands(block, where):
+    """Each line that begins with $ is run; what follows it is what it prints."""
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
+        printed = run(command)
+        if expected.strip():
+            matches = doctest.OutputChecker().check_output(expected, printed, FLAGS)
+            assert matches, f"{where}: {command}\nexpected\n{expected}\ngot\n{printed}"
+
+
+def run(command):
+    """What a command prints; `; echo $?` in it shows an exit code that is meant to be seen."""
+    folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"], "NO_COLOR": "1"}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, env=environment, timeout=300)
+    assert "Traceback" not in done.stderr and done.returncode in (0, 1), f"{command}\n{done.stderr}"
+    return done.stdout
