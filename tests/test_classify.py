@@ -18,7 +18,7 @@ from hornbook.teachers import classifier_teacher, judge_teacher
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 PAIRED = Vocabulary.with_duals(PLAIN.names)
 GROUPS = ((0, 1, 2), (4, 5))
-SMALL = Reading(samples=2000, evaluation=500)
+SMALL = Reading(max_rules=6, max_literals=12, samples=2000, evaluation=500)
 RULES = replace(SMALL, form="rules", default=False)
 
 
@@ -163,8 +163,9 @@ def network(values, classes):
     return as_predictor(module)
 
 
-@pytest.mark.parametrize("dataset", ["breast-cancer", "hcc-synthetic"])
-@pytest.mark.parametrize("train", [forest, boosting, network])
+@pytest.mark.parametrize(
+    ("dataset", "train"), [("breast-cancer", forest), ("hcc-synthetic", boosting), ("hcc-synthetic", network)]
+)
 def test_real_classifiers_from_end_to_end(dataset, train):
     table = load_dataset(dataset)
     binariser = Binariser(dual=True).fit(table.features)

@@ -22,8 +22,8 @@ torch = pytest.importorskip("torch")
 ENCODINGS = ["half", "signed", "two-channel", "complete"]
 
 
-def module(widths, seed, scale=1.5, inputs=None):
-    """A random network whose outputs are spread around 0."""
+def module(widths, seed, scale=2.0):
+    """A random network that accepts about a tenth of its inputs."""
     generator = torch.Generator().manual_seed(seed)
     parts = []
     for below, above in zip(widths, [*widths[1:], 1], strict=True):
@@ -32,7 +32,11 @@ def module(widths, seed, scale=1.5, inputs=None):
             layer.weight.copy_(torch.randn(above, below, generator=generator) * scale / below**0.5)
             layer.bias.copy_(torch.randn(above, generator=generator) * 0.5)
         parts += [layer, torch.nn.ReLU()]
-    return torch.nn.Sequential(*parts[:-1])
+    net = torch.nn.Sequential(*parts[:-1])
+    with torch.no_grad():
+        inputs = torch.randint(0, 3, (400, widths[0]), generator=generator) / 2
+        net[-1].bias -= net(inputs).quantile(0.9) + 0.01
+    return net
 
 
 def states_of(space, region):

@@ -24,7 +24,8 @@ from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.guided import Guided
-from hornbook.queries import Estimated, Exact, Guarantee, Membership
+from hornbook.oracles.proof import Prover
+from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 
 CHUNK = 1 << 14
 """Violations drawn and asked about at a time."""
@@ -39,12 +40,14 @@ class Verdict:
 
     `witness` is an interpretation that violates the rule and that the model accepts, the smallest
     found. `guarantee` says how often samples that violate the rule were accepted, whether the
-    rule is broken or not; it is exact for a rule that nothing can violate.
+    rule is broken or not; it is exact for a rule that nothing can violate, and a proof where one
+    was found. `undecided` says why none was found though one was asked for.
     """
 
     rule: Rule
     witness: Interpretation | None
     guarantee: Guarantee
+    undecided: str = ""
 
     @property
     def broken(self) -> bool:
@@ -61,6 +64,7 @@ def check(
     rng: np.random.Generator,
     guided: Guided | None = None,
     groups: Groups = (),
+    prover: Prover | None = None,
 ) -> list[Verdict]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.
 
@@ -83,6 +87,8 @@ def check(
         A guided search for what samples miss.
     groups
         Sets of variables of which at most one is true.
+    prover
+        Asked first; what it decides is not sampled.
 
     Examples
     --------
@@ -100,7 +106,7 @@ def check(
     if size < 1:
         raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
     rules = rules.over(distribution.vocabulary)
-    return [_verdict(rule, member, distribution, size, rng, guided, groups) for rule in rules]
+    return [_verdict(rule, member, distribution, size, rng, guided, groups, prover) for rule in rules]
 
 
 def _verdict(
@@ -111,11 +117,19 @@ def _verdict(
     rng: np.random.Generator,
     guided: Guided | None,
     groups: Groups,
+    prover: Prover | None,
 ) -> Verdict:
     alone = HornTheory(distribution.vocabulary, [rule])
     if not (possible := violations(alone, groups)):
         return Verdict(rule, None, Exact())
     (smallest,) = possible
+    proof = None if prover is None else prover.rule(rule)
+    if proof is not None and proof.guarantee is not None:
+        return Verdict(rule, None, proof.guarantee)
+    if proof is not None and proof.witness is not None:
+        witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
+        return Verdict(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
+    undecided = "" if proof is None else proof.reason
     violated = Imposed(alone, distribution, groups)
     hits, witnesses = 0, []
     for start in range(0, size, CHUNK):
@@ -125,12 +139,12 @@ def _verdict(
         witnesses += list(batch[accepted[:SHRUNK]])
     guarantee = Estimated(Share.of(hits, size), violated.describe())
     if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
-        return Verdict(rule, smallest, guarantee)
+        return Verdict(rule, smallest, guarantee, undecided)
     if not witnesses and guided is not None:
         witnesses = list(_searched(alone, guided))
     fewest = sorted(witnesses, key=_known)[:SHRUNK]
     shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
-    return Verdict(rule, min(shrunk, key=_known, default=None), guarantee)
+    return Verdict(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
 
 
 def _searched(rule: HornTheory, guided: Guided) -> Iterator[Interpretation]:

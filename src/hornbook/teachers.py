@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from hornbook.oracles.completions import Completions
 from hornbook.oracles.exclusive import Exclusions
 from hornbook.oracles.labels import Labels
 from hornbook.oracles.membership import Classifier, Judge
+from hornbook.oracles.proof.cascade import SECONDS, Prover
+from hornbook.oracles.proof.exact import ExactCompletions
 
-Unknowns: TypeAlias = Literal["native", "completions"]
-"""How a model answers about ?: by itself, or by what it says of completions."""
+Unknowns: TypeAlias = Literal["native", "completions", "exact"]
+"""How a model answers about ?: by itself, or by what it says of some completions, or of all."""
 
 MISSING, FLIPS = 0.1, 0.05
 """How rows are spoiled: the share of values made unknown, and of values exchanged."""
@@ -43,7 +45,7 @@ class Teacher:
     Parameters
     ----------
     model
-        Who answers; a judge, a classifier, or the completions of either.
+        Who answers; a judge, a classifier, or the completions of either, some or all.
     distribution
         Where samples come from.
     groups
@@ -53,7 +55,7 @@ class Teacher:
 
     """
 
-    model: Judge | Classifier | Completions
+    model: Judge | Classifier | Completions | ExactCompletions
     distribution: Distribution
     groups: Groups = ()
     heads: tuple[int, ...] | None = None
@@ -73,7 +75,27 @@ class Teacher:
 
     def describe(self) -> str:
         """How unknown values are answered about."""
-        return self.model.describe() if isinstance(self.model, Completions) else "the model's own"
+        if isinstance(self.model, Judge | Classifier):
+            return "the model's own"
+        return self.model.describe()
+
+    def prover(self, seconds: float = SECONDS) -> Prover:
+        """Who proves what the model says, for every input and in so many seconds a question."""
+        model = self.model.member if isinstance(self.model, Completions) else self.model
+        if isinstance(model, ExactCompletions):
+            return model.prover
+        assert isinstance(model, Judge | Classifier)
+        vocabulary = self.distribution.vocabulary
+        classifier = model if isinstance(model, Classifier) else None
+        return Prover(
+            model.predictor,
+            vocabulary,
+            groups=self.groups,
+            values="complete" if isinstance(self.model, Completions) else None,
+            label=None if classifier is None else vocabulary.name(classifier.label),
+            features=None if classifier is None else classifier.features.names,
+            seconds=seconds,
+        )
 
     @property
     def background(self) -> HornTheory:
@@ -94,6 +116,9 @@ def judge_teacher(
 ) -> Teacher:
     """A model that judges interpretations, as a teacher; the parameters are as for a classifier."""
     predictor.check(rows.vocabulary)
+    if unknown == "exact":
+        prover = Prover(predictor, rows.vocabulary, groups=groups, values="complete")
+        return Teacher(ExactCompletions(prover), distribution or spoiled(rows, groups), groups)
     model: Judge | Completions = Judge(predictor)
     if _by_completions(predictor, unknown):
         model = Completions(
@@ -138,8 +163,9 @@ def classifier_teacher(
         Where the features of samples come from: by default the rows, see `spoiled`.
     unknown
         How the model answers about ?: `native`, or by `completions`, in which case it accepts
-        what it accepts in one of `draws` completions with values of `rows`. By default native
-        where the model has a number for ?.
+        what it accepts in one of `draws` completions with values of `rows`; or `exact`, by all
+        completions, which is decided for feed-forward ReLU networks (`hornbook.oracles.proof`).
+        By default native where the model has a number for ?.
     draws, seed
         How many completions are tried, and which.
 
@@ -158,6 +184,13 @@ def classifier_teacher(
     """
     labelled = Labelled(distribution or spoiled(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
+    heads = tuple(sorted(classifier.heads))
+    if unknown == "exact":
+        features = classifier.features.names
+        prover = Prover(
+            predictor, labelled.vocabulary, groups=groups, values="complete", label=label, features=features
+        )
+        return Teacher(ExactCompletions(prover), labelled, groups, heads)
     model: Classifier | Completions = classifier
     if _by_completions(predictor, unknown):
         model = Completions(
@@ -170,7 +203,7 @@ def classifier_teacher(
             rows=Labelled(Rows(rows), label),
             leave=classifier.heads,
         )
-    return Teacher(model, labelled, groups, tuple(sorted(classifier.heads)))
+    return Teacher(model, labelled, groups, heads)
 
 
 def classifier_labels(
@@ -213,8 +246,8 @@ def perturbed(rows: Batch, groups: Groups = ()) -> Mixture:
 
 
 def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
-    if unknown not in (None, "native", "completions"):
-        raise HornbookError(f"unknown is 'native' or 'completions', not {unknown!r}")
+    if unknown not in (None, *get_args(Unknowns)):
+        raise HornbookError(f"unknown is 'native', 'completions' or 'exact', not {unknown!r}")
     if unknown == "native" and not predictor.encoding.native:
         raise HornbookError(
             f"{predictor.name} takes complete inputs only; ask it with unknown='completions', or name the "

@@ -164,8 +164,8 @@ class Answers:
             words = " ∧ ".join(map(quote, self.card.vocabulary.named(item.body)))
             if item.body <= facts.true:
                 yield f"{item.points:+d}  {words}"
-            elif not item.body & facts.false:
-                yield f"{item.points / 2:+g}  {words} (half, unknown)"
+            elif item.if_unknown and not item.body & facts.false:
+                yield f"{item.if_unknown:+d}  {words} (unknown)"
         (score,) = self.card.scores(Batch.from_interpretations([facts], self.card.vocabulary))
         side = "reaches" if score >= self.card.threshold else "stays below"
         yield f"in all {score:g}, which {side} {self.card.threshold:g}"

@@ -22,7 +22,7 @@ class Reading:
         What a reader is willing to read: so many rules, and so many literals in the bodies of
         rules or on a card.
     form
-        `rules`, `card`, or `auto` for a card where it is more faithful by a percentage point.
+        `rules`, `card`, or `auto` for a card where it is more faithful than rules by 0.3 percentage points.
     default
         Whether what rules leave open gets a label, the one that is then right more often.
         Without one it stays undetermined, and counts as no agreement.

@@ -15,16 +15,16 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 
-PAYS = 0.01
+PAYS = 0.003
 """How much more faithful a card has to be than rules to be read in their place."""
 
-DERIVED = 0.02
+DERIVED = 0.05
 """How much more a right answer is worth that rules derive than one by default, and a wrong one less."""
 
 WRONG = -4.0
 """What a wrong answer is worth where there is no default, against 1 for a right one."""
 
-LITERAL = 1e-4
+LITERAL = 3e-5
 """What reading a literal costs, as a share of all samples."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show
+from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show, verify
 from hornbook.cli.app import app
 from hornbook.logic.errors import HornbookError
 
@@ -20,6 +20,7 @@ __all__ = [
     "random",
     "reproduce",
     "show",
+    "verify",
 ]
 
 

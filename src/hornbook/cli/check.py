@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,7 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.formats import rule_object
 from hornbook.logic.syntax import UNICODE, quote, rule_text
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.queries import Estimated
+from hornbook.queries import Estimated, Exact, Proved
 
 if TYPE_CHECKING:
     from hornbook.check import Verdict
@@ -46,6 +47,10 @@ def check(
         bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
     ] = False,
     samples: Annotated[int, typer.Option(min=1, help="Violations asked about for each rule.")] = 10_000,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove each rule for every input, or refute it; ReLU networks.")
+    ] = False,
+    seconds: Annotated[float, typer.Option("--proof-seconds", min=0.1, help="What a proof may take.")] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -53,6 +58,8 @@ def check(
 
     Example:
       hornbook check rules.horn --model model.onnx --data patients.csv --label survives
+
+      hornbook check rules.horn --model model.onnx --data patients.csv --label survives --proof
 
     """
     from hornbook.check import check as verdicts_on
@@ -82,6 +89,7 @@ def check(
         rng=np.random.default_rng(seed),
         guided=guided,
         groups=teacher.groups,
+        prover=teacher.prover(seconds) if proof else None,
     )
     if as_json:
         print(
@@ -108,6 +116,10 @@ def _line(verdict: Verdict, vocabulary: Vocabulary) -> str:
     if isinstance(verdict.guarantee, Estimated):
         share = verdict.guarantee.disagreement
         sampled = f"the model accepts {share.hits} of {share.size} violations, {share}"
+    elif not isinstance(verdict.guarantee, Exact):
+        sampled = str(verdict.guarantee).removeprefix("none: ")
+    if verdict.undecided:
+        sampled += f"; no proof: {verdict.undecided}"
     if verdict.witness is None:
         return f"holds   {text}   # {sampled}"
     known = {"true": verdict.witness.true, "false": verdict.witness.false}
@@ -128,6 +140,11 @@ def _entry(verdict: Verdict, vocabulary: Vocabulary) -> dict[str, Any]:
             "false": list(vocabulary.named(verdict.witness.false)),
         }
     entry["guarantee"] = verdict.guarantee.kind
+    if isinstance(verdict.guarantee, Proved):
+        margin = verdict.guarantee.margin
+        entry |= {"by": verdict.guarantee.by, "margin": margin if math.isfinite(margin) else None}
+    if verdict.undecided:
+        entry["undecided"] = verdict.undecided
     if isinstance(verdict.guarantee, Estimated):
         share = verdict.guarantee.disagreement
         entry |= {"accepted": share.hits, "samples": share.size, "interval": [share.low, share.high]}

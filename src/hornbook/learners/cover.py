@@ -31,10 +31,10 @@ Term = frozenset[int]
 Found = tuple[Term, bool]
 """A body, and the label that follows from it."""
 
-SIZES = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 60, 80, 110, 150, 200)
+SIZES = (2, 4, 8, 15, 27, 48, 80, 130, 200)
 """Numbers of rules at which every rule is tried to be replaced."""
 
-BEAM, DEPTH = 5, 12
+BEAM, DEPTH = 4, 12
 """Terms that are grown side by side, and their greatest length."""
 
 

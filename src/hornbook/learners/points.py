@@ -26,8 +26,8 @@ from hornbook.logic.bits import Bools
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200)
 """Numbers of literals at which a card is made."""
 
-BUILT = 12
-"""The number of lines up to which cards are built up too."""
+BUILT = 8
+"""The number of lines up to which cards are built up too, of single literals and of pairs as well."""
 
 FITTED = 1 << 14
 """Samples that weights are fitted to; points are moved by all."""
@@ -71,10 +71,12 @@ def cards(batch: Batch, labels: Bools, label: str, max_literals: int, max_points
         starts = (rounded(thin, max_points, most) for most in range(1, max_points + 1))
         start = max(starts, key=lambda points: agreement(scores(whole, points), labels)[0])
         yield card_of(whole, batch, labels, label, moved(whole, labels, start, max_points))
-    for chosen, points in built(terms, known, max_points, BUILT):
-        whole = Terms.of(batch, [terms.bodies[i] for i in chosen])
-        if whole.costs.sum() <= max_literals:
-            yield card_of(whole, batch, labels, label, moved(whole, labels, points, max_points))
+    small = terms.kept(np.flatnonzero(terms.costs == 1))
+    for offered in (small, terms):
+        for chosen, points in built(offered, known, max_points, BUILT):
+            whole = Terms.of(batch, [offered.bodies[i] for i in chosen])
+            if whole.costs.sum() <= max_literals:
+                yield card_of(whole, batch, labels, label, moved(whole, labels, points, max_points))
 
 
 def thinned(terms: Terms, labels: Bools, sizes: list[int]) -> Iterator[Terms]:

@@ -86,30 +86,46 @@ def moved(terms: Terms, labels: Bools, points: Points, limit: int) -> Points:
 def built(terms: Terms, labels: Bools, limit: int, lines: int) -> Iterator[tuple[list[int], Points]]:
     """One term, two and so on, with points: each new one gives most samples the right label.
 
-    A new term that is unknown has as many points as one that is true, half of them, or none.
+    After each, every other term in turn is given up for a better one, if there is one.
     """
     chosen: list[int] = []
     points = np.zeros((0, 2), np.int64)
-    true, unknown = terms.true.astype(np.float32), terms.unknown.astype(np.float32)
+    best = 0
     for _ in range(min(lines, len(terms.bodies))):
-        total = scores(terms.kept(np.array(chosen, np.intp)), points)
-        total += limit - total.min()
-        signed = np.zeros((len(labels), int(total.max()) + limit + 1), np.float32)
-        signed[np.arange(len(labels)), total] = np.where(labels, -1, 1)
-        parts = true.T @ signed, unknown.T @ signed
-        rest = signed.sum(axis=0) - parts[0] - parts[1]
-        # the first term's points leave room for half and for double the points
-        sizes = range(1, limit + 1) if chosen else [limit // 2 + 1]
-        moves = [(p, u) for size in sizes for p in (size, -size) for u in (0, round(p / 2), p)]
-        right = np.stack([
-            _right(rest + np.roll(parts[0], p, axis=1) + np.roll(parts[1], u, axis=1)).max(axis=1)
-            for p, u in moves
-        ])  # fmt: skip
-        right[:, chosen] = -np.inf
-        move, best = np.unravel_index(right.argmax(), right.shape)
-        chosen.append(int(best))
-        points = moved(terms.kept(np.array(chosen)), labels, np.vstack([points, moves[move]]), limit)
+        found, points = _added(terms, labels, chosen, points, limit)
+        chosen = [*chosen, found]
+        best = agreement(scores(terms.kept(np.array(chosen)), points), labels)[0]
+        for position in range(len(chosen) - 1):
+            others = np.delete(np.arange(len(chosen)), position)
+            rest = [chosen[i] for i in others]
+            found, offered = _added(terms, labels, rest, points[others], limit)
+            right = agreement(scores(terms.kept(np.array([*rest, found])), offered), labels)[0]
+            if right > best:
+                best, points = right, np.insert(offered[:-1], position, offered[-1], axis=0)
+                chosen[position] = found
         yield list(chosen), points
+
+
+def _added(terms: Terms, labels: Bools, chosen: list[int], points: Points, limit: int) -> tuple[int, Points]:
+    """The term that gives most samples the right label beside the chosen ones, and the points of all.
+
+    A new term that is unknown has as many points as one that is true, half of them, or none.
+    """
+    total = scores(terms.kept(np.array(chosen, np.intp)), points)
+    total += limit - total.min()
+    signed = np.zeros((len(labels), int(total.max()) + limit + 1), np.float32)
+    signed[np.arange(len(labels)), total] = np.where(labels, -1, 1)
+    parts = terms.true.T.astype(np.float32) @ signed, terms.unknown.T.astype(np.float32) @ signed
+    rest = signed.sum(axis=0) - parts[0] - parts[1]
+    # the first term's points leave room for half and for double the points
+    sizes = range(1, limit + 1) if chosen else [limit // 2 + 1]
+    moves = [(p, u) for size in sizes for p in (size, -size) for u in (0, round(p / 2), p)]
+    shifted = (rest + np.roll(parts[0], p, axis=1) + np.roll(parts[1], u, axis=1) for p, u in moves)
+    right = np.stack([_right(histogram).max(axis=1) for histogram in shifted])
+    right[:, chosen] = -np.inf
+    move, best = np.unravel_index(right.argmax(), right.shape)
+    whole = terms.kept(np.array([*chosen, best]))
+    return int(best), moved(whole, labels, np.vstack([points, moves[move]]), limit)
 
 
 def _histogram(scores: Points, labels: Bools, length: int) -> Histogram:

@@ -1,6 +1,21 @@
 """Proofs: what a feed-forward ReLU network does on every input, not on most samples."""
 
 from hornbook.oracles.proof.cascade import Prover, Verdict
+from hornbook.oracles.proof.certificate import proofs, verified
+from hornbook.oracles.proof.equivalence import ProvedEquivalence
+from hornbook.oracles.proof.exact import ExactCompletions
 from hornbook.oracles.proof.models import relu_net
+from hornbook.oracles.proof.primes import Prime, repaired, shrunk
 
-__all__ = ["Prover", "Verdict", "relu_net"]
+__all__ = [
+    "ExactCompletions",
+    "Prime",
+    "ProvedEquivalence",
+    "Prover",
+    "Verdict",
+    "proofs",
+    "relu_net",
+    "repaired",
+    "shrunk",
+    "verified",
+]

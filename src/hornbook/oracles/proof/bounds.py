@@ -25,6 +25,7 @@ Propagation with Per-neuron Split Constraints for Neural Network Robustness Veri
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,16 @@ class Tried(NamedTuple):
 class Bounds:
     """Bounds the output of one network over cells of one space.
 
+    Parameters
+    ----------
+    net
+        The network.
+    space
+        Its inputs.
+    given, terms
+        The magnitudes of what else the first layer's sums are made of, beside inputs and biases,
+        and of how many terms that is; see `within`.
+
     Examples
     --------
     >>> from hornbook.logic.vocabulary import Vocabulary
@@ -116,21 +127,34 @@ class Bounds:
 
     """
 
-    def __init__(self, net: ReluNet, space: Space) -> None:
+    def __init__(self, net: ReluNet, space: Space, given: Vector | None = None, terms: int = 0) -> None:
         self.net, self.space = net, space
+        self.given = np.zeros(len(net.biases[0])) if given is None else given
+        self.terms = terms
         first = net.weights[0].T
         self.effects = space.inputs @ first
         self.spread = np.ptp(self.effects, axis=1)
         sizes = (np.abs(space.inputs) @ np.abs(first)).max(axis=1).sum(axis=0)
-        self.magnitudes = net.magnitudes(sizes + np.abs(net.biases[0]))
+        self.magnitudes = net.magnitudes(sizes + self.given + np.abs(net.biases[0]))
         ends = np.cumsum([0, *(len(biases) for biases in net.biases[:-1])])
         self.layers = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
         self.hidden = int(ends[-1])
-        rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * space.count, DOUBLE)
+        rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * (space.count + terms), DOUBLE)
         self.slack = [rounding * each for each in self.magnitudes]
         self.slack_by_multiplier = np.concatenate([np.zeros(0), *self.slack[:-1]])
         self.between = _position_of_unknown(space)
-        self.flat = self.effects.reshape(3 * space.count, -1)
+        self.flat = self.effects.reshape(3 * space.count, first.shape[1])
+
+    def within(self, region: Bools) -> Bounds:
+        """The same network as a function of those base variables alone that a region leaves free."""
+        fixed = np.flatnonzero(region.sum(axis=1) == 1)
+        states = region[fixed].argmax(axis=1)
+        net, inputs = self.net, self.space.inputs[fixed, states]
+        biases = (net.biases[0] + self.effects[fixed, states].sum(axis=0), *net.biases[1:])
+        given = self.given + np.abs(net.biases[0]) + np.abs(inputs).sum(axis=0) @ np.abs(net.weights[0]).T
+        terms = self.terms + int((inputs != 0).sum()) + 1
+        free = region.sum(axis=1) > 1
+        return Bounds(replace(net, biases=biases), self.space.within(free), given, terms)
 
     def outputs(self, states: States) -> Vector:
         """The output for each input."""
@@ -167,6 +191,11 @@ class Bounds:
         impossible = (cells.low > cells.high).any(axis=1)
         upper = np.where(impossible, -np.inf, np.minimum(cells.upper, outputs))
         return cells._replace(upper=upper), tried
+
+    def glance(self, cells: Cells) -> Vector:
+        """About what the cells' bounds would be with the slopes and multipliers that they have."""
+        upper: Vector = self._tried(cells, self.net.weights[-1], len(self.layers)).upper
+        return upper
 
     def _ranged(self, cells: Cells, layer: int, rounds: int = 0) -> Cells:
         """The ranges of one layer's sums; only units of open sign are bounded anew."""

@@ -29,7 +29,7 @@ from hornbook.oracles.proof import milp
 from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.branch import Found, branch
 from hornbook.oracles.proof.models import relu_net
-from hornbook.oracles.proof.region import Space, States, Values
+from hornbook.oracles.proof.region import UNKNOWN, Space, States, Values
 from hornbook.oracles.proof.rounding import Rounding
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
@@ -138,7 +138,8 @@ class Prover:
         encoding = predictor.encoding
         native = encoding.unknown is not None and not np.isnan(encoding.unknown)
         self.values: Values = values or ("ternary" if native else "complete")
-        self.vocabulary, self.seconds = vocabulary, seconds
+        self.predictor, self.vocabulary, self.groups = predictor, vocabulary, groups
+        self.label, self.seconds = label, seconds
         self.solver = find_spec("highspy") is not None if solver is None else solver
         self.classifier = None if label is None else Classifier(predictor, vocabulary, label, features)
         self.member: Membership = self.classifier or Judge(predictor)
@@ -161,25 +162,32 @@ class Prover:
         """Whether the model rejects every input in which some variables are true and others false."""
         started = time.perf_counter()
         item = interpretation(self.vocabulary, true, false)
-        region = self._region(item)
+        region = self.region(item)
         if region is None:
             return Verdict("proved", VACUOUS, 0.0, -np.inf)
-        bounds = self._side(item)
+        bounds = self.side(item)
         limit = self.seconds if seconds is None else seconds
         return self._decided(item, region, bounds, started, started + limit)
 
     def _decided(
         self, item: Interpretation, region: Bools, bounds: Bounds | None, started: float, deadline: float
     ) -> Verdict:
-        rng = np.random.default_rng(0)
-        states = random_states(self.space, region, STARTS, rng)
+        states = random_states(self.space, region, STARTS, np.random.default_rng(0))
         if bounds is None:  # a label that is free is never contradicted
             return self._refuted(item, states[0], LOCAL, started, np.inf)
-        states, outputs = climb(bounds, region, states)
+        free = region.sum(axis=1) > 1
+        bounds, inner = bounds.within(region), region[free]
+
+        def whole(states: States) -> States:
+            complete: States = region.argmax(axis=1)
+            complete[free] = states
+            return complete
+
+        states, outputs = climb(bounds, inner, states[:, free])
         best = states[outputs.argmax()]
         if outputs.max() > 0:
-            return self._refuted(item, best, LOCAL, started, np.inf)
-        root = bounds.root(region)
+            return self._refuted(item, whole(best), LOCAL, started, np.inf)
+        root = bounds.root(inner)
         left = deadline - time.perf_counter()
         found, by = branch(bounds, root, left * SHARE if self.solver else left), BRANCHING
         if not _settled(found) and not found.ended and self.solver:
@@ -189,7 +197,7 @@ class Prover:
             # both bounds hold
             found = solved if solved.upper < found.upper or solved.best > 0 else found
         if found.best > 0 and found.states is not None:
-            return self._refuted(item, found.states, by, started, found.upper)
+            return self._refuted(item, whole(found.states), by, started, found.upper)
         seconds = time.perf_counter() - started
         if found.upper < 0:
             return Verdict("proved", by, seconds, found.upper)
@@ -219,7 +227,7 @@ class Prover:
         false = item.false | {whole[place] for place in read.false}
         return interpretation(self.vocabulary, true, false)
 
-    def _region(self, item: Interpretation) -> Bools | None:
+    def region(self, item: Interpretation) -> Bools | None:
         """The inputs in question; None if there are none."""
         if item.true & item.false:
             return None
@@ -227,11 +235,24 @@ class Prover:
         region = self.space.region(true, false)
         return region if region.any(axis=1).all() else None
 
-    def _side(self, item: Interpretation) -> Bounds | None:
+    def side(self, item: Interpretation) -> Bounds | None:
         """The network that is positive where the model accepts."""
         if self.classifier is None or self.classifier.label in item.true:
             return self.accepting
         return self.rejecting if self.classifier.label in item.false else None
+
+    def states(self, item: Interpretation) -> States:
+        """The input that an interpretation of the whole vocabulary is to the network."""
+        true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
+        own = self.space.region(true, false)
+        certain = own.sum(axis=1) == 1
+        states: States = np.where(certain, own.argmax(axis=1), UNKNOWN)
+        return states
+
+    def literal(self, base: int, true: bool) -> int | None:
+        """The variable that says that a base variable is true, or false, if there is one."""
+        own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
+        return own if true else self.vocabulary.dual(own)
 
 
 def _settled(found: Found) -> bool:

@@ -9,7 +9,7 @@ at most one variable is true, and then the others are false.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -89,7 +89,7 @@ class Space:
     @property
     def count(self) -> int:
         """The number of base variables."""
-        return self.literals.count
+        return len(self.inputs)
 
     def whole(self) -> Bools:
         """The region of all inputs."""
@@ -124,6 +124,12 @@ class Space:
             group[:, :, UNKNOWN] &= ~others
             regions[:, members] = group
         return regions
+
+    def within(self, free: Bools) -> Space:
+        """The same with some of the base variables alone; its inputs are no whole interpretations."""
+        places = np.cumsum(free) - 1
+        groups = tuple(places[members[free[members]]] for members in self.groups)
+        return replace(self, groups=tuple(g for g in groups if len(g) > 1), inputs=self.inputs[free])
 
     def encoded(self, states: States) -> Matrix:
         """The inputs, one row each, from the state of each base variable."""

@@ -37,10 +37,9 @@ class Rounding:
         ]
         sizes[-1] = net.summed or sizes[-1]
         allowed = np.where(root.regions[0][:, :, None], np.abs(space.inputs), 0)
-        terms = (allowed > 0).sum(axis=2).max(axis=1).sum() + 1
-        if not np.isin(allowed, (0.0, 0.5, 1.0, 2.0)).all():
-            terms += 1  # products by other numbers are rounded too
-        first = (allowed @ sizes[0][0].T).max(axis=1).sum(axis=0) + sizes[0][1]
+        terms = (allowed > 0).sum(axis=2).max(axis=1).sum() + bounds.terms + 1
+        terms += 2  # products by other numbers than powers of two are rounded too
+        first = (allowed @ sizes[0][0].T).max(axis=1).sum(axis=0) + sizes[0][1] + bounds.given
         self.fresh = [gamma(int(terms) + 1, net.roundoff) * first]
         """What each layer's sums are off by through their own roundings."""
         self.off = [self.fresh[0]]

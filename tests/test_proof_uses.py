@@ -1,0 +1,240 @@
+"""What proofs are used for: prime rules, repairs, certificates, exact completions, equivalence, commands."""
+
+import json
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from test_proof import accepted, module, vocabulary_of
+
+from hornbook import Batch, HornTheory
+from hornbook.cli import main
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM, Rule
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.proof import (
+    ExactCompletions,
+    ProvedEquivalence,
+    Prover,
+    proofs,
+    repaired,
+    shrunk,
+    verified,
+)
+from hornbook.oracles.proof.certificate import read, restored
+from hornbook.queries import Counterexample, Proved, Unknown, interpretation
+
+
+def judge(seed, size=5, encoding="half", **options):
+    vocabulary = vocabulary_of(size, dual=True)
+    return Prover(
+        as_predictor(module([2 * size, 6, 4], seed), encoding=encoding), vocabulary, solver=False, **options
+    )
+
+
+def holds(prover, rule):
+    head = () if rule.head is BOTTOM else {rule.head}
+    return not accepted(prover, interpretation(prover.vocabulary, rule.body, head))
+
+
+def test_shrunk_rules_are_prime_by_brute_force():
+    found = 0
+    for seed in range(12):
+        prover = judge(seed)
+        rng = np.random.default_rng(seed)
+        states = 2 * rng.integers(0, 2, (40, 5))
+        rejected = [item for item in prover.space.batch(states) if not prover.member(
+            Batch.from_interpretations([item], prover.vocabulary))[0]]  # fmt: skip
+        for item in rejected[:2]:
+            prime = shrunk(prover, Rule(item.true, BOTTOM), rng.permutation(sorted(item.true)).tolist())
+            assert prime.is_prime and holds(prover, prime.rule) and set(prime.needed) == prime.rule.body
+            for literal, witness in prime.needed.items():
+                assert not holds(prover, Rule(prime.rule.body - {literal}, BOTTOM))
+                assert prime.rule.body - {literal} <= witness.true
+            found += 1
+    assert found > 10
+
+
+def test_refuted_rules_are_repaired_if_they_can_be():
+    mended = 0
+    for seed in range(40):
+        prover = judge(seed)
+        rng = np.random.default_rng(seed)
+        rule = Rule(rng.choice(10, 2, replace=False).tolist(), BOTTOM)
+        if prover.rule(rule).status != "refuted":
+            continue
+        prime = repaired(prover, rule)
+        if prime.verdict.status == "proved":
+            assert rule.body < prime.rule.body and holds(prover, prime.rule)
+            mended += 1
+    assert mended > 6
+
+
+def test_certificates_are_kept_checked_and_tied_to_their_network(tmp_path):
+    path = tmp_path / "proofs.json"
+    prover = judge(2)
+    rules = [Rule({a, b, c}, BOTTOM) for a, b, c in product([0, 5], [1, 6], range(2, 5))]
+    verdicts = list(proofs(prover, rules, path))
+    assert {verdict.status for _, verdict in verdicts} == {"proved", "refuted"}
+    content = read(path)
+    again = restored(content, prover.predictor.source, "model")
+    assert [each.holds for each in verified(again, content)] == [True] * len(rules)
+    for entry in content["proofs"]:  # every claim turned round must fail
+        entry["verdict"] = "proved" if entry["verdict"] == "refuted" else "refuted"
+    assert not any(each.holds for each in verified(again, content))
+    with pytest.raises(HornbookError, match="another network"):
+        list(verified(judge(4), content))
+
+
+def test_an_interrupted_run_keeps_its_certificates_and_time_ends_truthfully(tmp_path):
+    path, prover = tmp_path / "proofs.json", judge(3)
+    run = proofs(prover, [Rule({0}, BOTTOM), Rule({1}, BOTTOM)], path)
+    next(run)
+    run.close()
+    assert len(read(path)["proofs"]) == 1
+    late = [verdict for _, verdict in proofs(prover, [Rule({0}, BOTTOM)], total=-1)]
+    assert late[0].status == "undecided" and "time for all" in late[0].reason
+
+
+@pytest.mark.parametrize("damage", ["", "{}", '{"network": 1, "proofs": []}'])
+def test_damaged_certificates_are_refused(tmp_path, damage):
+    path = tmp_path / "proofs.json"
+    with pytest.raises(HornbookError, match="there is no"):
+        read(path)
+    path.write_text(damage)
+    with pytest.raises(HornbookError, match="damaged"):
+        read(path)
+
+
+def test_exact_completions_equal_all_completions():
+    for seed in range(6):
+        prover = judge(seed, values="complete")
+        member = ExactCompletions(prover)
+        rng = np.random.default_rng(seed)
+        batch = prover.space.batch(rng.integers(0, 3, (15, 5)))
+        wanted = [bool(accepted(prover, item)) for item in batch]
+        assert member(batch).tolist() == wanted
+        assert ((member.margin(batch) > 0) == wanted).all()
+    with pytest.raises(HornbookError, match="complete inputs"):
+        ExactCompletions(judge(0))
+
+
+def test_teachers_answer_exactly_on_request():
+    from hornbook.teachers import classifier_teacher, judge_teacher
+
+    prover = judge(1)
+    rows = prover.space.batch(2 * np.random.default_rng(0).integers(0, 2, (20, 5)))
+    teacher = judge_teacher(prover.predictor, rows, unknown="exact")
+    assert "of all there are" in teacher.describe() and teacher.prover() is teacher.model.prover
+    nothing = Batch.from_array(np.full((1, 10), np.nan), prover.vocabulary)
+    assert teacher(nothing)[0] == bool(accepted(teacher.prover(), interpretation(prover.vocabulary, ())))
+    classifier = classifier_teacher(prover.predictor, rows, "ill", unknown="exact")
+    assert classifier.prover().label == "ill"
+    assert classifier(Batch.from_array(np.full((1, 12), np.nan), classifier.distribution.vocabulary))[0]
+
+
+@pytest.mark.parametrize("solver", [False, True])
+def test_equivalence_is_decided_as_by_brute_force(solver):
+    answers = {Counterexample: 0, Proved: 0}
+    for seed in range(8):
+        prover = judge(seed, size=4)
+        prover.solver = solver
+        background = HornTheory.background(prover.vocabulary)
+        every = prover.space.batch(np.array(list(product(range(3), repeat=4))))
+        said = prover.member(every)
+        # the rules that the network has, which is its Horn envelope where it is coherent
+        rules = [
+            Rule(body, BOTTOM)
+            for size in range(5)
+            for body in _bodies(size)
+            if holds(prover, Rule(body, BOTTOM))
+        ]
+        for hypothesis in (background, background | HornTheory(prover.vocabulary, rules)):
+            answer = ProvedEquivalence(prover, background.rules)(hypothesis)
+            differ = hypothesis.satisfied_by(every) != said
+            assert isinstance(answer, Counterexample) == bool(differ.any())
+            answers[type(answer)] += 1
+            if isinstance(answer, Counterexample):
+                item = Batch.from_interpretations([answer.interpretation], prover.vocabulary)
+                assert prover.member(item)[0] == answer.positive == ~hypothesis.satisfied_by(item)[0]
+    assert answers[Counterexample] > 4, answers
+
+
+def _bodies(size):
+    from itertools import combinations
+
+    return [set(body) for body in combinations(range(8), size) if not any(v + 4 in body for v in body)]
+
+
+def test_equivalence_says_unknown_rather_than_more_than_it_knows():
+    vocabulary = vocabulary_of(40, dual=False)
+    prover = Prover(
+        as_predictor(module([40, 32, 32, 32], 1), encoding="half", threshold=1e-6), vocabulary, solver=False
+    )
+    answer = ProvedEquivalence(prover, seconds=0.2)(HornTheory(vocabulary))
+    assert isinstance(answer, Unknown | Counterexample)
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A network that accepts if there is no fever, or the patient is ill; and rules about it."""
+    import pandas as pd
+
+    from hornbook.data import Binariser
+    from hornbook.experiments.network import MLP
+
+    path = tmp_path_factory.mktemp("proof")
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])
+    frame.to_csv(path / "patients.csv", index=False)
+    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    weights = np.zeros((1, len(vocabulary)))
+    weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
+    MLP.of([(weights, np.array([-0.75]))], vocabulary).save(path / "judge.safetensors")
+    (path / "rules.horn").write_text("fever -> ill\ncough -> ill\n")
+    return path
+
+
+def test_check_proves_and_refutes(hornbook, folder):
+    arguments = ["check", folder / "rules.horn", "--model", folder / "judge.safetensors", "--data",
+                 folder / "patients.csv", "--proof"]  # fmt: skip
+    code, out, err = hornbook(*arguments)
+    assert (code, err) == (1, "")
+    assert out.splitlines()[0].startswith(
+        "holds   fever → ill   # proved for every input by branch and bound"
+    )
+    assert out.splitlines()[1].startswith("broken  cough → ill") and "refuted by local search" in out
+    code, out, _ = hornbook(*arguments, "--json")
+    first, second = json.loads(out)["rules"]
+    assert first["guarantee"] == "proved" and first["margin"] > 0 and first["witness"] is None
+    assert second["holds"] is False and "cough" in second["witness"]["true"]
+
+
+def test_verify_checks_again_and_finds_what_was_changed(hornbook, folder):
+    from hornbook.oracles.adapters import load_model
+
+    model = folder / "judge.safetensors"
+    network = load_model(model)
+    theory = HornTheory.parse("fever -> ill\ncough -> ill\n", network.vocabulary)
+    list(proofs(Prover(as_predictor(network), network.vocabulary), theory, folder / "proofs.json", model))
+    code, out, err = hornbook("verify", folder)
+    assert (code, err) == (0, "") and [line.split()[:2] for line in out.splitlines()] == [
+        ["holds", "proved"], ["holds", "refuted"]]  # fmt: skip
+    content = json.loads((folder / "proofs.json").read_text())
+    content["proofs"][1]["witness"]["true"].remove("cough")
+    (folder / "proofs.json").write_text(json.dumps(content))
+    code, out, _ = hornbook("verify", folder, "--json")
+    assert code == 1 and [each["holds"] for each in json.loads(out)["proofs"]] == [True, False]
+    code, _, err = hornbook("verify", folder / "nothing.json")
+    assert code == 2 and "there is no" in err and err.count("\n") == 1
