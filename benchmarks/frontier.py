@@ -4,6 +4,7 @@
     python benchmarks/frontier.py                       # three tables, one seed: under five minutes
     python benchmarks/frontier.py --full                # eight tables, five seeds
     python benchmarks/frontier.py --job                 # an MLP on 101 inputs, columns drawn independently
+    python benchmarks/frontier.py --unknowns            # scores that treat what is unknown in different ways
     python benchmarks/frontier.py --data hcc-survival.csv   # the patients, in place of synthetic ones
 
 Models are trained on two thirds of the rows, with copies in which values are missing. Explanations
@@ -42,6 +43,7 @@ from hornbook.data import Binariser, Table, load_dataset, read_table
 from hornbook.distributions import Distribution
 from hornbook.distributions.literals import Groups
 from hornbook.evaluate import Fidelity
+from hornbook.experiments.progress import tracked
 from hornbook.logic.batch import Batch
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor, as_predictor
@@ -439,6 +441,49 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), time.process_time() - started
 
 
+def unknowns(task: Task, seed: int) -> dict[str, float]:
+    """How faithful a score can be, weights unrounded, by what it makes of unknown values."""
+    predictor = job_network(task, seed)
+    ask = classifier_labels(predictor, task.rows, task.label, inputs=task.inputs, groups=task.groups)
+    sample, fresh = (task.learned.draw(FRESH, np.random.default_rng((seed, part))) for part in (1, 2))
+    known, expected = ask(sample), ask(fresh)
+    width = len(task.inputs)
+    (true, false), (judged_true, judged_false) = (
+        ((values == 1).astype(float), (values == 0).astype(float))
+        for values in (batch.to_array()[:, :width] for batch in (sample, fresh))
+    )
+    evidence, judged = np.hstack([true, false]), np.hstack([judged_true, judged_false])
+    regression = references()[0]
+    half = regression.fit(true - false, known).predict(judged_true - judged_false)
+    free = regression.fit(evidence, known).predict(judged)
+    yes = judged @ (weights := _never_negative(evidence, known))[:-1] + weights[-1] > 0
+    no = judged @ (weights := _never_negative(evidence, ~known))[:-1] + weights[-1] > 0
+    return {
+        "unknown has half the points": float((half == expected).mean()),
+        "unknown has points of its own": float((free == expected).mean()),
+        "unknown has none, none are negative: a card for the label, its negation by default": float(
+            (yes == expected).mean()
+        ),
+        "the same, a card for each label": float((np.where(yes == no, ~expected, yes) == expected).mean()),
+    }
+
+
+def _never_negative(columns: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Logistic regression whose weights are not negative, the intercept last and free."""
+    from scipy.optimize import minimize
+
+    whole = np.hstack([columns, np.ones((len(columns), 1))])
+    sign = np.where(labels, 1.0, -1.0)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        margins = sign * (whole @ weights)
+        slope = whole.T @ (-sign / (1 + np.exp(margins)))
+        return float(np.logaddexp(0, -margins).sum()), slope
+
+    bounds = [(0, None)] * columns.shape[1] + [(None, None)]
+    return minimize(loss, np.zeros(whole.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
+
+
 # Printing
 
 
@@ -532,6 +577,9 @@ def main() -> None:
     parser.add_argument("--data", help="a copy of the HCC survival data, in place of synthetic patients")
     parser.add_argument("--full", action="store_true", help="all tables, five seeds")
     parser.add_argument("--job", action="store_true", help="the MLP on independent columns only")
+    parser.add_argument(
+        "--unknowns", action="store_true", help="what a score may make of unknown values, only"
+    )
     parser.add_argument("--tables", nargs="+", help="some tables only")
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
     parser.add_argument("--peers", nargs="*", choices=list(PEERS), default=list(PEERS))
@@ -543,6 +591,14 @@ def main() -> None:
     names = arguments.tables or (list(known) if arguments.full else list(known)[:3])
     seeds = range(arguments.seeds or (5 if arguments.full else 1))
     console = Console(width=170)
+    if arguments.unknowns:
+        task = Task.of_columns(known[next(iter(known))]())
+        found = pd.DataFrame([unknowns(task, seed) for seed in seeds])
+        printed = Printed("scores", f"fidelity, mean over {len(seeds)} seeds")
+        for name, share in found.mean().items():
+            printed.add_row(str(name), f"{share:.1%}")
+        console.print(printed)
+        return
     if arguments.job:
         task = Task.of_columns(known[next(iter(known))]())
         printed = Printed(
@@ -569,7 +625,10 @@ def main() -> None:
             for name, model, seed in product(names, arguments.models, seeds)
         ]
     warnings.simplefilter("ignore")  # of peers about what comes with later versions of what they use
-    parts = Parallel(n_jobs=arguments.jobs)(delayed(measured)(*job, arguments.peers) for job in jobs)
+    running = Parallel(n_jobs=arguments.jobs, return_as="generator")(
+        delayed(measured)(*job, arguments.peers) for job in jobs
+    )
+    parts = list(tracked(running, len(jobs), "models"))
     frame = pd.DataFrame([asdict(result) for part in parts for result in part])
     if arguments.csv:
         frame.to_csv(arguments.csv, index=False)

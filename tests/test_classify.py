@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hornbook import HornbookError, Rule, Vocabulary
+from hornbook import Batch, HornbookError, Rule, Vocabulary
 from hornbook.classify import Reading, explain_classifier
 from hornbook.data import Binariser, load_dataset
 from hornbook.distributions import Labelled, Random, Rows
@@ -13,7 +13,8 @@ from hornbook.evaluate import predicted_labels
 from hornbook.learners.pool import imposed
 from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.exclusive import Exclusions
-from hornbook.teachers import classifier_teacher, judge_teacher
+from hornbook.queries import Budget
+from hornbook.teachers import classifier_labels, classifier_teacher, judge_teacher, perturbed
 
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 PAIRED = Vocabulary.with_duals(PLAIN.names)
@@ -179,6 +180,92 @@ def test_real_classifiers_from_end_to_end(dataset, train):
     assert found.fidelity.plain.low > max(labels.sizes) / sum(labels.sizes)  # better than one label for all
     derived = predicted_labels(found.theory, found.label, found.observed(rows))
     np.testing.assert_array_equal(derived, found.derive(rows))
+
+
+def voting(weights):
+    """A model that adds up; ? counts half."""
+    return as_predictor(lambda array: array @ np.array(weights), encoding="half", threshold=1.0, name="score")
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """An explanation of a score over nine features, by rules and cards."""
+    rows = Random(PAIRED, 0.1).draw(200, rng())
+    predictor = voting([2, -1, 1, 1, 0, 0, 0, 0, -2])
+    reading = replace(SMALL, max_literals=8, samples=8000)
+    return predictor, rows, explain_classifier(predictor, rows, "ill", reading, inputs=PLAIN.names)
+
+
+def test_a_score_is_found_where_the_model_is_one(scored):
+    _, _, found = scored
+    assert found.form == "card" and found.literals <= 8
+    assert found.fidelity.plain.low > 0.97 and found.derived.undetermined.hits == 0
+
+
+def test_the_frontier_says_what_reading_more_brings(scored):
+    _, _, found = scored
+    sizes = [point.literals for point in found.frontier]
+    assert sizes == sorted(sizes) and sizes[0] == 0 and {p.form for p in found.frontier} == {"rules", "card"}
+    for literals in (0, 1, 3, 8):
+        said = found.within(literals)
+        best = max(p.fidelity.estimate for p in found.frontier if p.literals <= literals)
+        own = next(point for candidate, point in found.weighed if candidate is said)
+        assert said.literals <= literals and own.fidelity.estimate >= best - 0.003
+    assert found.within(8) == found.said
+
+
+def test_what_is_undetermined_agrees_with_nothing_and_the_default_is_counted_apart(scored):
+    predictor, rows, _ = scored
+    for default in (True, False):
+        reading = replace(SMALL, form="rules", default=default)
+        found = explain_classifier(predictor, rows, "ill", reading, inputs=PLAIN.names)
+        derived, predicted = found.derive(rows), found.predict(rows)
+        left_open = np.isnan(derived)
+        np.testing.assert_array_equal(derived[~left_open], predicted[~left_open])
+        assert left_open.any() and (found.default is None) is not default
+        assert np.isnan(predicted[left_open]).all() if not default else not np.isnan(predicted).any()
+        assert found.derived.undetermined.hits > 0
+        assert sum(found.derived.agreed) <= sum(found.derived.sizes) - found.derived.undetermined.hits
+        assert found.fidelity.undetermined.hits == (0 if default else found.derived.undetermined.hits)
+        assert str(found).splitlines()[-1].startswith("otherwise ")
+
+
+def test_labels_asked_for_are_counted_and_a_budget_is_kept(scored):
+    predictor, rows, found = scored
+    assert found.queries == 8000 + 2 * 500
+    poor = replace(SMALL, budget=Budget(membership_queries=1200))
+    ended = explain_classifier(predictor, rows, "ill", poor, inputs=PLAIN.names)
+    assert ended.stop_reason == "budget of 1200 membership queries" and ended.queries == 1000
+    assert not ended.rules and ended.within(5) == ended.said
+
+
+def test_a_model_with_one_answer_is_explained_by_its_default():
+    rows = Random(PAIRED, 0.1).draw(50, rng())
+    found = explain_classifier(voting([0] * 9), rows, "ill", SMALL, inputs=PLAIN.names)
+    assert not found.rules and found.card is None and found.default is False
+    assert str(found) == "otherwise not_ill" and found.fidelity.plain.estimate == 1
+
+
+def test_a_majority_of_completions_decides_where_a_model_takes_no_unknowns():
+    rows = Batch.from_array([[1, 0], [0, 0], [0, 0]], Vocabulary(["x", "y"]))
+    asked = []
+
+    def model(array):
+        asked.append(len(array))
+        return array.max(axis=1)
+
+    labels = classifier_labels(as_predictor(model, name="any"), rows, "ill", draws=15)
+    found = labels(Batch.from_array([[np.nan, 0], [np.nan, 1], [0, 0]], rows.vocabulary))
+    assert found.tolist() == [False, True, False]  # a third of the rows has x
+    assert sum(asked) <= 3 + 2 * 15 + 3  # complete rows are asked about once
+
+
+def test_mixtures_of_two_rows_take_each_column_from_one_of_them():
+    rows = Batch.from_array([[1] * 9 + [0] * 9, [0] * 9 + [1] * 9], PAIRED)
+    batch = perturbed(rows).draw(4000, rng())
+    assert consistent(batch, ())
+    share = np.nanmean(batch.to_array()[:, :9], axis=1)
+    assert (share < 0.2).mean() > 0.2 < (share > 0.8).mean() and (abs(share - 0.5) < 0.3).mean() > 0.2
 
 
 def native():

@@ -156,6 +156,11 @@ def test_threads_share_what_they_need() -> None:
     assert found == [(True, item) for item in range(CHUNKS)]
 
 
+def test_what_cannot_travel_is_named() -> None:
+    with pytest.raises(HornbookError, match=r"lock cannot be sent to other processes .* use n_jobs=1"):
+        list(mapped(judge, range(3), shared=(threading.Lock(),), n_jobs=2))
+
+
 def test_work_that_kills_its_workers_is_given_up() -> None:
     def work(item: int) -> int:
         os.kill(os.getpid(), signal.SIGKILL)

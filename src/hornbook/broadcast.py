@@ -18,6 +18,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from hornbook.logic.errors import HornbookError
+
 KEEP = 16
 """So many objects are kept, here and in each worker; the one used longest ago goes first."""
 
@@ -37,7 +39,12 @@ def placed(value: Any, backend: Any) -> tuple[str, Any]:
 
     if getattr(backend, "supports_sharedmem", False):
         return "", value
-    pickled = cloudpickle.dumps(value)
+    try:
+        pickled = cloudpickle.dumps(value)
+    except Exception as error:  # whatever an object raises when it is not meant to travel
+        raise HornbookError(
+            f"{type(value).__name__} cannot be sent to other processes ({error}); use n_jobs=1"
+        ) from error
     checksum = hashlib.sha256(pickled).hexdigest()
     if hasattr(backend, "client"):
         return checksum, _in_dask(backend.client, checksum, pickled)

@@ -130,7 +130,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return pd.DataFrame(values, index=given.index, columns=list(self.vocabulary_))
 
     def _values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        values = np.full((len(frame), len(self.conditions_)), np.nan)
+        values = np.full((len(frame), len(self.conditions_)), np.nan, order="F")
         known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
             rows = known[condition.column]

@@ -59,13 +59,15 @@ def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
     return known
 
 
-def levels_of(known: pd.Series[Any]) -> list[Any]:
-    """The distinct values of a column in order: that of an ordered category, or sorted."""
+def levels_of(known: pd.Series[Any], most: int | None = None) -> list[Any]:
+    """The distinct values of a column, or so many of them, in order: a category's own, or sorted."""
     if isinstance(known.dtype, pd.CategoricalDtype):
         present = set(known.unique())
         return [level for level in known.cat.categories if level in present]
     try:
-        distinct = [level.item() if isinstance(level, np.generic) else level for level in known.unique()]
+        distinct = [
+            level.item() if isinstance(level, np.generic) else level for level in known.unique()[:most]
+        ]
     except TypeError:
         distinct = [None]
     if not all(isinstance(level, str | int | float) for level in distinct):

@@ -88,7 +88,7 @@ class WholeColumns:
 class Profile:
     """A column of which only some rows are there at a time: what is kept of those that were.
 
-    No more than `most` distinct values are kept, and one that shows that there are more.
+    Once there are more than `most` distinct values no further ones are kept.
     """
 
     def __init__(self, name: str, most: int) -> None:
@@ -106,7 +106,7 @@ class Profile:
             return
         known = known_values(part)
         if len(self.distinct) <= self.most:
-            self.distinct.update(levels_of(known))
+            self.distinct.update(levels_of(known, self.most + 1))
         self.numbers &= are_numbers(known)
         if self.word is None:
             try:
@@ -138,10 +138,7 @@ class Profile:
 
 
 class StreamedColumns:
-    """The columns of a stream, which is read once to know them, and again to cut them.
-
-    No more than `most` distinct values of a column are kept.
-    """
+    """The columns of a stream, which is read once to know them, and again to cut them."""
 
     def __init__(self, stream: TableStream, most: int) -> None:
         self.stream = stream

@@ -32,6 +32,9 @@ BUILT = 8
 FITTED = 1 << 14
 """Samples that weights are fitted to; points are moved by all."""
 
+SCALES = 2
+"""Roundings of the weights from which points are moved."""
+
 THINNED = 0.9
 """The least share of columns that is kept when the weakest go, before weights are fitted anew."""
 
@@ -65,14 +68,12 @@ def cards(batch: Batch, labels: Bools, label: str, max_literals: int, max_points
     fitted, known = batch[:FITTED], labels[:FITTED]
     bodies = [frozenset({v}) for v in Literals.of(batch.vocabulary).drawn.tolist()]
     terms = with_pairs(Terms.of(fitted, bodies).varied(), fitted, known)
+    singles = terms.kept(np.flatnonzero(terms.costs == 1))
     sizes = [size for size in SIZES if size < max_literals] + [max_literals]
-    for thin in thinned(terms, known, sizes):
-        whole = Terms.of(batch, list(thin.bodies))
-        starts = (rounded(thin, max_points, most) for most in range(1, max_points + 1))
-        start = max(starts, key=lambda points: agreement(scores(whole, points), labels)[0])
-        yield card_of(whole, batch, labels, label, moved(whole, labels, start, max_points))
-    small = terms.kept(np.flatnonzero(terms.costs == 1))
-    for offered in (small, terms):
+    for offered in (singles, terms):
+        for thin in thinned(offered, known, sizes):
+            whole = Terms.of(batch, list(thin.bodies))
+            yield card_of(whole, batch, labels, label, whole_points(thin, whole, labels, max_points))
         for chosen, points in built(offered, known, max_points, BUILT):
             whole = Terms.of(batch, [offered.bodies[i] for i in chosen])
             if whole.costs.sum() <= max_literals:
@@ -93,6 +94,17 @@ def thinned(terms: Terms, labels: Bools, sizes: list[int]) -> Iterator[Terms]:
             terms = terms.kept(np.sort(order[goes:]))
         if terms.costs.sum() > following:
             yield terms
+
+
+def whole_points(fitted: Terms, terms: Terms, labels: Bools, limit: int) -> Points:
+    """The best whole points that moves find, from weights rounded at the best scales."""
+
+    def right(points: Points) -> int:
+        return agreement(scores(terms, points), labels)[0]
+
+    starts = [rounded(fitted, limit, most) for most in range(1, limit + 1)]
+    best = sorted(starts, key=right)[-SCALES:]
+    return max((moved(terms, labels, start, limit) for start in best), key=right)
 
 
 def rounded(terms: Terms, limit: int, most: int) -> Points:

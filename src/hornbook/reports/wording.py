@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hornbook.intervals import Share
-from hornbook.queries import Estimated, Exact, Guarantee, Pac, Unknown
+from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 
 
 def percent(share: float) -> str:
@@ -110,6 +110,8 @@ def meaning(guarantee: Guarantee) -> str:
     match guarantee:
         case Exact():
             return "The rules and the model give the same answer in every possible case."
+        case Proved():
+            return "It was proved, not sampled: the rules and the model give the same answer for every input."
         case Pac(epsilon, delta, _):
             return (
                 "If the whole extraction were repeated many times, in at least "
@@ -126,4 +128,3 @@ def meaning(guarantee: Guarantee) -> str:
             )
         case Unknown(reason):
             return f"Nothing is promised: {reason}. Treat the rules as suggestions."
-    return f"{guarantee}."
