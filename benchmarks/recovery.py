@@ -1,7 +1,7 @@
 """Recovery where the truth is known: random Horn theories as the black box, rule learners beside each other.
 
     pip install "hornbook[peers,torch]"
-    python benchmarks/recovery.py [--seeds 3] [--networks 1] [--only hornbook]
+    python benchmarks/recovery.py [--seeds 3] [--networks 1] [--only hornbook RIPPER]
 
 Every learner is shown total assignments only, and whether the theory accepts them. It answers
 with patterns that it holds to be rejected; a pattern is sound if the theory rejects whatever
@@ -157,6 +157,7 @@ def extracted(theory: HornTheory, rng: np.random.Generator) -> Result:
         pool=2000 * len(theory),
         tries=1,
         evaluation=1000,
+        shares={},
         seed=seed,
     )
     start = time.process_time()
@@ -228,7 +229,7 @@ def full_tree(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Patte
     ]
 
 
-def recovery_table(setting: Setting, seeds: Iterable[int], only: str | None) -> Table:
+def recovery_table(setting: Setting, seeds: Iterable[int], only: Sequence[str]) -> Table:
     """One row a competitor: medians over the seeds, and how often the theory was recovered."""
     low, high = setting.body
     table = Table(
@@ -240,7 +241,7 @@ def recovery_table(setting: Setting, seeds: Iterable[int], only: str | None) -> 
     table.add_column("CPU-seconds", justify="right")
     seeds = list(seeds)
     for name, competitor in competitors(setting).items():
-        if only not in (None, name):
+        if only and not name.startswith(tuple(only)):
             continue
         results = []
         for seed in seeds:
@@ -271,7 +272,9 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, default=3, help="theories of each size, 0 for none")
     parser.add_argument("--networks", type=int, default=1, help="networks to train, 0 for none")
-    parser.add_argument("--only", help="the one learner to show")
+    parser.add_argument(
+        "--only", nargs="+", default=(), help="the learners to show, by how their names begin"
+    )
     arguments = parser.parse_args()
     console = Console(width=130)
     for setting in SETTINGS if arguments.seeds else ():

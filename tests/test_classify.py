@@ -206,6 +206,9 @@ def test_the_frontier_says_what_reading_more_brings(scored):
     _, _, found = scored
     sizes = [point.literals for point in found.frontier]
     assert sizes == sorted(sizes) and sizes[0] == 0 and {p.form for p in found.frontier} == {"rules", "card"}
+    for form in ("rules", "card"):
+        shares = [p.fidelity.estimate for p in found.frontier if p.form == form]
+        assert shares == sorted(set(shares))  # more to read is more faithful, or not on the frontier
     for literals in (0, 1, 3, 8):
         said = found.within(literals)
         best = max(p.fidelity.estimate for p in found.frontier if p.literals <= literals)

@@ -27,7 +27,7 @@ def rng(seed=0):
 
 THEORY = random_theory(12, 6, (2, 3), rng(1))
 PARTIAL = Random(THEORY.vocabulary)
-QUICK = Settings(pool=2000, size=3000, evaluation=1000, coherence=100)
+QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
 
 
@@ -63,7 +63,7 @@ def test_partial_interpretations_suffice_to_recover_a_horn_theory(seed):
     settings = Settings(pool=5000, size="paper", evaluation=2000, min_precision=1, seed=seed)
     found = extract(theory.satisfied_by, Random(theory.vocabulary), settings)
     assert found.theory.equivalent(theory) and isinstance(found.guarantee, Pac)
-    assert len(found.rules) == len(theory.minimise()) and not found.refuted
+    assert len(theory.minimise()) <= len(found.rules) <= len(theory) + 2 and not found.refuted
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -163,7 +163,12 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     ),
     "mistaken": (Mistaken(THEORY.satisfied_by, 0, 0.03), {"min_precision": 0.9}, {}, {"failed", "given_up"}),
     "network": (NETWORK, {}, {}, {"failed", "given_up"}),
-    "refuting": (NETWORK, SCARCE, {"margin": NETWORK.margin}, {"rules", "sampling", "removed", "witness"}),
+    "refuting": (
+        NETWORK,
+        SCARCE | {"shares": {}, "seed": 1},
+        {"margin": NETWORK.margin},
+        {"rules", "sampling", "removed", "witness"},
+    ),
     "hasty": (hasty, SCARCE | {"pool": 20, "seed": 1}, {}, {"sampling", "removed"}),
     "guided": (
         lambda batch: rare_margin(batch) >= 0,
@@ -275,7 +280,8 @@ def test_rules_are_measured_on_held_out_samples():
     assert {row.found_by for row in found.statistics} <= {"stored", "rules", "sampling"}
     for row in found.statistics:
         assert row.support.size == QUICK.evaluation and row.precision.hits == row.precision.size
-        assert not row.redundant
+        others = HornTheory(THEORY.vocabulary, [rule for rule in found.rules if rule != row.rule])
+        assert row.redundant == others.entails(row.rule)
     assert extract(Failing(THEORY.satisfied_by, 1), PARTIAL, QUICK).statistics == ()
 
 
@@ -324,16 +330,17 @@ class Interrupting(Failing):
 
 
 def test_an_interrupt_keeps_what_was_learned(tmp_path):
-    whole = extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    one_by_one = replace(QUICK, tries=1)
+    whole = extract(THEORY.satisfied_by, PARTIAL, one_by_one)
     counts = [entry["membership_queries"] for entry in whole.trace.entries]
     assert len(counts) > 4
     path = tmp_path / "trace.jsonl"
-    found = extract(Interrupting(THEORY.satisfied_by, counts[2] + 1), PARTIAL, QUICK, trace=path)
+    found = extract(Interrupting(THEORY.satisfied_by, counts[2] + 1), PARTIAL, one_by_one, trace=path)
     assert found.stop_reason == "interrupted"
     assert without_seconds(found.trace.entries) == without_seconds(whole.trace.entries[:3])
     assert found.theory.rules == whole.theory.rules[:3] and found.frontier == whole.frontier[:3]
     assert isinstance(found.guarantee, Estimated) and is_faithful(found, THEORY.satisfied_by, PARTIAL)
-    assert extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=path).theory == whole.theory
+    assert extract(THEORY.satisfied_by, PARTIAL, one_by_one, trace=path).theory == whole.theory
 
 
 def test_an_interrupt_before_anything_was_learned():
@@ -382,7 +389,7 @@ def test_one_percent_of_the_answers_flipped(kind, votes):
     assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
     assert is_faithful(found, member, PARTIAL)
     if kind is Noisy and votes > 1:
-        assert found.stop_reason == "equivalent" and found.theory.equivalent(THEORY)
+        assert found.stop_reason.startswith("equivalent") and found.theory.equivalent(THEORY)
     else:
         assert found.stop_reason.startswith(("stalled", "budget"))
 
@@ -395,8 +402,9 @@ def test_an_incoherent_network(seed):
     assert found.stop_reason.startswith(("stalled", "budget of 40 equivalence queries"))
     assert is_faithful(found, network, PARTIAL)
     assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
-    changed = [entry for entry in found.trace.entries if {"added", "removed"} & entry["change"].keys()]
-    assert len(found.frontier) in (len(changed), len(changed) + 1)  # the first change may be none
+    done = {"added", "removed", "refined"}
+    changed = [entry for entry in found.trace.entries if done & entry["change"].keys()]
+    assert len(found.frontier) <= len(changed) + 1
     assert found.frontier[-1].rules == len(found.rules)
 
 
@@ -419,7 +427,7 @@ def test_a_failing_model(at):
     settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
     found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
-    learned = [entry["change"]["added"] for entry in found.trace.entries]
+    learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
     assert len(found.rules) == len(learned)
     if at == 4000:
         assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
@@ -468,7 +476,7 @@ def test_guided_search_is_under_the_budget_too():
 
 def test_a_budget_of_equivalence_queries():
     seen = []
-    settings = replace(QUICK, budget=Budget(equivalence_queries=3))
+    settings = replace(QUICK, budget=Budget(equivalence_queries=3), tries=1)
     found = extract(
         THEORY.satisfied_by, PARTIAL, settings, watch=lambda step, trace: seen.append(len(trace.entries))
     )

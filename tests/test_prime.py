@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.distributions import Random
 from hornbook.learners.blame import blame
-from hornbook.learners.body import Search, View, all_but_one
+from hornbook.learners.body import Search, View, all_but_one, worth
+from hornbook.learners.contribution import Cover
 from hornbook.learners.pool import Pool, count, imposed, literals, said
 from hornbook.learners.prime import Reviser, prime
+from hornbook.learners.together import together
 from hornbook.logic import bits
 from hornbook.logic.generate import random_theory
 from hornbook.oracles.filters import Counted
@@ -182,14 +184,14 @@ def searched(theory, min_precision, seed, size=600):
     batch = Random(theory.vocabulary, 0.3).draw(size, rng(seed))
     pool.add(batch, theory.satisfied_by(batch))
     pool.judge(HornTheory.background(theory.vocabulary))
-    return Search(pool, margins_of(theory.satisfied_by, theory.vocabulary), min_precision)
+    return Search(pool, min_precision), margins_of(theory.satisfied_by, theory.vocabulary)
 
 
 def margins_of(member, vocabulary):
     return lambda terms: np.where(member(asked(vocabulary, terms)), 1.0, -1.0)
 
 
-def is_valid(search, term):
+def is_valid(search, margins, term):
     """By brute force: rejected as a question, and precise on the open items."""
     row = np.zeros((1, 2 * len(search.pool.vocabulary)), np.bool_)
     row[0, term] = True
@@ -197,7 +199,7 @@ def is_valid(search, term):
         int((met(side.batch, term) & bits.flat(side.open, len(side.batch))).sum())
         for side in (search.pool.rejected, search.pool.accepted)
     )
-    return search.margins(row)[0] < 0 and harm <= (1 - search.min_precision) * (gain + harm)
+    return margins(row)[0] < 0 and harm <= (1 - search.min_precision) * (gain + harm)
 
 
 @pytest.mark.parametrize("min_precision", [1.0, 0.8])
@@ -207,22 +209,115 @@ def test_terms_are_valid_and_prime(vocabulary, min_precision):
     for seed in range(8):
         theory = HornTheory(vocabulary, random_theory(len(vocabulary), 4, (1, 3), rng(seed)).rules)
         theory = theory | HornTheory.background(vocabulary)
-        search = searched(theory, min_precision, seed)
+        search, margins = searched(theory, min_precision, seed)
         for at in search.pool.missed()[:6].tolist():
             item = search.pool.rejected.batch[at]
             zeros = sorted(len(vocabulary) + v for v in item.false)
             for fixed in ([], zeros[:1]):
                 fixed = np.array(fixed, np.intp)
                 start = np.array(sorted({*item.true, *fixed.tolist()}), np.intp)
-                term = search.prime(start, fixed)
+                (term,) = together([search.prime(start, fixed)], margins)
                 if term is None:
-                    assert not is_valid(search, start)
+                    assert not is_valid(search, margins, start)
                     continue
                 found += 1
-                assert set(fixed) <= set(term) <= set(start) and is_valid(search, term)
+                assert set(fixed) <= set(term) <= set(start) and is_valid(search, margins, term)
                 for literal in set(term) - set(fixed):
-                    assert not is_valid(search, term[term != literal])
+                    assert not is_valid(search, margins, term[term != literal])
     assert found > 20
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_a_cover_counts_what_only_one_term_meets(vocabulary):
+    pool = filled_pool(vocabulary)
+    for terms in (some_terms(vocabulary, 5, 6), some_terms(vocabulary, 6, 1), []):
+        cover = Cover(pool, terms)
+        for side, alone, counts in zip(
+            (pool.rejected, pool.accepted), (0, 1), cover.contributions(), strict=True
+        ):
+            dense = np.array([met(side.batch, t) for t in terms], np.bool_).reshape(-1, len(side.batch))
+            only = dense & (dense.sum(axis=0) == 1)
+            assert counts.tolist() == only.sum(axis=1).tolist()
+            for at in range(len(terms)):
+                assert (bits.flat(cover.alone(at)[alone], len(side.batch)) == only[at]).all()
+
+
+@pytest.mark.parametrize("min_precision", [1.0, 0.8])
+def test_a_refined_term_is_worth_no_less_and_cannot_be_bettered(min_precision):
+    """By brute force over every literal left out, put in or exchanged."""
+    changed = 0
+    for seed in range(12):
+        theory = random_theory(8, 4, (1, 3), rng(seed))
+        search, margins = searched(theory, min_precision, seed)
+        pool = search.pool
+
+        def value(term, pool=pool):
+            gain, harm = (
+                int((met(side.batch, term) & bits.flat(side.open, len(side.batch))).sum())
+                for side in (pool.rejected, pool.accepted)
+            )
+            return worth(gain, harm)
+
+        def is_possible(term, pool=pool, margins=margins):
+            gain, harm = (int(met(side.batch, term).sum()) for side in (pool.rejected, pool.accepted))
+            row = np.zeros((1, 16), np.bool_)
+            row[0, term] = True
+            return margins(row)[0] < 0 and harm <= (1 - min_precision) * (gain + harm)
+
+        item = pool.rejected.batch[int(pool.missed()[0])]
+        fixed = np.array([8 + min(item.false)] if item.false else [], np.intp)
+        start = np.array(sorted({*item.true, *fixed.tolist()}), np.intp)
+        if not is_possible(start):
+            continue
+        (term,) = together([search.refine(start, fixed)], margins)
+        changed += set(term.tolist()) != set(start.tolist())
+        assert value(term) >= value(start) and set(fixed) <= set(term)
+        for gone in (None, *(set(term.tolist()) - set(fixed.tolist()))):
+            rest = term[term != gone]
+            if gone is not None and is_possible(rest):
+                assert value(rest) < value(term)
+            most = max(value(np.append(rest, v)) for v in range(8))
+            best = [v for v in range(8) if value(np.append(rest, v)) == most]
+            if is_possible(np.append(rest, best[0])):
+                assert most <= value(term)
+    assert changed > 3
+
+
+def test_searches_together_find_what_they_find_alone_in_fewer_batches():
+    theory = random_theory(12, 6, (2, 3), rng(1))
+    search, margins = searched(theory, 1.0, 1)
+    batches = []
+
+    def counted(rows):
+        batches.append(len(rows))
+        return margins(rows)
+
+    starts = [literals(search.pool.rejected.batch[at], 12) for at in search.pool.missed()[:6].tolist()]
+    nothing = np.array([], np.intp)
+    alone = [together([search.prime(start, nothing)], counted)[0] for start in starts]
+    one_by_one = list(batches)
+    batches.clear()
+    found = together([search.prime(start, nothing) for start in starts], counted)
+    assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
+    assert sum(batches) == sum(one_by_one) and 2 * len(batches) < len(one_by_one)
+    assert together([], counted) == []
+
+
+def test_there_are_no_more_rules_than_allowed_and_the_least_useful_go():
+    theory = random_theory(12, 8, (1, 3), rng(2))
+    pool = Pool(theory.vocabulary)
+    batch = Random(theory.vocabulary).draw(3000, rng())
+    pool.add(batch, theory.satisfied_by(batch))
+    nothing = HornTheory(theory.vocabulary)
+    revise = Reviser(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=3)
+    hypothesis, wrong = nothing, []
+    for _ in range(15):
+        if (item := pool.first_missed(hypothesis)) is None:
+            break
+        hypothesis = revise(hypothesis, Counterexample(item)).applied_to(hypothesis)
+        wrong.append(int((hypothesis.satisfied_by(batch) != theory.satisfied_by(batch)).sum()))
+        assert len(hypothesis) <= 3 and theory.entails(hypothesis)
+    assert len(hypothesis) == 3 and wrong[-1] == min(wrong)
 
 
 def test_a_margin_of_infinity_does_not_confuse_the_search():
@@ -233,7 +328,7 @@ def test_a_margin_of_infinity_does_not_confuse_the_search():
     margin = lambda items: np.where(theory.satisfied_by(items), np.inf, -1.0)  # noqa: E731
     revise = Reviser(theory.satisfied_by, pool, margin=margin, background=HornTheory(PLAIN))
     item = pool.first_missed(HornTheory(PLAIN))
-    assert revise(HornTheory(PLAIN), Counterexample(item)).added == Rule({0, 1}, 2)
+    assert revise(HornTheory(PLAIN), Counterexample(item)).added == (Rule({0, 1}, 2),)
 
 
 def as_teacher(formula, width):
@@ -263,7 +358,7 @@ def test_heads_are_those_wanted_and_the_preferred_first():
                 break
             change = revise(hypothesis, Counterexample(item))
             hypothesis = change.applied_to(hypothesis)
-            rules |= {change.added} - {None}
+            rules |= {*change.added, *(after for _, after in change.refined)}
         return hypothesis, rules
 
     any_head, _ = learned(None)
@@ -343,15 +438,18 @@ def test_a_step_is_read_as_it_was_written(vocabulary):
     answer = Counterexample(items[0], True, "sampling", (3, 1, 100))
     rules = [Rule({0, 1}, BOTTOM), Rule({1}, 0)]
     for change in (
-        Change(added=rules[0], failed=tuple(items[1:3])),
-        Change(removed=rules[1], witness=items[4]),
+        Change(added=(rules[0],), failed=tuple(items[1:3])),
+        Change(removed=(rules[1],), witness=items[4]),
+        Change(added=(rules[0],), removed=(rules[1],), refined=((Rule({0}, 1), Rule({0, 2}, 1)),)),
         Change(given_up=items[5]),
     ):
         step = Step(hypothesis, answer, change)
         assert read_step(hypothesis, step_object(step)) == step
         assert change.is_idle == (change.given_up is not None)
     start = HornTheory(vocabulary, rules[1:])
-    assert Change(added=rules[0], removed=rules[1]).applied_to(start).rules == (rules[0],)
+    assert Change(added=(rules[0],), removed=(rules[1],)).applied_to(start).rules == (rules[0],)
+    other = Rule({0, 2}, 1)
+    assert Change((rules[0],), refined=((rules[1], other),)).applied_to(start).rules == (other, rules[0])
 
 
 def test_a_formula_that_is_not_horn_gives_rules_that_it_entails():

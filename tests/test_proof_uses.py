@@ -66,7 +66,9 @@ def test_refuted_rules_are_repaired_if_they_can_be():
             continue
         prime = repaired(prover, rule)
         if prime.verdict.status == "proved":
-            assert rule.body < prime.rule.body and holds(prover, prime.rule)
+            assert holds(prover, prime.rule) and prime.rule.head == rule.head
+            assert prime.is_prime and set(prime.needed) == prime.rule.body
+            assert not any(holds(prover, Rule(prime.rule.body - {v}, BOTTOM)) for v in prime.rule.body)
             mended += 1
     assert mended > 6
 
@@ -238,3 +240,27 @@ def test_verify_checks_again_and_finds_what_was_changed(hornbook, folder):
     assert code == 1 and [each["holds"] for each in json.loads(out)["proofs"]] == [True, False]
     code, _, err = hornbook("verify", folder / "nothing.json")
     assert code == 2 and "there is no" in err and err.count("\n") == 1
+
+
+def test_extract_marks_every_rule_and_verify_checks_the_run(hornbook, tmp_path):
+    run = tmp_path / "run"
+    code, out, err = hornbook("extract", "breast-cancer", "--train", "--form", "rules", "--max-rules", 2,
+                              "--samples", 2000, "--proof", "--proof-seconds", 2, "-o", run)  # fmt: skip
+    assert (code, err) == (0, "")
+    rules = json.loads((run / "rules.json").read_text())["rules"]
+    content = read(run / "proofs.json")
+    marks = {"proved": "proved", "refuted": "none", "undecided": "none"}
+    for rule, entry in zip(rules, content["proofs"], strict=False):
+        assert (rule["body"], rule["head"]) == (entry["body"], entry["head"])
+        assert rule["guarantee"]["kind"] == marks[entry["verdict"]]
+    words = ("refuted by", "proved for", "undecided after")
+    assert sum(any(word in line for word in words) for line in out.splitlines()) == len(rules)
+    assert content["model"] == str(run / "model.safetensors")
+    code, out, err = hornbook("verify", run)
+    assert code == 0 and out.count("holds") == len(content["proofs"]), out
+
+
+@pytest.mark.parametrize(("options", "message"), [(["--form", "card"], "a card is read as points")])
+def test_what_cannot_be_proved_is_one_line(hornbook, options, message):
+    code, _, err = hornbook("extract", "breast-cancer", "--train", "--samples", 1000, "--proof", *options)
+    assert code == 2 and message in err and err.count("\n") == 1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hornbook.extraction import Point
 from hornbook.intervals import Share
+from hornbook.plots import draw
 from hornbook.reports.charts import Chart, Dot, Series, fidelity_chart
 from hornbook.reports.svg import HEIGHT, WIDTH, decades, even_ticks, svg
 
@@ -46,3 +47,15 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
 @pytest.mark.parametrize("points", [(), (Point(0, 0, Share.of(5, 10)),), (Point(3, 9, Share.of(0, 10)),) * 2])
 def test_short_curves_are_drawn_too(points):
     ElementTree.fromstring(svg(fidelity_chart(points)))
+
+
+@pytest.mark.parametrize("style", ["line", "steps", "dots"])
+def test_notebooks_get_the_same_figures(style):
+    dots = (Dot(1, 0.5, 0.4, 0.6), Dot(3, 0.7, 0.6, 0.75), Dot(200, 0.95))
+    chart = Chart(
+        "Growth", "rules", "fidelity", (Series("one", dots, style), Series("two", dots)), True, True
+    )
+    ax = draw(chart)
+    assert [line.get_xydata().tolist() for line in ax.lines] == [[[dot.x, dot.y] for dot in dots]] * 2
+    assert (ax.get_title(), ax.get_xlabel(), ax.get_xscale()) == ("Growth", "rules", "log")
+    assert len(ax.collections) == 2, "both have intervals"

@@ -1,6 +1,7 @@
 """Equivalence oracles: what they find, what they may claim, and what they remember."""
 
 import math
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -347,3 +348,19 @@ def test_other_processes_find_what_one_finds_and_their_questions_are_counted():
         if isinstance(alone[0], Counterexample):
             places.append(alone[0].at[1])
     assert 0 in places and max(places) > 2  # found here, and found elsewhere
+
+
+def test_a_chain_keeps_to_its_shares_and_says_who_answered():
+    found = [Counterexample(Interpretation(frozenset({0})), found_by=name) for name in "abc"]
+    links = [Scripted(name, answer, []) for name, answer in zip("abc", found, strict=True)]
+    for shares, expected in [
+        ({}, {"a": 40}),
+        ({"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 20, "b": 10, "c": 10}),
+        ({"a": 0.1}, {"a": 4, "b": 36}),
+        ({"a": 0.0, "b": 0.0}, {"c": 40}),
+    ]:
+        chain = Chain(links, shares)
+        answers = Counter(chain(NOTHING).found_by for _ in range(40))
+        assert all(abs(answers[name] - expected.get(name, 0)) <= 1 for name in "abc")
+    nothing = Scripted("nothing", Unknown("none"), [])
+    assert Chain([links[0], nothing], {"a": 0.0})(NOTHING) is found[0]  # past its share, but the only one

@@ -176,15 +176,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Change:
-    """What a counterexample did to a hypothesis: a rule added, or removed, or nothing.
+    """What a counterexample did to a hypothesis: rules added, removed and refined, or nothing.
 
-    A removed rule comes with its witness, an item that the teacher accepts and the rule rejects.
-    `failed` are the terms that were found on the way and failed their trial, as questions: what
-    was learned from a trial can be learned again from its term.
+    A refined rule is a pair: what it was, and what it became. A rule that was refuted, and not
+    only given up for better ones, comes with a witness, an item that the teacher accepts and the
+    rule rejects. `failed` are the terms that were found on the way and failed their trial, as
+    questions: what was learned from a trial can be learned again from its term.
     """
 
-    added: Rule | None = None
-    removed: Rule | None = None
+    added: tuple[Rule, ...] = ()
+    removed: tuple[Rule, ...] = ()
+    refined: tuple[tuple[Rule, Rule], ...] = ()
     witness: Interpretation | None = None
     given_up: Interpretation | None = None
     failed: tuple[Interpretation, ...] = ()
@@ -192,13 +194,13 @@ class Change:
     @property
     def is_idle(self) -> bool:
         """Whether the hypothesis stays as it is."""
-        return self.added is None and self.removed is None
+        return not (self.added or self.removed or self.refined)
 
     def applied_to(self, hypothesis: HornTheory) -> HornTheory:
         """The changed hypothesis."""
-        kept = (rule for rule in hypothesis if rule != self.removed)
-        added = () if self.added is None else (self.added,)
-        return HornTheory(hypothesis.vocabulary, (*kept, *added))
+        became = dict(self.refined)
+        rules = (became.get(rule, rule) for rule in hypothesis if rule not in self.removed)
+        return HornTheory(hypothesis.vocabulary, (*rules, *self.added))
 
 
 @dataclass(frozen=True)
@@ -226,10 +228,12 @@ class Budget:
 
 def asked(vocabulary: Vocabulary, terms: Bools) -> Batch:
     """Questions as a (k, 2n) matrix of literals: v is true in column v, false in column n + v."""
-    true, false = terms[:, : len(vocabulary)].copy(), terms[:, len(vocabulary) :].copy()
+    words = bits.pack(terms)
+    true, false = words[: len(vocabulary)], words[len(vocabulary) :]
     if vocabulary.has_duals:
         v, w = np.array(vocabulary.pairs).T
-        known = np.concatenate([v, w]), np.concatenate([w, v])
-        true[:, known[0]] |= terms[:, len(vocabulary) + known[1]]
-        false[:, known[0]] |= terms[:, known[1]]
-    return Batch(vocabulary, bits.pack(true), bits.pack(false), len(terms))
+        this, other = np.concatenate([v, w]), np.concatenate([w, v])
+        said = true[other]
+        true[this] |= false[other]
+        false[this] |= said
+    return Batch(vocabulary, true, false, len(terms))

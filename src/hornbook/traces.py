@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from hornbook.logic.batch import Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Change, Counterexample, Step
@@ -118,9 +119,11 @@ def step_object(step: Step) -> Entry:
     if change is None:
         return {"counterexample": found}
     parts: dict[str, Any] = {}
-    for name, rule in (("added", change.added), ("removed", change.removed)):
-        if rule is not None:
-            parts[name] = rule_object(vocabulary, rule)
+    for name, rules in (("added", change.added), ("removed", change.removed)):
+        if rules:
+            parts[name] = [rule_object(vocabulary, rule) for rule in rules]
+    if change.refined:
+        parts["refined"] = [[rule_object(vocabulary, rule) for rule in pair] for pair in change.refined]
     for name, item in (("witness", change.witness), ("given_up", change.given_up)):
         if item is not None:
             parts[name] = _item_object(vocabulary, item)
@@ -136,12 +139,14 @@ def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
     answer = Counterexample(
         _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
     )
-    added, removed = (read_rule(vocabulary, parts[n]) if n in parts else None for n in ("added", "removed"))
+    added, removed = (_read_rules(vocabulary, parts.get(name, ())) for name in ("added", "removed"))
+    pairs = (_read_rules(vocabulary, pair) for pair in parts.get("refined", ()))
+    refined = tuple((before, after) for before, after in pairs)
     witness, given_up = (
         _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
     )
     failed = tuple(_read_item(vocabulary, term) for term in parts.get("failed", ()))
-    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
+    return Step(hypothesis, answer, Change(added, removed, refined, witness, given_up, failed))
 
 
 def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
@@ -150,6 +155,10 @@ def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]
 
 def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
     return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
+
+
+def _read_rules(vocabulary: Vocabulary, entries: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
+    return tuple(read_rule(vocabulary, entry) for entry in entries)
 
 
 def _line(entry: Mapping[str, Any]) -> str:

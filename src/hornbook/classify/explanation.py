@@ -95,8 +95,14 @@ class Explanation:
 
     @property
     def frontier(self) -> tuple[Point, ...]:
-        """What was weighed: fidelity against literals to read, the shortest first."""
-        return tuple(point for _, point in self.weighed)
+        """Fidelity against literals to read: of each form what is more faithful than all that is shorter."""
+        best: dict[Form, float] = {}
+        points = []
+        for _, point in self.weighed:
+            if point.fidelity.estimate > best.get(point.form, -1.0):
+                best[point.form] = point.fidelity.estimate
+                points.append(point)
+        return tuple(points)
 
     def within(self, literals: int) -> Candidate:
         """The best that can be said with so many literals to read: the knee of the frontier, once seen."""

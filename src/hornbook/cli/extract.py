@@ -17,10 +17,15 @@ from hornbook.cli.tables import table_of
 from hornbook.logic.errors import HornbookError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
     from hornbook.extractor import HornExtractor
+    from hornbook.logic.rule import Rule
     from hornbook.oracles.adapters import Predictor
+    from hornbook.queries import Guarantee
+    from hornbook.runs.proving import Proof
 
 
 class Method(StrEnum):
@@ -73,6 +78,11 @@ def extract(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
     ] = False,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove each rule for every input, or refute it; ReLU networks.")
+    ] = False,
+    proof_seconds: Annotated[float, typer.Option(min=0.1, help="What the proof of a rule may take.")] = 60.0,
+    proof_total: Annotated[float | None, typer.Option(help="What all proofs together may take.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Write over what the folder holds.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -90,6 +100,8 @@ def extract(
       hornbook extract patients.csv --target age --above 60 --train --form card
 
       hornbook extract hcc-synthetic --train --method queries --max-queries 50 -o run/
+
+      hornbook extract hcc-synthetic --train --form rules --proof -o run/
 
     """
     from hornbook.extraction import INTERRUPTED
@@ -132,17 +144,28 @@ def extract(
         _keep(subject, output, train)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
+    proofs = []
+    if proof:
+        kept_model = output / "model.safetensors" if output is not None and train else model
+        proofs = _proofs(extractor, output, kept_model, proof_seconds, proof_total)
     if output is not None:
-        _save(output, extractor, table, about, settings)
+        guarantees = {each.rule: each.guarantee for each in proofs}
+        _save(output, extractor, table, about, settings, guarantees)
     reading = extractor.reading_
     if as_json:
         kept = None if output is None else str(output)
         emit_json(
-            {**metrics_object(reading), "model": about, "folder": kept, "theory": str(extractor.theory_)}
+            {
+                **metrics_object(reading),
+                "model": about,
+                "folder": kept,
+                "theory": str(extractor.theory_),
+                **({"proofs": [_proof_entry(each, extractor) for each in proofs]} if proof else {}),
+            }
         )
     else:
         emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
-        emit("\n".join(_summary(extractor, about, output)))
+        emit("\n".join([*_proof_lines(proofs, extractor), *_summary(extractor, about, output)]))
     if reading.stop_reason == INTERRUPTED:
         where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
         print(f"hornbook: interrupted{where}", file=sys.stderr)
@@ -244,8 +267,45 @@ def _keep(subject: Any, folder: Path, train: bool) -> None:
         subject.save(folder / MODEL)
 
 
+def _proofs(
+    extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
+) -> list[Proof]:
+    from hornbook.oracles.proof.certificate import PROOFS
+    from hornbook.runs.proving import prove, prover_of
+
+    rules = extractor.reading_.answers.rules
+    with progress("proving rules", len(rules)) as watch:
+        path = None if folder is None else folder / PROOFS
+        return prove(prover_of(extractor, seconds), rules, path, model, total=total, watch=watch)
+
+
+def _proof_lines(proofs: list[Proof], extractor: HornExtractor) -> list[str]:
+    """What became of each rule, as comments."""
+    told = []
+    for each in proofs:
+        told.append(f"# {extractor.say(each.rule)}: {each.verdict}")
+        if each.repair is not None and each.mended:
+            prime = "nothing to spare" if each.repair.is_prime else "perhaps with literals to spare"
+            told.append(f"#   holds for every input, {prime}: {extractor.say(each.repair.rule)}")
+    return told
+
+
+def _proof_entry(each: Proof, extractor: HornExtractor) -> dict[str, Any]:
+    from hornbook.oracles.proof.certificate import verdict_object
+
+    vocabulary = extractor.theory_.vocabulary
+    repair = each.repair if each.mended else None
+    mended = None if repair is None else verdict_object(vocabulary, repair.rule, repair.verdict)
+    return {**verdict_object(vocabulary, each.rule, each.verdict), "repaired": mended}
+
+
 def _save(
-    folder: Path, extractor: HornExtractor, table: Table, about: dict[str, Any], settings: dict[str, Any]
+    folder: Path,
+    extractor: HornExtractor,
+    table: Table,
+    about: dict[str, Any],
+    settings: dict[str, Any],
+    guarantees: Mapping[Rule, Guarantee],
 ) -> None:
     from hornbook.reports.html import to_html
     from hornbook.runs import save
@@ -260,8 +320,9 @@ def _save(
         data=(("table", table.describe()), ("SHA-256", table.checksum())),
         settings=_facts(settings),
         truth=truth,
+        guarantees=guarantees,
     )
-    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report))
+    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), guarantees)
 
 
 def _facts(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -115,9 +115,12 @@ class Rows:
 
     def describe(self) -> str:
         """The distribution in words."""
-        flipped = f", each known value flipped with probability {percent(self.flips)}" if self.flips else ""
-        if self.flips and self.groups:
-            flipped += f", the values of {len(self.groups)} groups exchanged for another row's"
+        share, count = percent(self.flips), len(self.groups)
+        flipped = f", each known value flipped with probability {share}" if self.flips else ""
+        if self.flips and sum(map(len, self.groups)) == self.literals.count:
+            flipped = f", each of {count} columns exchanged for another row's with probability {share}"
+        elif self.flips and self.groups:
+            flipped += f", the values of {count} groups exchanged for another row's"
         hidden = (
             f", each known value made unknown with probability {percent(self.missing)}"
             if self.missing

@@ -155,6 +155,7 @@ class _Run:
             heads=heads,
             min_precision=settings.min_precision,
             tries=settings.tries,
+            max_rules=settings.max_rules,
             seed=seed,
         )
         sampling = Sampling(
@@ -170,7 +171,9 @@ class _Run:
         )
         rules = RuleByRule(self.member, self.background.rules)
         links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
-        self.chain = Chain(links if guided is None else [*links, guided(self.member, margin)])
+        if guided is not None:
+            links.append(guided(self.member, margin))
+        self.chain = Chain(links, settings.shares)
         self.earlier = iter(self.trace.earlier)
         self.entry: dict[str, Any] | None = None
         self.held_out: tuple[Batch, Bools] | None = None
@@ -263,13 +266,15 @@ class _Run:
 
     def _take(self, step: Step) -> None:
         """Make the outcome of a step the theory, and measure it if it is new."""
-        if step.change is not None and step.change.added is not None:
-            assert isinstance(step.answer, Counterexample)
-            self.found_by[step.change.added] = step.answer.found_by
+        if step.change is not None and isinstance(step.answer, Counterexample):
+            self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
+            self.found_by |= {after: self.found_by[before] for before, after in step.change.refined}
         theory = step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
         if not self.frontier or theory.rules != self.theory.rules:
             self.theory = theory
-            self.frontier.append(self._point())
+            point = self._point()
+            if self.frontier[-1:] != [point]:
+                self.frontier.append(point)
 
     def _limit(self) -> str | None:
         trace = self.trace

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hornbook.distributions import Distribution
@@ -14,6 +14,12 @@ from hornbook.logic.rule import Bottom, Head
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Budget
+
+SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "guided": 0.25}
+"""Half of the queries are answered from the pool; fresh samples keep it from being learned by heart.
+
+Rule by rule is asked only when the pool has nothing: its question is decisive late in a run.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,15 @@ class Settings:
     min_precision
         The share of what a rule newly rejects that the model must reject too. It trades the
         number and the length of rules for fidelity.
+    shares
+        By name, the share of the equivalence queries that an oracle may answer before the others
+        are asked; see `hornbook.oracles.chain`.
     pool
         How many labelled samples rules are weighed by from the start.
     tries
         How many rules are tried for each counterexample.
+    max_rules
+        How many rules there may be, the background aside; past that the least useful ones go.
     evaluation
         How many labelled samples are held out: every hypothesis and every rule is measured on
         them, and no rule is ever weighed by them.
@@ -49,8 +60,10 @@ class Settings:
     epsilon: float = 0.1
     delta: float = 0.1
     min_precision: float = 0.9
+    shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
     pool: int = 1 << 17
-    tries: int = 8
+    tries: int = 4
+    max_rules: int = 100
     evaluation: int = 1 << 16
     coherence: int = 512
     seed: int = 0
@@ -58,7 +71,14 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.min_precision <= 1:
             raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
-        for name, least in (("pool", 1), ("tries", 1), ("evaluation", 1), ("coherence", 0), ("seed", 0)):
+        for name, least in (
+            ("pool", 1),
+            ("tries", 1),
+            ("max_rules", 1),
+            ("evaluation", 1),
+            ("coherence", 0),
+            ("seed", 0),
+        ):
             if getattr(self, name) < least:
                 raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
 

@@ -4,8 +4,9 @@ A term is grown from the literals of one rejected item. Each step takes the lite
 furthest towards a valid rule for the least coverage lost; then every literal that turns out
 superfluous is dropped again, the one that costs most coverage first.
 
-What a term is worth is the rejected items that it newly covers, less four times the accepted
-ones: what is missed other rules may still cover, what is wronged stays wrong.
+What a term is worth is the rejected items that it newly covers, less the accepted ones. A term
+that is part of a hypothesis can be refined: given all the others, literals are dropped, added and
+exchanged while that makes it worth more.
 
 A term is valid if the teacher rejects it as a question, all else unknown, and if of the pool's
 items that it newly covers at least a share `min_precision` are rejected ones.
@@ -13,7 +14,6 @@ items that it newly covers at least a share `min_precision` are rejected ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -21,16 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.pool import Pool, Side, count
+from hornbook.learners.together import Asking
 from hornbook.logic.bits import Bools, Words
 
 Term: TypeAlias = NDArray[np.intp]
 Count = TypeVar("Count", int, NDArray[np.int64])
-Margins: TypeAlias = Callable[[Bools], NDArray[np.floating]]
-"""Asks about terms, the rows of a (k, 2n) matrix: negative where the teacher rejects."""
-
-COST_OF_HARM = 4
-"""How many rejected items must be covered to make up for one accepted item."""
-
 COST_OF_A_LITERAL = 0.02
 """What a literal costs a reader, in units of the logarithm of coverage."""
 
@@ -105,43 +100,48 @@ class Growth:
 
 @dataclass(frozen=True)
 class Search:
-    """Looks for valid terms."""
+    """Looks for valid terms; each way to look is a generator that asks, see `learners.together`."""
 
     pool: Pool
-    margins: Margins
     min_precision: float
 
-    def prime(self, seed: Term, fixed: Term) -> Term | None:
+    def prime(self, seed: Term, fixed: Term) -> Asking[Term | None]:
         """A valid term of literals of the seed, the fixed ones among them, or None."""
-        grown = self.grow(seed, fixed)
-        return None if grown is None else self.shrink(grown, fixed)
+        grown = yield from self.grow(seed, fixed)
+        return None if grown is None else (yield from self.shrink(grown, fixed))
 
-    def grow(self, seed: Term, fixed: Term) -> Term | None:
+    def grow(self, seed: Term, fixed: Term) -> Asking[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
+        margin, whole = yield np.concatenate([self._rows(fixed), self._rows(seed)])
+        if whole >= 0:
+            return None
         now = Growth(
             fixed,
             np.flatnonzero(~np.isin(seed, fixed)),
             View.of(self.pool.rejected, seed, fixed),
             View.of(self.pool.accepted, seed, fixed),
-            self._ask(fixed),
+            float(margin),
         )
         scale = 0.1 * abs(now.margin) + 1e-9
         while not self._valid(now):
             if not len(now.free):
                 return None
-            margins = self._ask_with(now.term, seed[now.free])
+            margins = yield self._rows(now.term, seed[now.free], True)
             best = int(np.argmax(self._progress(now, margins, scale)))
             now = now.plus(best, seed[now.free[best]], float(margins[best]))
         while now.harm and len(now.free):
             worths = worth(now.gains(), now.harms())
             best = int(np.argmax(worths))
-            further = np.append(now.term, seed[now.free[best]])
-            if worths[best] <= worth(now.gain, now.harm) or (margin := self._ask(further)) >= 0:
+            if worths[best] <= worth(now.gain, now.harm):
                 break
-            now = now.plus(best, further[-1], margin)
+            further = np.append(now.term, seed[now.free[best]])
+            (margin,) = yield self._rows(further)
+            if margin >= 0:
+                break
+            now = now.plus(best, further[-1], float(margin))
         return now.term
 
-    def shrink(self, term: Term, fixed: Term) -> Term:
+    def shrink(self, term: Term, fixed: Term) -> Asking[Term]:
         """Drop literals, the one first that leaves the best rule, while the rule gets no worse."""
         rejected, accepted = self.pool.rejected, self.pool.accepted
         while len(droppable := np.flatnonzero(~np.isin(term, fixed))):
@@ -149,11 +149,54 @@ class Search:
             harms = count(all_but_one(accepted.rows[term], accepted.open)[droppable])
             kept = worth(*(count(side.meeting(term) & side.open) for side in (rejected, accepted)))
             valid = self.is_precise(gains, harms) & (worth(gains, harms) >= kept)
-            valid[valid] = self._ask_without(term, term[droppable[valid]]) < 0
+            if not valid.any():
+                return term
+            valid[valid] = (yield self._rows(term, term[droppable[valid]], False)) < 0
             if not valid.any():
                 return term
             term = np.delete(term, droppable[np.argmax(np.where(valid, worth(gains, harms), -np.inf))])
         return term
+
+    def refine(self, term: Term, fixed: Term) -> Asking[Term]:
+        """Drop, add or exchange a literal while that makes the rule worth more, or shorter for nothing.
+
+        Here a term must be precise on all that it covers, as others may cover the same.
+        """
+        while options := self._options(term, fixed):
+            rejected = (yield np.concatenate([self._rows(option) for option in options])) < 0
+            possible = (option for option, no in zip(options, rejected, strict=True) if no)
+            better = next(filter(self._is_precise_throughout, possible), None)
+            if better is None:
+                return term
+            term = better
+        return term
+
+    def _options(self, term: Term, fixed: Term) -> list[Term]:
+        """The terms worth more that one literal less, more or other makes, the best first."""
+        sides, width = (self.pool.rejected, self.pool.accepted), len(self.pool.vocabulary)
+        without = [all_but_one(side.rows[term], side.open) for side in sides]
+        met = [side.meeting(term) & side.open for side in sides]
+        now = worth(*(int(count(words)) for words in met))
+        more = worth(*(counts_with(side.rows[:width], words) for side, words in zip(sides, met, strict=True)))
+        options = [(float(more.max()), np.append(term, np.argmax(more)))]
+        for at in np.flatnonzero(~np.isin(term, fixed)).tolist():
+            rest = np.delete(term, at)
+            less = worth(*(int(count(words[at])) for words in without))
+            options.append((less + 0.5, rest))  # of two that are worth the same, the shorter
+            other = worth(
+                *(
+                    counts_with(side.rows[:width], words[at])
+                    for side, words in zip(sides, without, strict=True)
+                )
+            )
+            options.append((float(other.max()), np.append(rest, np.argmax(other))))
+        least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
+        better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
+        return [option for _, option in better]
+
+    def _is_precise_throughout(self, term: Term) -> bool:
+        gain, harm = (int(count(side.meeting(term))) for side in (self.pool.rejected, self.pool.accepted))
+        return bool(self.is_precise(gain, harm))
 
     def _valid(self, now: Growth) -> bool:
         return now.margin < 0 and bool(self.is_precise(now.gain, now.harm))
@@ -173,30 +216,20 @@ class Search:
         """Whether enough of what is newly covered is rejected."""
         return np.asarray(harm <= (1 - self.min_precision) * (np.asarray(gain) + harm))
 
-    def _ask(self, term: Term) -> float:
-        return float(self.margins(self._row(term)[None, :])[0])
-
-    def _ask_with(self, term: Term, literals: Term) -> NDArray[np.floating]:
-        """The margins of the term with one more literal, for each of several."""
-        rows = np.repeat(self._row(term)[None, :], len(literals), axis=0)
-        rows[np.arange(len(literals)), literals] = True
-        return self.margins(rows)
-
-    def _ask_without(self, term: Term, literals: Term) -> NDArray[np.floating]:
-        """The margins of the term without one literal, for each of several."""
-        rows = np.repeat(self._row(term)[None, :], len(literals), axis=0)
-        rows[np.arange(len(literals)), literals] = False
-        return self.margins(rows)
-
-    def _row(self, term: Term) -> Bools:
-        row = np.zeros(2 * len(self.pool.vocabulary), np.bool_)
-        row[term] = True
-        return row
+    def _rows(self, term: Term, literals: Term | None = None, value: bool = True) -> Bools:
+        """Questions: the term, or the term with one literal more (or less) for each of several."""
+        row = np.zeros((1, 2 * len(self.pool.vocabulary)), np.bool_)
+        row[0, term] = True
+        if literals is None:
+            return row
+        rows = np.repeat(row, len(literals), axis=0)
+        rows[np.arange(len(literals)), literals] = value
+        return rows
 
 
 def worth(gain: Count, harm: Count) -> Count:
     """What covering so many rejected and accepted items is worth."""
-    return gain - COST_OF_HARM * harm
+    return gain - harm
 
 
 def all_but_one(rows: Words, start: Words) -> Words:
@@ -211,3 +244,9 @@ def all_but_one(rows: Words, start: Words) -> Words:
         without[at] &= below
         below = below & rows[at]
     return without
+
+
+def counts_with(rows: Words, met: Words) -> NDArray[np.int64]:
+    """How many of the items met have each of the literals."""
+    alive = np.flatnonzero(met)
+    return count(rows[:, alive] & met[alive])

@@ -6,6 +6,9 @@ term is a set of literals; an item meets it if it has them all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,28 +56,48 @@ class Pool:
     Of the variables of a group at most one is true, in items that are made to meet a term too.
     """
 
-    def __init__(self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 18) -> None:
+    def __init__(self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 17) -> None:
         self.vocabulary = vocabulary
         self.groups = groups
         self.limit = limit
         self.rejected = Side(vocabulary)
         self.accepted = Side(vocabulary)
         self._given_up: list[NDArray[np.intp]] = []
+        self._judged: HornTheory | None = None
 
     def add(self, batch: Batch, accepted: Bools) -> None:
         """Remember labelled items."""
+        self._judged = None
         self.rejected.add(batch[~accepted], self.limit)
         self.accepted.add(batch[accepted], self.limit)
 
     def judge(self, hypothesis: HornTheory) -> None:
         """Find which items are open under a hypothesis."""
+        if hypothesis is self._judged:
+            return
+        self._judged = hypothesis
         self.rejected.close(~hypothesis.satisfied_by(self.rejected.batch))
         self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
         for term in self._given_up:
             self.rejected.open &= ~self.rejected.meeting(term)
 
+    def close(self, term: NDArray[np.intp]) -> None:
+        """Count the items that meet a term as judged: a rule is to reject them."""
+        self._judged = None
+        for side in (self.rejected, self.accepted):
+            side.open = side.open & ~side.meeting(term)
+
+    @contextmanager
+    def reopened(self, rejected: Words, accepted: Words) -> Iterator[None]:
+        """For a while, some items are open that a hypothesis rejects."""
+        before = self.rejected.open, self.accepted.open
+        self.rejected.open, self.accepted.open = before[0] | rejected, before[1] | accepted
+        yield
+        self.rejected.open, self.accepted.open = before
+
     def give_up(self, item: Interpretation) -> None:
         """Stop offering an item, and items that say the same and more, as counterexamples."""
+        self._judged = None
         self._given_up.append(literals(item, len(self.vocabulary)))
 
     def missed(self) -> NDArray[np.intp]:

@@ -1,14 +1,16 @@
 """Learning from a model: LRN* whose antecedents are prime bodies, for teachers that need not be Horn.
 
 As in LRN*, a negative counterexample becomes a rule and the hypothesis is asked about again.
-Two things differ. The antecedent is not the counterexample closed under the hypothesis but the
-most useful prime body inside it, weighed by a pool of labelled items. And a positive
-counterexample, which only a teacher that is not coherent can cause, refutes a rule.
+Three things differ. The antecedent is not the counterexample closed under the hypothesis but the
+most useful prime body inside it, weighed by a pool of labelled items. With each counterexample
+some earlier rules are refined as well: given all the others, which literals serve best? And a
+positive counterexample, which only a teacher that is not coherent can cause, refutes a rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +18,9 @@ from numpy.typing import NDArray
 
 from hornbook.learners.blame import blame
 from hornbook.learners.body import Search, Term, worth
+from hornbook.learners.contribution import Cover
 from hornbook.learners.pool import Pool, count, literals, said
+from hornbook.learners.together import Asking, together
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -34,6 +38,9 @@ LARGEST_MARGIN = 1e30
 
 TRIALS = 4
 """How often a term is sought anew after it failed its trial."""
+
+REFINED = 5
+"""Rules that are refined with each counterexample, in turn."""
 
 Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
 
@@ -69,7 +76,9 @@ class Reviser:
         values give fewer and shorter rules, 1 gives rules that no pooled item contradicts.
     tries
         How many rules are tried for each counterexample, from it and from other open items;
-        the most useful one is taken.
+        those are taken that are useful beside each other.
+    max_rules
+        How many rules there may be; past that the least useful ones go.
     seed
         Chooses the other items, for each counterexample anew.
 
@@ -84,7 +93,8 @@ class Reviser:
         background: HornTheory,
         heads: Sequence[Head] | None = None,
         min_precision: float = 0.9,
-        tries: int = 8,
+        tries: int = 4,
+        max_rules: int = 100,
         seed: int = 0,
     ) -> None:
         self.member = member
@@ -95,14 +105,15 @@ class Reviser:
         self.heads: Sequence[Head] = (BOTTOM, *unpaired) if heads is None else heads
         self.background = frozenset(background)
         self.tries = tries
+        self.max_rules = max_rules
         self.seed = seed
         self.calls = 0
         self.failed: list[Interpretation] = []
-        self.search = Search(pool, self._margins, min_precision)
+        self.search = Search(pool, min_precision)
         self.refuted: dict[Rule, Interpretation] = {}
 
     def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
-        """Add the best rule found, or refute the one to blame, or give the counterexample up."""
+        """Add the rules found, or refute the one to blame, or give the counterexample up."""
         self.calls += 1
         self.failed = []
         self.pool.judge(h)
@@ -113,11 +124,19 @@ class Reviser:
             others, min(self.tries - 1, len(others)), replace=False
         )
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
-        found = [rule for seed in seeds if (rule := self._rule(seed, h)) and rule not in self.refuted]
-        if found:
-            return Change(added=max(found, key=self._worth), failed=tuple(self.failed))
+        added = self._useful(self._found(seeds, h), h)
+        removed = self._superfluous(h, added)
+        refined = self._refined([rule for rule in h if rule not in self.background | removed], added)
+        change = Change(
+            tuple(rule for rule in added if rule not in removed),
+            tuple(rule for rule in h if rule in removed),
+            refined,
+            failed=tuple(self.failed),
+        )
+        if not change.is_idle:
+            return change
         self.pool.give_up(answer.interpretation)
-        return Change(given_up=answer.interpretation, failed=tuple(self.failed))
+        return replace(change, given_up=answer.interpretation)
 
     def recall(self, answer: Counterexample, change: Change) -> None:
         """Take up what an earlier run made of a counterexample."""
@@ -128,22 +147,84 @@ class Reviser:
             self._remember_accepted(answer.interpretation)
         elif change.given_up is not None:
             self.pool.give_up(change.given_up)
-        if change.removed is not None and change.witness is not None:
-            self.refuted[change.removed] = change.witness
+        if change.witness is not None:
+            self.refuted |= dict.fromkeys(change.removed, change.witness)
 
-    def _rule(self, seed: Interpretation, h: HornTheory) -> Rule | None:
-        """A rule with a prime body that rejects the seed, and that stands its trial."""
-        for zero in self._zeros(seed):
+    def _found(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
+        """Rules with prime bodies that reject the seeds, and that stand their trial."""
+        rules: list[Rule] = []
+        for _ in range(TRIALS):
+            terms = together([self._search(seed) for seed in seeds], self._margins)
+            failing = []
+            for seed, term in zip(seeds, terms, strict=True):
+                if term is not None and self._stands_trial(term):
+                    rules.append(self._as_rule(term))
+                elif term is not None:
+                    self.failed.append(said(term, len(self.pool.vocabulary)))
+                    failing.append(seed)
+            if not failing:
+                break
+            seeds = failing
+            self.pool.judge(h)
+        return [rule for rule in dict.fromkeys(rules) if rule not in {*self.refuted, *h}]
+
+    def _search(self, seed: Interpretation) -> Asking[Term | None]:
+        """The first valid term, by the preference of heads, that rejects a seed."""
+        zeros = [self._zero(head) for head in self.heads if head is BOTTOM or head in seed.false]
+        for zero in zeros:
             known = np.array(sorted({*seed.true, *zero}), np.intp)
-            for _ in range(TRIALS):
-                term = self.search.prime(known, np.array(zero, np.intp))
-                if term is None:
-                    break
-                if self._stands_trial(term):
-                    return self._as_rule(term)
-                self.failed.append(said(term, len(self.pool.vocabulary)))
-                self.pool.judge(h)
+            term = yield from self.search.prime(known, np.array(zero, np.intp))
+            if term is not None:
+                return term
         return None
+
+    def _useful(self, rules: list[Rule], h: HornTheory) -> list[Rule]:
+        """The rules worth having beside each other and the hypothesis, the best first."""
+        chosen: list[Rule] = []
+        while rules:
+            best = max(rules, key=self._worth)
+            if chosen and self._worth(best) <= 0:
+                break
+            rules.remove(best)
+            if not HornTheory(h.vocabulary, (*h, *chosen)).entails(best):
+                chosen.append(best)
+            self.pool.close(self._term(best))
+        return chosen
+
+    def _superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
+        """The rules that have to go: those that do more harm than good, and the least useful of too many."""
+        rules = [*(rule for rule in h if rule not in self.background), *added]
+        removed: set[Rule] = set()
+        while rules:
+            worths = worth(*Cover(self.pool, map(self._term, rules)).contributions())
+            least = int(np.argmin(worths))
+            if worths[least] >= 0 and len(rules) <= self.max_rules:
+                break
+            removed.add(rules.pop(least))
+        return frozenset(removed)
+
+    def _refined(self, rules: list[Rule], added: Sequence[Rule]) -> tuple[tuple[Rule, Rule], ...]:
+        """Some of the rules, whose turn it is, each with what it becomes given all the others."""
+        if not rules:
+            return ()
+        cover = Cover(self.pool, map(self._term, [*rules, *added]))
+        first = (self.calls * REFINED) % len(rules)
+        refined: dict[Rule, Rule] = {}
+        for at in sorted({(first + turn) % len(rules) for turn in range(REFINED)}):
+            before = rules[at]
+            zero = np.array(self._zero(before.head), np.intp)
+            with self.pool.reopened(*cover.alone(at)):
+                (term,) = together([self.search.refine(self._term(before), zero)], self._margins)
+            after = self._as_rule(term)
+            taken = {*rules, *added, *refined.values(), *self.refuted}
+            if after in taken:
+                continue
+            if not self._stands_trial(term):
+                self.failed.append(said(term, len(self.pool.vocabulary)))
+                break  # the pool is another now
+            refined[before] = after
+            cover.replace(at, term)
+        return tuple(refined.items())
 
     def _stands_trial(self, term: Term) -> bool:
         """Whether the teacher rejects enough items made to meet a term; if not, they are remembered."""
@@ -159,16 +240,6 @@ class Reviser:
         if self.search.min_precision == 1:
             return self.pool.accepted_nearest(term, TRIAL_SIZE)
         return self.pool.typical(term, TRIAL_SIZE)
-
-    def _zeros(self, seed: Interpretation) -> list[tuple[int, ...]]:
-        """The ways to say which head is false that leave the seed rejected; () says nothing, for ⊥."""
-        zeros = [self._zero(head) for head in self.heads if head is BOTTOM or head in seed.false]
-        rows = np.zeros((len(zeros), 2 * len(self.pool.vocabulary)), np.bool_)
-        rows[:, list(seed.true)] = True
-        for row, zero in zip(rows, zeros, strict=True):
-            row[list(zero)] = True
-        rejected = self._margins(rows) < 0
-        return [zero for zero, possible in zip(zeros, rejected, strict=True) if possible]
 
     def _zero(self, head: Head) -> tuple[int, ...]:
         """The literal that says that a head is false, its dual if it has one; none for ⊥."""
@@ -208,7 +279,7 @@ class Reviser:
         if rule in self.background or self.search.is_precise(gain, harm):
             return Change(given_up=witness)
         self.refuted[rule] = witness
-        return Change(removed=rule, witness=witness)
+        return Change(removed=(rule,), witness=witness)
 
     def _remember_accepted(self, item: Interpretation) -> None:
         self.pool.add(Batch.from_interpretations([item], self.pool.vocabulary), np.ones(1, np.bool_))

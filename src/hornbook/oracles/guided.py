@@ -156,9 +156,10 @@ class Guided:
             del self._stored[next(iter(self._stored))]
 
     def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Take up a counterexample that this oracle found in an earlier run."""
-        (self.queries,) = found.at
-        self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))
+        """Take note of a search in an earlier run, and of what it found, if it did."""
+        self.queries += 1
+        if found.found_by == self.name:
+            self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))
 
     def _sources(self, hypothesis: HornTheory) -> list[Distribution]:
         if not violations(hypothesis, self.groups):

@@ -32,6 +32,8 @@ from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
+from hornbook.oracles.proof.certificate import PROOFS
+from hornbook.queries import Guarantee
 from hornbook.reports.content import ReportedRule
 
 CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
@@ -135,7 +137,7 @@ def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     ready(folder)
     if (folder / CONFIG).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG), config)
-    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE] if force else [])):
+    for name in (RULES, TEXT, METRICS, REPORT, PROOFS, *([TRACE] if force else [])):
         (folder / name).unlink(missing_ok=True)
     _write(folder / CONFIG, _json(config))
 
@@ -155,30 +157,39 @@ def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str,
         )
 
 
-def save(folder: Path, reading: Reading, groups: Groups, report: str) -> None:
+def save(
+    folder: Path,
+    reading: Reading,
+    groups: Groups,
+    report: str,
+    guarantees: Mapping[Rule, Guarantee] | None = None,
+) -> None:
     """Write down what was read; the metrics last, for they say that all the rest is there."""
     answers = reading.answers
     text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
     if answers.card is not None:
         text = "".join(f"# {line}\n" for line in str(answers.card).splitlines())
-    _write(folder / RULES, _json(rules_object(reading, groups)))
+    _write(folder / RULES, _json(rules_object(reading, groups, guarantees)))
     _write(folder / TEXT, text)
     _write(folder / REPORT, report)
     _write(folder / METRICS, _json(metrics_object(reading)))
 
 
-def rules_object(reading: Reading, groups: Groups) -> dict[str, Any]:
+def rules_object(
+    reading: Reading, groups: Groups, guarantees: Mapping[Rule, Guarantee] | None = None
+) -> dict[str, Any]:
     """The rules and what they are worth, ready for JSON; a card by its lines, not by rules that count."""
     answers = reading.answers.uncounted()
     vocabulary = answers.theory.vocabulary
     worth = {found.rule: found for found in reading.rules}
+    proved = guarantees or {}
     return {
         "vocabulary": list(vocabulary.names),
         "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
         "labels": list(answers.labels),
         "default": None if answers.default == FREE else answers.literals[answers.default],
         "groups": [list(vocabulary.named(group)) for group in groups],
-        "rules": [_rule(vocabulary, rule, worth.get(rule)) for rule in answers.rules],
+        "rules": [_rule(vocabulary, rule, worth.get(rule), proved.get(rule)) for rule in answers.rules],
         "background": [rule_object(vocabulary, rule) for rule in answers.background],
         "card": _card(reading.answers.card),
     }
@@ -235,11 +246,13 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _rule(vocabulary: Vocabulary, rule: Rule, worth: RuleStatistics | None) -> dict[str, Any]:
+def _rule(
+    vocabulary: Vocabulary, rule: Rule, worth: RuleStatistics | None, guarantee: Guarantee | None
+) -> dict[str, Any]:
     measured = {
         "support": None if worth is None else share_object(worth.support),
         "precision": None if worth is None else share_object(worth.precision),
-        "guarantee": None,
+        "guarantee": None if guarantee is None else {"kind": guarantee.kind, "says": str(guarantee)},
     }
     return {**rule_object(vocabulary, rule), **measured}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from hornbook.extraction import Point
 from hornbook.extractor import HornExtractor
 from hornbook.extractor.subject import Subject, said
 from hornbook.intervals import Share
-from hornbook.queries import Budget
+from hornbook.logic.rule import Rule
+from hornbook.queries import Budget, Guarantee
 from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
 
 DIFFERENCES = 10
@@ -28,6 +29,7 @@ def report_of(
     data: Facts = (),
     settings: Facts = (),
     truth: Any = None,
+    guarantees: Mapping[Rule, Guarantee] | None = None,
 ) -> Report:
     """What an extractor has to say about the table that it was fitted to.
 
@@ -41,6 +43,8 @@ def report_of(
         What the model is, what it was asked about, and how.
     truth
         The true class of each row, as 0 and 1, where it is known.
+    guarantees
+        What was proved of rules.
 
     """
     reading, reader = extractor.reading_, extractor.reader_
@@ -59,7 +63,7 @@ def report_of(
         title=f"What {extractor.subjects_[0].predictor.name} says about {subject}",
         background=answers.uncounted().background,
         card=answers.card,
-        rules=tuple(reported(extractor)),
+        rules=tuple(reported(extractor, guarantees or {})),
         guarantee=worst.guarantee,
         fidelity=faithfulness.agreement,
         stop_reason=reading.stop_reason,
@@ -91,10 +95,12 @@ def report_of(
     )
 
 
-def reported(extractor: HornExtractor) -> Iterator[ReportedRule]:
+def reported(
+    extractor: HornExtractor, guarantees: Mapping[Rule, Guarantee] | None = None
+) -> Iterator[ReportedRule]:
     """The rules and what each is worth."""
     for found in extractor.reading_.rules:
-        yield ReportedRule(found.rule, found.support, found.precision)
+        yield ReportedRule(found.rule, found.support, found.precision, (guarantees or {}).get(found.rule))
 
 
 def _contradicted(told: Any, truth: Any) -> Share:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,8 +43,8 @@ class Prime:
 
     @property
     def is_prime(self) -> bool:
-        """Whether the rule is proved, and proved to be prime."""
-        return self.verdict.status == "proved" and not self.open
+        """Whether the rule is proved, and every literal is proved to be needed."""
+        return self.verdict.status == "proved" and self.rule.body == set(self.needed)
 
 
 def shrunk(prover: Prover, rule: Rule, order: Iterable[int] | None = None) -> Prime:
@@ -91,18 +91,22 @@ def repaired(prover: Prover, rule: Rule) -> Prime:
     answers = [verdict]
     goal = _rejected(prover, rule)
     added: list[int] = []
+    last = verdict.witness
     while verdict.witness is not None and goal is not None:
         literal = _against(prover, rule, goal, verdict.witness)
         if literal is None:
             break
         added.append(literal)
+        last = verdict.witness
         rule = Rule({*rule.body, literal}, rule.head)
         verdict = prover.rule(rule)
         answers.append(verdict)
     if verdict.status != "proved":
         return Prime(rule, verdict, questions=tuple(answers))
-    spare = shrunk(prover, rule, added[:-1])  # the last one was needed
-    return Prime(spare.rule, spare.verdict, spare.needed, spare.open, (*answers, *spare.questions))
+    spare = shrunk(prover, rule, [*added[:-1], *sorted(rule.body - set(added))])
+    # without the literal that was added last the rule was refuted
+    needed = {**spare.needed, **({added[-1]: last} if added and last is not None else {})}
+    return replace(spare, needed=needed, questions=(*answers, *spare.questions))
 
 
 def _rejected(prover: Prover, rule: Rule) -> States | None:
