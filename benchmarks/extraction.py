@@ -10,6 +10,7 @@ the same fresh sample. Without --data the synthetic cohort is used.
 
 import argparse
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from hornbook.intervals import Share
 from hornbook.learners.shrink import Shrink, shrink_one_zero
 from hornbook.oracles.guided import Guided
 from hornbook.queries import Budget, Membership
+from hornbook.traces import Trace
 
 NET = NETS[0][0]
 SAMPLE, FRESH = 708_344, 1 << 18
@@ -44,6 +46,7 @@ class Row:
     equivalence_queries: int
     membership_queries: int
     seconds: float
+    answered: str = ""
 
 
 class Timed:
@@ -103,7 +106,14 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Row:
         len(found.trace.entries),
         found.membership_queries,
         time.perf_counter() - start,
+        ", ".join(f"{name} {times}" for name, times in answerers(found.trace).items()),
     )
+
+
+def answerers(trace: Trace) -> Counter[str]:
+    """How many equivalence queries each oracle answered."""
+    found = (entry["counterexample"] for entry in trace.entries if "counterexample" in entry)
+    return Counter(counterexample["found_by"] for counterexample in found)
 
 
 def trees(task: Task, network: Timed, labels: int, seed: int) -> list[Row]:
@@ -160,7 +170,9 @@ def main() -> None:
 def show(seed: int, rows: list[Row], shares: dict[str, Share], title: str) -> None:
     """Print the rows."""
     said = Table(title=f"network of seed {seed} on {title}; it differs from T on {shares['nn_t']}")
-    columns = ("method", "disagreement", "rules", "mean body", "equivalence", "membership", "seconds")
+    columns = (
+        "method", "disagreement", "rules", "mean body", "equivalence", "answered by", "membership", "seconds"
+    )  # fmt: skip
     for column in columns:
         said.add_column(column)
     for row in rows:
@@ -171,10 +183,11 @@ def show(seed: int, rows: list[Row], shares: dict[str, Share], title: str) -> No
             f"{row.rules:,}",
             f"{row.mean_body:.1f}",
             str(row.equivalence_queries),
+            row.answered,
             f"{row.membership_queries:,}",
             f"{row.seconds:.1f}",
         )
-    Console(width=130).print(said)
+    Console(width=150).print(said)
 
 
 if __name__ == "__main__":

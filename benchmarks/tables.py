@@ -108,6 +108,7 @@ def main() -> None:
                 command = [sys.executable, __file__, "--measure", str(path)]
                 found = json.loads(subprocess.check_output(command))
                 assert found["rows"] == rows
+                print(f"{kind}, {rows:,} rows: {found}", file=sys.stderr)
                 shown.add_row(
                     kind,
                     f"{rows:,}",

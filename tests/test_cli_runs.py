@@ -51,6 +51,16 @@ def test_text_is_the_theory_again(hornbook, runs):
     assert "or more → virginica" in hornbook("show", runs / "card").stdout
 
 
+def test_a_card_that_is_read_back_has_the_points_that_were_reported(runs):
+    card = Run.load(runs / "card").answers.card
+    page = (runs / "card" / "report.html").read_text("utf-8")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    lines = json.loads(data)["card"]["lines"]
+    kept = [(item.points, item.if_unknown) for item in card.items]
+    assert kept == [(line["points"], line["unknown"]) for line in lines]
+    assert any(unknown for _, unknown in kept)
+
+
 @pytest.mark.parametrize("form", ["rules", "card"])
 def test_every_format_says_the_same(hornbook, runs, form):
     formats = ("json", "csv", "prolog", "dimacs", "sympy", "python", "sql", "html", "latex")

@@ -87,10 +87,11 @@ def _csv(run: Run, background: bool) -> str:
     answers, table = run.answers, io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     if answers.card is not None:
-        writer.writerow(["points", "if", "in words"])
+        writer.writerow(["points", "if_unknown", "if", "in words"])
         for item in answers.card.items:
             names = answers.card.vocabulary.named(item.body)
-            writer.writerow([item.points, " & ".join(names), " and ".join(map(run.describe, names))])
+            points = (item.points, item.if_unknown)
+            writer.writerow([*points, " & ".join(names), " and ".join(map(run.describe, names))])
         return table.getvalue()
     writer.writerow(["if", "then", "in words", "applies_to", "right_on"])
     worth = {reported.rule: reported for reported in run.rules}

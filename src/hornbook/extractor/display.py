@@ -70,11 +70,12 @@ def table(answers: Answers, rules: Iterable[Measured], title: str, describe: Des
 
     shown = Table(title=plain(title), title_justify="left")
     if answers.card is not None:
-        for heading in ("points", "if"):
-            shown.add_column(heading, justify="right" if heading == "points" else "left")
+        for heading in ("points", "unknown", "if"):
+            shown.add_column(heading, justify="left" if heading == "if" else "right")
         for item in answers.card.items:
             named = answers.card.vocabulary.named(item.body)
-            shown.add_row(f"{item.points:+d}", plain(" and ".join(map(describe, named))))
+            points = (f"{points:+d}" for points in (item.points, item.if_unknown))
+            shown.add_row(*points, plain(" and ".join(map(describe, named))))
         shown.caption = plain(str(answers.card).splitlines()[-1])
         return shown
     for heading in HEADINGS:

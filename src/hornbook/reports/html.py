@@ -142,7 +142,9 @@ def _lead(report: Report) -> str:
     if report.card is not None:
         return "A card with points that adds up to what the model decides."
     count = len(report.rules)
-    about = " and ".join(report.say(v) for v in report.background.vocabulary.variables(report.labels))
+    vocabulary = report.background.vocabulary
+    *others, last = [report.say(vocabulary.index(label)) for label in report.labels] or [""]
+    about = f"{', '.join(others)} or {last}" if others else last
     rules = f"{count:,} {'rule' if count == 1 else 'rules'}"
     return (
         f"{rules} that say when the model decides for {about}." if about else f"{rules} that the model obeys."

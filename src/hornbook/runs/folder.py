@@ -269,7 +269,14 @@ def _reported(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]
 def _card(card: Card | None) -> dict[str, Any] | None:
     if card is None:
         return None
-    items = [{"body": list(card.vocabulary.named(item.body)), "points": item.points} for item in card.items]
+    items = [
+        {
+            "body": list(card.vocabulary.named(item.body)),
+            "points": item.points,
+            "if_unknown": item.if_unknown,
+        }
+        for item in card.items
+    ]
     return {
         "label": card.label,
         "items": items,
@@ -285,7 +292,9 @@ def _read_card(kept: Mapping[str, Any], vocabulary: Vocabulary, labels: Sequence
     names = [name for name in vocabulary if name not in heads]
     duals = {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs}
     features = Vocabulary(names, {name: dual for name, dual in duals.items() if name not in heads})
-    items = tuple(Item(features.variables(item["body"]), item["points"]) for item in kept["items"])
+    items = tuple(
+        Item(features.variables(item["body"]), item["points"], item["if_unknown"]) for item in kept["items"]
+    )
     return Card(features, label, items, kept["threshold"])
 
 
