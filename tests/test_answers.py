@@ -94,6 +94,11 @@ def test_what_is_open_or_contradictory_is_said():
     )
     broken = explain(BACKGROUND, Interpretation(frozenset({2, 5})), [ILL, NOT_ILL])
     assert broken.conclusion is BOTTOM and "contradict" in str(broken)
+    rules = HornTheory.parse("a & b -> c")
+    judged = Answers(rules, HornTheory(rules.vocabulary))
+    assert str(judged.explain(Interpretation(frozenset({0, 1})))) == "accepted: the facts break no rule"
+    broken = judged.explain(Interpretation(frozenset({0, 1}), frozenset({2})))
+    assert str(broken).startswith("c: it is known to be false\n") and broken.to_object()["contradiction"]
     always = HornTheory(VOCABULARY, [Rule((), ILL)])
     assert "nothing would undo it" in str(explain(always, Interpretation(frozenset()), [ILL, NOT_ILL]))
 

@@ -15,10 +15,11 @@ from commands import is_one_line, runner
 
 from hornbook import HornTheory, __version__
 from hornbook.cli import main
+from hornbook.cli.app import app
 from hornbook.runs import Run
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ["check", "compare", "datasets", "explain", "extract", "learn", "random", "show"]
+COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
 
 
 @pytest.fixture
@@ -154,11 +155,8 @@ def test_every_command_is_documented_with_examples(hornbook):
         assert command == "random" or "--json" in text
 
 
-def test_all_commands_are_known_here(hornbook):
-    from hornbook.cli.app import app
-
-    named = {entry.name or entry.callback.__name__ for entry in app.registered_commands}
-    assert named >= set(COMMANDS) and all(hornbook(name, "--help").returncode == 0 for name in named)
+def test_all_commands_are_here(hornbook):
+    assert set(COMMANDS) >= {"check", "compare", "datasets", "explain", "extract", "learn", "random", "show"}
     assert hornbook("--version").stdout == f"hornbook {__version__}\n"
 
 

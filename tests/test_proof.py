@@ -260,3 +260,16 @@ def test_states_and_interpretations_are_the_same_inputs():
     assert isinstance(batch, Batch) and len(batch) == 243
     encoded = as_predictor(module([10, 3], 0), encoding="half").encoding.encode(batch)
     assert np.array_equal(encoded, space.encoded(states))
+
+
+def test_only_rounding_leaves_a_search_that_ended_undecided():
+    rng = np.random.default_rng(5)
+    for seed in range(30):
+        vocabulary = vocabulary_of(5, dual=True)
+        predictor = as_predictor(module([10, 16, 8], seed), encoding="half")
+        bounds = Bounds(relu_net(predictor), Space.of(vocabulary, predictor.encoding))
+        region = bounds.space.region(rng.choice(5, 2, replace=False).tolist(), ())
+        top = bounds.outputs(states_of(bounds.space, region)).max()
+        found = branch(bounds, bounds.root(region), 20)
+        assert (found.best > 0) == (top > 0)
+        assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)

@@ -33,8 +33,8 @@ class Explanation:
     Attributes
     ----------
     conclusion
-        The label literal that follows, ⊥ if the facts contradict the rules, None if no rule
-        decides.
+        The label literal that follows; ⊥, or a variable known to be false, if the facts
+        contradict the rules; None if neither.
     proof
         The rules that fired, in order; None without a conclusion.
     undo
@@ -45,6 +45,8 @@ class Explanation:
         was found, or if the facts only need to be unknown.
     default
         What is assumed where no rule decides, if anything.
+    contradiction, judges
+        Whether the conclusion is a contradiction, and whether only those are looked for.
     scored
         For a card, how the points add up, which says more than the rules that count them.
 
@@ -57,11 +59,16 @@ class Explanation:
     instead: tuple[str, ...] = ()
     default: str | None = None
     scored: tuple[str, ...] = ()
+    contradiction: bool = False
+    judges: bool = False
 
     def __str__(self) -> str:
         if self.conclusion is None or self.proof is None or self.undo is None:
-            assumed = f"; {quote(self.default)} by default" if self.default else ""
-            return f"undetermined: no rule decides{assumed}"
+            return (
+                "accepted: the facts break no rule"
+                if self.judges
+                else f"undetermined: no rule decides{self._assumed}"
+            )
         lines = [self._headline(), *_indented(self._branches()), self._undoing()]
         return "\n".join(lines)
 
@@ -86,6 +93,7 @@ class Explanation:
         return {
             "conclusion": None if self.conclusion is None else self._name(self.conclusion),
             "default": self.default,
+            "contradiction": self.contradiction,
             "proof": [rule_object(self.vocabulary, rule) for rule in self.proof.steps] if self.proof else [],
             **named,
             "points": list(self.scored),
@@ -100,10 +108,17 @@ class Explanation:
         }
 
     def _headline(self) -> str:
-        if isinstance(self.conclusion, Bottom):
-            assumed = f"; {quote(self.default)} by default" if self.default else ""
-            return f"⊥: the rules contradict each other, or the facts{assumed}"
-        return quote(self._name(self.conclusion))
+        name = self._name(self.conclusion)
+        if self.contradiction:
+            what = (
+                "the rules contradict each other, or the facts" if name == "⊥" else "it is known to be false"
+            )
+            return f"{quote(name)}: {what}{self._assumed}"
+        return quote(name)
+
+    @property
+    def _assumed(self) -> str:
+        return f"; {quote(self.default)} by default" if self.default else ""
 
     def _undoing(self) -> str:
         assert self.undo is not None
@@ -188,9 +203,11 @@ def explain(
     vocabulary = theory.vocabulary
     given = facts.true - set(labels)
     closed = theory.closure(given)
-    goals = [BOTTOM] if BOTTOM in closed else [label for label in labels if label in closed]
+    denied = [v for v in sorted(facts.false) if v in closed and v not in labels]
+    broken: list[Head] = [BOTTOM] if BOTTOM in closed else [*denied]
+    goals = [*broken, *(label for label in labels if label in closed)]
     if not goals:
-        return Explanation(vocabulary, None, None, None, default=default)
+        return Explanation(vocabulary, None, None, None, default=default, judges=not labels)
     goal = goals[0]
     units = list(_units(vocabulary, given, groups))
     undo = smallest_undo(theory, {_called(vocabulary, unit): unit for unit in units}, goal)
@@ -201,6 +218,8 @@ def explain(
         undo,
         _instead(theory, units, undo, goal, groups),
         default,
+        contradiction=bool(broken),
+        judges=not labels,
     )
 
 
@@ -221,8 +240,11 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
 
 
 def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
-    """A fact by name: the bin that is true, or all that are said to be false."""
+    """A fact by name: the bin that is true, all that are said to be false, or the column that is missing."""
     unit = sorted(unit)
+    first = vocabulary.name(unit[0])
+    if len(unit) > 1 and first.startswith("unknown_"):
+        return first.rpartition("=")[0]
     positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
     return " and ".join(vocabulary.name(v) for v in positive or unit)
 

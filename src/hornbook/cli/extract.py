@@ -205,7 +205,7 @@ def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tupl
     with progress("training a network"):
         trained = train_classifier(binariser.batch(table.features), classes, seed)
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
-    about = {"name": "network trained here", "held_out": held_out, **trained.network.provenance}
+    about = {"name": "the network", "held_out": held_out, **trained.network.provenance}
     return about, trained.network
 
 
@@ -316,6 +316,7 @@ def _save(
     report = report_of(
         extractor,
         frame,
+        name=about["name"],
         model=_facts(about),
         data=(("table", table.describe()), ("SHA-256", table.checksum())),
         settings=_facts(settings),

@@ -439,7 +439,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed,
         )
         steps = Steps(trace, watch)
-        return Found.explained(subject.explain(reading, steps), steps.entries)
+        return Found.explained(subject.explain(reading, steps), subject, steps.entries)
 
     def _reader(self, frame: pd.DataFrame, predictors: Sequence[Predictor]) -> Reader:
         if self.binariser is not None:

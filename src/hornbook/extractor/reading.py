@@ -14,6 +14,7 @@ from hornbook.answers import FREE, Answers, united
 from hornbook.cards import Card
 from hornbook.classify import Explanation
 from hornbook.classify import Point as Weighed
+from hornbook.distributions import Distribution
 from hornbook.evaluate.rules import RuleStatistics
 from hornbook.extraction import Extraction, Point
 from hornbook.extractor.subject import Judged, Subject, said
@@ -43,6 +44,8 @@ class Found:
         What happened, an entry for each equivalence query or candidate.
     queries
         How many answers the model gave.
+    drawn_from, unknowns
+        Where samples came from, and how unknown values were answered about.
     card, default
         The score that the theory counts, if it does; the label of what it leaves open, if chosen.
     coherence
@@ -58,14 +61,14 @@ class Found:
     frontier: tuple[Weighed, ...] | tuple[Point, ...]
     steps: tuple[dict[str, Any], ...]
     queries: int
-    distribution: str
+    drawn_from: Distribution
     unknowns: str
     card: Card | None = None
     default: bool | None = None
     coherence: CoherenceReport | None = None
 
     @classmethod
-    def explained(cls, found: Explanation, steps: Sequence[dict[str, Any]]) -> Found:
+    def explained(cls, found: Explanation, subject: Subject, steps: Sequence[dict[str, Any]]) -> Found:
         """What a reader's budget allows for."""
         return cls(
             found.theory,
@@ -76,7 +79,7 @@ class Found:
             found.frontier,
             tuple(steps),
             found.queries,
-            found.distribution,
+            subject.drawn_from,
             found.unknowns,
             found.card,
             found.default,
@@ -94,10 +97,15 @@ class Found:
             found.frontier,
             tuple(found.trace.entries),
             found.membership_queries,
-            subject.teacher.distribution.describe(),
+            subject.asked_from,
             subject.teacher.describe(),
             coherence=found.coherence,
         )
+
+    @property
+    def distribution(self) -> str:
+        """Where samples came from, in words."""
+        return self.drawn_from.describe()
 
     @property
     def curve(self) -> tuple[Point, ...]:
@@ -191,7 +199,7 @@ def put_together(
 ) -> Reading:
     """The rules about all labels as one theory, measured on fresh samples."""
     source = np.random.default_rng(np.random.SeedSequence(subjects[0].seed, spawn_key=(STREAM,)))
-    chosen_by, measured_on = (subjects[0].sample(size, source) for _ in range(2))
+    chosen_by, measured_on = (found[0].drawn_from.draw(size, source) for _ in range(2))
     parts = [_answers(subject, each, chosen_by) for subject, each in zip(subjects, found, strict=True)]
     answers = parts[0]
     if len(parts) > 1:

@@ -16,13 +16,22 @@ from hornbook.answers import FREE
 from hornbook.classify import Explanation, Point, Reading, explain_classifier
 from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader
+from hornbook.distributions import Distribution
 from hornbook.extraction import Extraction, Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
 from hornbook.oracles.labels import Labels
 from hornbook.queries import Step
-from hornbook.teachers import Teacher, Unknowns, classifier_labels, classifier_teacher, judge_teacher, spoiled
+from hornbook.teachers import (
+    Teacher,
+    Unknowns,
+    classifier_labels,
+    classifier_teacher,
+    judge_teacher,
+    perturbed,
+    spoiled,
+)
 from hornbook.traces import Trace
 
 TIE = 1e-6
@@ -121,13 +130,27 @@ class Subject:
             answers[readable] = decided
         return answers
 
-    def sample(self, size: int, rng: np.random.Generator) -> Batch:
-        """Fresh features: rows of the table, spoiled a little."""
-        return spoiled(self.rows, self.reader.groups).draw(size, rng)
+    @cached_property
+    def drawn_from(self) -> Distribution:
+        """Where an explanation's samples come from: rows of the table, spoiled a little or a lot."""
+        return perturbed(self.rows, self.reader.groups)
+
+    @property
+    def asked_from(self) -> Distribution:
+        """Where the features in equivalence queries come from."""
+        return spoiled(self.rows, self.reader.groups)
 
     def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
         """The most faithful rules about the label, or card, that a reader is willing to read."""
-        return explain_classifier(self.asked, self.rows, self.label, reading, **self._asking, watch=watch)
+        return explain_classifier(
+            self.asked,
+            self.rows,
+            self.label,
+            reading,
+            **self._asking,
+            distribution=self.drawn_from,
+            watch=watch,
+        )
 
     def extract(
         self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
@@ -173,9 +196,10 @@ class Judged:
         """Whether the model accepts rows of a table."""
         return self.answers(self.reader.batch(frame))
 
-    def sample(self, size: int, rng: np.random.Generator) -> Batch:
-        """Fresh interpretations, from where the teacher's samples come."""
-        return self.teacher.distribution.draw(size, rng)
+    @property
+    def asked_from(self) -> Distribution:
+        """Where the interpretations in equivalence queries come from."""
+        return self.teacher.distribution
 
     def extract(
         self, settings: Settings, trace: Path | None = None, watch: Watch | None = None

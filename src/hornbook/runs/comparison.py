@@ -10,13 +10,11 @@ import numpy as np
 
 from hornbook.answers import FREE, Answers
 from hornbook.baselines import Baseline, decision_tree, hoeffding_tree
-from hornbook.distributions import Distribution
 from hornbook.extractor.subject import Judged, Subject
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.queries import Budget, Membership
-from hornbook.teachers import spoiled
 
 LEAVES = (2, 4, 8, 16, 32)
 """Trees of so many leaves are held against the rules, and one as large as it grows."""
@@ -66,7 +64,7 @@ def comparison(
         What the Hoeffding tree, which learns sample by sample, may take.
 
     """
-    distribution = _distribution(subject)
+    distribution = subject.drawn_from if isinstance(subject, Subject) else subject.asked_from
     member = _member(subject)
     fresh = distribution.draw(size, _source(seed, 0))
     model = member(fresh)
@@ -88,13 +86,6 @@ def comparison(
 def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> Row:
     right = int((tree.member(fresh) == model).sum())
     return Row(name, Share.of(right, len(fresh)), len(tree.leaves), sum(tree.leaves), tree.seconds)
-
-
-def _distribution(subject: Subject | Judged) -> Distribution:
-    """Features of rows for a classifier, whole interpretations for a judge."""
-    if isinstance(subject, Judged):
-        return subject.teacher.distribution
-    return spoiled(subject.rows, subject.reader.groups)
 
 
 def _member(subject: Subject | Judged) -> Membership:

@@ -25,6 +25,7 @@ def report_of(
     extractor: HornExtractor,
     frame: pd.DataFrame,
     *,
+    name: str = "the model",
     model: Facts = (),
     data: Facts = (),
     settings: Facts = (),
@@ -39,6 +40,8 @@ def report_of(
         The extractor, fitted.
     frame
         The table.
+    name
+        What to call the model.
     model, data, settings
         What the model is, what it was asked about, and how.
     truth
@@ -60,7 +63,7 @@ def report_of(
         notes.append(f"More than one class follows for {faithfulness.conflicts}.")
     subject = " and ".join(answers.labels) or "what it accepts"
     return Report(
-        title=f"What {extractor.subjects_[0].predictor.name} says about {subject}",
+        title=f"What {name} says about {subject}",
         background=answers.uncounted().background,
         card=answers.card,
         rules=tuple(reported(extractor, guarantees or {})),

@@ -88,12 +88,16 @@ def branch(
         nodes += cells.size
         cells, tried = bounds.bounded(bounds.ranged(cells), ROUNDS)
         outputs = bounds.outputs(tried.states)
+        single = cells.regions.sum(axis=(1, 2)) == bounds.space.count
+        # of one input the output is known, whatever the signs that a cell asks for
+        exact = np.where(single, outputs + bounds.slack[-1][0], np.inf)
+        cells = cells._replace(upper=np.minimum(cells.upper, exact))
         if admits is not None:
             outputs[~admits(tried.states)] = -np.inf
         if outputs.max() > best:
             best, states = float(outputs.max()), tried.states[outputs.argmax()]
         spare = cells.upper + rounding(cells)
-        settled = (spare < 0) | (cells.regions.sum(axis=(1, 2)) == bounds.space.count)
+        settled = (spare < 0) | single
         closed = max(closed, spare[settled].max(initial=-np.inf))
         rest = np.flatnonzero(~settled)
         rest = rest[np.argsort(cells.upper[rest], kind="stable")]
