@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations, coins
 from hornbook.distributions.demands import distinct_positions
 from hornbook.distributions.literals import Literals
+from hornbook.distributions.stream import Stream, keys_from
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
@@ -28,6 +29,10 @@ MANY = 200_000
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
+
+
+def stream(size: int, seed: int = 0) -> Stream:
+    return Stream(keys_from(rng(seed), size), size)
 
 
 def within(share: float, expected: float, size: int = MANY) -> bool:
@@ -87,7 +92,7 @@ def test_transposed_turns_the_bit_matrix_over(rows: int, size: int, seed: int) -
 
 @pytest.mark.parametrize("probability", [0, 1, 0.5, 1 / 3, 0.9, 2**-16, 0.001, 1 - 2**-16])
 def test_coins_fall_as_often_as_they_should(probability: float) -> None:
-    words = coins.biased((50, 400), probability, rng())
+    words = coins.biased((50,), probability, stream(400 * 64))
     thrown = bits.unpack_rows(words, 400 * 64)
     assert within(thrown.mean(), probability, thrown.size)
     if probability in (0, 1):
@@ -201,9 +206,9 @@ def test_a_near_miss_keeps_the_head_false_even_if_its_dual_is_in_the_body() -> N
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20), st.integers(1, 6), st.integers(0, 99))
 def test_distinct_positions_are_distinct_and_in_range(lengths: list[int], count: int, seed: int) -> None:
-    positions = distinct_positions(np.array(lengths), count, rng(seed))
+    positions = distinct_positions(np.resize(lengths, (64, 1)), count, stream(64, seed))
     for item, length in enumerate(lengths):
-        chosen = [int(position[item]) for position in positions if position[item] >= 0]
+        chosen = [int(position[item, 0]) for position in positions if position[item, 0] >= 0]
         assert len(chosen) == len(set(chosen)) == min(count, length)
         assert all(0 <= position < length for position in chosen)
 

@@ -116,8 +116,8 @@ class _Names:
         """The facts about a body: of a single literal those of its variable."""
         if len(body) > 1:
             name = "_and_".join(self.features.named(body))
-            self.duals[name] = f"not_{name}"
-            facts = (self.named(prefix + name) for prefix in ("", "not_", "unknown_"))
+            self.duals[name] = f"not_all_of_{name}"  # not_a_and_b would be not_a and b
+            facts = (self.named(prefix + name) for prefix in ("", "not_all_of_", "unknown_"))
             return _Term(tuple(sorted(body)), *facts)
         (v,) = body
         dual = self.features.dual(v)

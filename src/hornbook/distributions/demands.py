@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from hornbook.distributions.literals import Groups, Literals
 from hornbook.distributions.protocol import draw_in_blocks, percent
 from hornbook.distributions.random import THIRD, Random
+from hornbook.distributions.stream import Stream
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
-from hornbook.logic.bits import WORD, Words
+from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Bottom, Rule
 from hornbook.logic.theory import HornTheory
@@ -69,22 +72,22 @@ class Demanding(ABC):
         return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
 
     @abstractmethod
-    def demand(self, size: int, rng: np.random.Generator) -> Words:
-        """The literals that `size` independent items must have; both of a value mean unknown."""
+    def demand(self, stream: Stream) -> Words:
+        """The literals that each item must have, as (64, words, n); both of a value mean unknown."""
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+        return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
-        must, must_not = self.literals.sliced(self.demand(count * WORD, rng))
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        must, must_not = self.literals.halves(bits.turned(self.demand(stream)))
         free, unknown = ~(must | must_not), must & must_not
         must, must_not = must ^ unknown, must_not ^ unknown
-        true, false = self.rest.drawn_rows(count, rng)
+        true, false = self.rest.drawn_rows(stream)
         for groups in self.rest.group_rows:
             # where a member must be true, the random rest makes no other one true
-            moved = true[groups] & np.bitwise_or.reduce(must[groups], axis=0)
+            moved = true[groups] & reduce(or_, must[groups])
             true[groups] ^= moved
             false[groups] |= moved
         return (true & free) | must, (false & free) | must_not
@@ -130,9 +133,9 @@ class Violations(Demanding):
 
     kind: ClassVar[str] = "violation"
 
-    def demand(self, size: int, rng: np.random.Generator) -> Words:
-        """The literals that `size` independent violations must have."""
-        return self.table[rng.integers(0, len(self.rules), size)]
+    def demand(self, stream: Stream) -> Words:
+        """The literals that each violation must have."""
+        return stream.of(self.table)[stream.below(len(self.rules))]
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -190,14 +193,14 @@ class NearMisses(Demanding):
         flips = [one | other for one, other in zip(every, also, strict=True)]
         return self.literals.table([*(flips if self.undo == "flip" else also), set()])
 
-    def demand(self, size: int, rng: np.random.Generator) -> Words:
-        """The literals that `size` independent near misses must have."""
-        chosen = rng.integers(0, len(self.rules), size)
-        demanded = self.table[chosen]
-        padded, lengths = self.undoable
-        for position in distinct_positions(lengths[chosen], self.undone, rng):
-            literal = np.where(position < 0, -1, padded[chosen, position])
-            demanded ^= self.changes[literal]
+    def demand(self, stream: Stream) -> Words:
+        """The literals that each near miss must have."""
+        chosen = stream.below(len(self.rules))
+        demanded = stream.of(self.table)[chosen]
+        padded, lengths = (stream.of(table) for table in self.undoable)
+        changes = stream.of(self.changes)
+        for position in distinct_positions(lengths[chosen], self.undone, stream):
+            demanded ^= changes[arrays.module_of(chosen).where(position < 0, -1, padded[chosen, position])]
         return demanded
 
     def describe(self) -> str:
@@ -221,19 +224,18 @@ class NearMisses(Demanding):
         return sorted(body - kept)
 
 
-def distinct_positions(
-    lengths: NDArray[np.intp], count: int, rng: np.random.Generator
-) -> list[NDArray[np.intp]]:
+def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) -> list[NDArray[np.intp]]:
     """For each length, `count` distinct positions below it, every set of them as likely.
 
     Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
     """
+    where = arrays.module_of(lengths).where
     chosen: list[NDArray[np.intp]] = []
     for last in range(count):
         top = lengths - count + last
-        position = np.where(top < 0, -1, (rng.random(len(top)) * (top + 1)).astype(np.intp))
-        taken = np.zeros(len(top), np.bool_)
+        position = where(top < 0, -1, stream.below(top + 1))
+        taken = position < -1
         for earlier in chosen:
             taken |= (earlier == position) & (position >= 0)
-        chosen.append(np.where(taken, top, position))
+        chosen.append(where(taken, top, position))
     return chosen

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hornbook.distributions import coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
-from hornbook.distributions.protocol import Distribution, check_share, percent
+from hornbook.distributions.protocol import Distribution, check_share, draw_in_blocks, percent, rows_of
+from hornbook.distributions.stream import Stream
+from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
@@ -93,21 +96,25 @@ class Imposed:
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        base, drawn = self.rest.draw(size, rng), self.literals.drawn
-        demand = self.table[rng.integers(0, len(self.table), size)]
+        return draw_in_blocks(self, size, rng)
+
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = rows_of(self.rest, self.literals, stream)
+        demand = bits.turned(stream.of(self.table)[stream.below(len(self.table))])
         if self.kept < 1:
-            demand &= coins.biased(demand.shape, self.kept, rng)
-        must, must_not = self.literals.sliced(demand)
-        true, false = base.true[drawn] & ~(must | must_not), base.false[drawn] & ~(must | must_not)
+            demand &= coins.biased((len(demand),), self.kept, stream)
+        must, must_not = self.literals.halves(demand)
+        free = ~(must | must_not)
         if self.forgotten:
-            known = coins.biased(true.shape, 1 - self.forgotten, rng)
-            true, false = true & known, false & known
+            free &= coins.biased((len(free),), 1 - self.forgotten, stream)
+        true, false = true & free, false & free
         for group in self.groups:
-            rows = np.searchsorted(drawn, group)
-            moved = true[rows] & np.bitwise_or.reduce(must[rows], axis=0)
+            rows = np.searchsorted(self.literals.drawn, group)
+            moved = true[rows] & reduce(or_, must[rows])
             true[rows] ^= moved
             false[rows] |= moved
-        return Batch(self.vocabulary, *self.literals.mirrored(true | must, false | must_not), size)
+        return true | must, false | must_not
 
     def describe(self) -> str:
         """The distribution in words."""

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbook.distributions import coins
-from hornbook.distributions.protocol import Distribution
-from hornbook.logic import bits
+from hornbook.distributions.literals import Literals
+from hornbook.distributions.protocol import Distribution, draw_in_blocks, rows_of
+from hornbook.distributions.stream import Stream
+from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -37,8 +39,8 @@ class Labelled:
     >>> distribution.vocabulary.names
     ('fever', 'cough', 'ill', 'not_ill')
     >>> distribution.draw(2, np.random.default_rng(3)).to_array()
-    array([[1., 0., 0., 1.],
-           [1., 0., 1., 0.]])
+    array([[1., 0., 1., 0.],
+           [0., 0., 0., 1.]])
     >>> from hornbook.distributions import Rows
     >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
     >>> print(Labelled(Rows(rows), "ill"))
@@ -64,13 +66,19 @@ class Labelled:
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        drawn = self.features.draw(size, rng)
-        yes = coins.fair((1, bits.words_for(size)), rng)
-        no = ~yes
-        for row in (yes, no):
-            bits.clear_spare(row, size)
-        true, false = np.concatenate([drawn.true, yes, no]), np.concatenate([drawn.false, no, yes])
-        return Batch(self.vocabulary, true, false, size)
+        return draw_in_blocks(self, size, rng)
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals: those of the features, and the label."""
+        return Literals.of(self.vocabulary)
+
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = rows_of(self.features, Literals.of(self.features.vocabulary), stream)
+        label = stream.words(1)
+        concat = arrays.module_of(label).concat
+        return concat([true, label]), concat([false, ~label])
 
     def describe(self) -> str:
         """The distribution in words."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
@@ -79,18 +79,29 @@ class Literals:
 
     def sliced(self, table: Words) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables, from one row of words an item."""
-        rows = bits.transposed(table, 2 * self.count)
-        return rows[: self.count], rows[self.count :]
+        return self.halves(bits.transposed(table, 2 * self.count))
+
+    def halves(self, rows: Words) -> tuple[Words, Words]:
+        """The true and the false rows among those of all literals."""
+        return rows[: self.count], rows[self.count : 2 * self.count]
 
     def mirrored(self, true: Words, false: Words) -> tuple[Words, Words]:
         """All rows, from those of the drawn variables."""
         return self._whole(true, false), self._whole(false, true)
 
     def _whole(self, own: Words, other: Words) -> Words:
-        rows = np.empty((self.width, own.shape[1]), np.uint64)
-        rows[self.drawn] = own
-        rows[self.duals] = other[self.paired]
+        xp = arrays.module_of(own)
+        rows: Words = xp.empty((self.width, own.shape[1]), dtype=own.dtype, device=own.device)
+        rows[_span(self.drawn)] = own
+        rows[_span(self.duals)] = other[_span(self.paired)]
         return rows
+
+
+def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Consecutive rows as a slice, which is copied at once and takes no index to a device."""
+    if len(index) and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return index
 
 
 def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:

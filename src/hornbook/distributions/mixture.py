@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.distributions import coins
 from hornbook.distributions.literals import Literals
-from hornbook.distributions.protocol import BLOCK_WORDS, Distribution, percent
+from hornbook.distributions.protocol import Distribution, draw_in_blocks, draw_keyed, percent, rows_of
+from hornbook.distributions.stream import Stream, block_streams, keys_from
+from hornbook.logic import bits
 from hornbook.logic.batch import Batch
-from hornbook.logic.bits import WORD
+from hornbook.logic.bits import WORD, Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
+
+SHARES = 1 / 2000
+"""By what part of itself a component's share may be rounded: one row of coins decides, and costs little."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Mixture:
     25 % random interpretations of 2 pairs, each value unknown with probability 90 %
     >>> batch, component = mixture.draw_labelled(5, np.random.default_rng(0))
     >>> component
-    array([0, 0, 0, 0, 1])
+    array([1, 0, 0, 0, 0])
 
     """
 
@@ -69,25 +76,33 @@ class Mixture:
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        return self.draw_labelled(size, rng)[0]
+        return draw_in_blocks(self, size, rng)
 
     def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
         """`size` independent interpretations, and for each the index of its component."""
-        labels = rng.choice(len(self.components), size, p=self.shares)
-        block = BLOCK_WORDS * WORD
-        parts = [self._draw_as(labels[start : start + block], rng) for start in range(0, size, block)]
-        return Batch.concatenate(parts or [self._draw_as(labels, rng)]), labels
+        keys = keys_from(rng, size)
+        labels = np.zeros(size, np.intp)
+        for stream in block_streams(keys, size):
+            part = labels[stream.first * WORD :][: stream.size]
+            for number, own in enumerate(self._origins(stream)):
+                part[bits.flat(own, len(part))] = number
+        return draw_keyed(self, keys, size), labels
 
-    def _draw_as(self, labels: NDArray[np.intp], rng: np.random.Generator) -> Batch:
-        """Items of the labelled components, in the order of the labels."""
-        counts = np.bincount(labels, minlength=len(self.components)).tolist()
-        grouped = Batch.concatenate(
-            component.draw(count, rng) for component, count in zip(self.components, counts, strict=True)
-        )
-        position = np.empty(len(labels), np.intp)
-        position[np.argsort(labels.astype(np.int16), kind="stable")] = np.arange(len(labels))
-        drawn = self.literals.sliced(self.literals.table_of(grouped)[position])
-        return Batch(self.vocabulary, *self.literals.mirrored(*drawn), len(labels))
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables.
+
+        Every component draws every item, and its own are kept.
+        """
+        true, false = [], []
+        for component, own in zip(self.components, self._origins(stream), strict=True):
+            ones, zeros = rows_of(component, self.literals, stream)
+            true.append(ones & own)
+            false.append(zeros & own)
+        return reduce(or_, true), reduce(or_, false)
+
+    def _origins(self, stream: Stream) -> list[Words]:
+        """For each component, which items are its own: the first that is drawn from a stream."""
+        return coins.one_of(self.shares, (), stream, precision=SHARES)
 
     def describe(self) -> str:
         """The distribution in words."""

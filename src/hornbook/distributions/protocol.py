@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from hornbook.distributions.literals import Literals
+from hornbook.distributions.stream import Stream, block_streams, keys_from
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
-
-BLOCK_WORDS = 512
-"""Words of each row drawn at a time, so that the work stays in the cache."""
 
 
 @runtime_checkable
@@ -49,27 +47,76 @@ class Distribution(Protocol):
         ...
 
 
-def draw_in_blocks(
-    drawn_rows: Callable[[int, np.random.Generator], tuple[Words, Words]],
-    literals: Literals,
-    vocabulary: Vocabulary,
-    size: int,
-    rng: np.random.Generator,
-) -> Batch:
-    """A batch filled block by block.
+@runtime_checkable
+class Sliced(Distribution, Protocol):
+    """A distribution that is drawn from a stream of words, here or on a device, with the same result."""
 
-    `drawn_rows(count, rng)` makes the rows of the drawn variables for 64·count items.
-    """
+    @property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        ...
+
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, for the items of the stream.
+
+        How many words it takes from the stream must not depend on what they are.
+        """
+        ...
+
+
+def draw_in_blocks(distribution: Sliced, size: int, rng: np.random.Generator) -> Batch:
+    """`size` interpretations, each block of them under a key of its own."""
     if size < 0:
         raise HornbookError(f"cannot draw {size} interpretations")
-    total = bits.words_for(size)
-    true, false = (np.empty((len(vocabulary), total), np.uint64) for _ in range(2))
-    for start in range(0, total, BLOCK_WORDS):
-        block = slice(start, min(start + BLOCK_WORDS, total))
-        true[:, block], false[:, block] = literals.mirrored(*drawn_rows(block.stop - start, rng))
+    return draw_keyed(distribution, keys_from(rng, size), size)
+
+
+def draw_keyed(distribution: Sliced, keys: Words, size: int) -> Batch:
+    """What the keys decide, one block after another, so that the work stays in the cache."""
+    true, false = (
+        np.empty((len(distribution.vocabulary), bits.words_for(size)), np.uint64) for _ in range(2)
+    )
+    for stream in block_streams(keys, size):
+        at = slice(stream.first, stream.first + stream.count)
+        true[:, at], false[:, at] = distribution.literals.mirrored(*distribution.drawn_rows(stream))
+    return _batch(distribution.vocabulary, true, false, size)
+
+
+def draw_on(device: str, distribution: Distribution, rngs: Sequence[np.random.Generator], size: int) -> Batch:
+    """What draws of a block with each of the generators give, all at once on a device."""
+    if not isinstance(distribution, Sliced):
+        raise _only_here(distribution)
+    keys = np.concatenate([keys_from(rng, 1) for rng in rngs])
+    rows = distribution.literals.mirrored(*distribution.drawn_rows(Stream(keys, size, device=device)))
+    return _batch(distribution.vocabulary, *rows, size)
+
+
+def rows_of(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
+    """The true and the false rows of given variables, as a distribution inside another draws them."""
+    if isinstance(distribution, Sliced):
+        drawn = distribution.drawn_rows(stream)
+        if np.array_equal(distribution.literals.drawn, literals.drawn):
+            return drawn
+        true, false = distribution.literals.mirrored(*drawn)
+    elif stream.device is None:
+        batch = distribution.draw(stream.size, stream.generator())
+        true, false = batch.true, batch.false
+    else:
+        raise _only_here(distribution)
+    return true[literals.drawn], false[literals.drawn]
+
+
+def _batch(vocabulary: Vocabulary, true: Words, false: Words, size: int) -> Batch:
     for rows in (true, false):
         bits.clear_spare(rows, size)
     return Batch(vocabulary, true, false, size)
+
+
+def _only_here(distribution: Distribution) -> HornbookError:
+    return HornbookError(
+        f"a {type(distribution).__name__} is drawn by the CPU only: a device needs its `literals` "
+        "and `drawn_rows`"
+    )
 
 
 def check_share(name: str, share: float) -> None:

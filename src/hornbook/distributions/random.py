@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hornbook.distributions import coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.distributions.stream import Stream
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
-from hornbook.logic.chaining import ALWAYS
 from hornbook.logic.vocabulary import Vocabulary
 
 THIRD = 1 / 3
@@ -28,7 +28,7 @@ class Random:
     A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
     a value is true with probability 1/2; in a group exactly one variable of the complete row
     is true, each with the same probability, so that at most one is known to be true.
-    Probabilities are rounded to multiples of 1/65536.
+    Probabilities are rounded by at most 1/200 of themselves.
 
     Examples
     --------
@@ -36,8 +36,8 @@ class Random:
     >>> distribution = Random(vocabulary, missing=0.5)
     >>> distribution.draw(3, np.random.default_rng(1)).to_array()
     array([[ 1., nan,  0., nan],
-           [ 0.,  1.,  1.,  0.],
-           [ 1.,  0.,  0.,  1.]])
+           [nan,  1., nan,  0.],
+           [ 1., nan,  0., nan]])
     >>> print(distribution)
     random interpretations of 2 pairs, each value unknown with probability 50 %
 
@@ -66,15 +66,17 @@ class Random:
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+        return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
-        shape = (self.literals.count, count)
-        known = coins.biased(shape, 1 - self.missing, rng)
-        value = coins.fair(shape, rng)
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        count = self.literals.count
+        known = coins.biased((count,), 1 - self.missing, stream)
+        value = stream.words(count)
         for rows in self.group_rows:
-            value[rows] = one_of((*rows.shape, count), rng)
+            shares = len(rows) * (1 / len(rows),)
+            for member, is_it in zip(rows, coins.one_of(shares, rows.shape[1:], stream), strict=True):
+                value[member] = is_it
         value &= known
         known ^= value
         return value, known
@@ -96,13 +98,3 @@ class Random:
 
     def __str__(self) -> str:
         return self.describe()
-
-
-def one_of(shape: tuple[int, ...], rng: np.random.Generator) -> Words:
-    """Words of which exactly one along the first axis has a given bit set, each as likely."""
-    rows = np.empty(shape, np.uint64)
-    open_still = np.full(shape[1:], ALWAYS)
-    for position in range(len(rows)):
-        rows[position] = open_still & coins.biased(shape[1:], 1 / (len(rows) - position), rng)
-        open_still ^= rows[position]
-    return rows

@@ -11,9 +11,10 @@ import numpy as np
 from hornbook.distributions import coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.distributions.stream import Stream
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
-from hornbook.logic.bits import WORD, Words
+from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -79,29 +80,34 @@ class Rows:
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
-        return draw_in_blocks(self.drawn_rows, self.literals, self.vocabulary, size, rng)
+        return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables, for 64·`count` interpretations."""
-        true, false = self.literals.sliced(self.table[rng.integers(0, len(self.rows), count * WORD)])
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = self._any_rows(stream)
+        places = (self.literals.count,)
         if self.flips:
-            flipped = (true ^ false) & coins.biased(true.shape, self.flips, rng)
+            flipped = (true ^ false) & coins.biased(places, self.flips, stream)
             for group in self.groups:
                 flipped[np.searchsorted(self.literals.drawn, group)] = 0
             true, false = true ^ flipped, false ^ flipped
-            self._exchange(true, false, rng)
+            self._exchange(true, false, stream)
         if self.missing:
-            kept = coins.biased(true.shape, 1 - self.missing, rng)
+            kept = coins.biased(places, 1 - self.missing, stream)
             true, false = true & kept, false & kept
         return true, false
 
-    def _exchange(self, true: Words, false: Words, rng: np.random.Generator) -> None:
+    def _any_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """A row for each item, as it is."""
+        chosen = stream.of(self.table)[stream.below(len(self.rows))]
+        return self.literals.halves(bits.turned(chosen))
+
+    def _exchange(self, true: Words, false: Words, stream: Stream) -> None:
         """Give groups the values of another row now and then, in place."""
         if not self.groups:
             return
-        count = true.shape[1]
-        others = self.literals.sliced(self.table[rng.integers(0, len(self.rows), count * WORD)])
-        exchanged = coins.biased((len(self.groups), count), self.flips, rng)
+        others = self._any_rows(stream)
+        exchanged = coins.biased((len(self.groups),), self.flips, stream)
         for group, where in zip(self.groups, exchanged, strict=True):
             at = np.searchsorted(self.literals.drawn, group)
             for own, other in zip((true, false), others, strict=True):

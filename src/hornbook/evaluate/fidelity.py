@@ -100,7 +100,7 @@ def fidelity(
     >>> rng = np.random.default_rng(0)
     >>> found = fidelity(h.satisfied_by, t.satisfied_by, Random(t.vocabulary), 10_000, rng)
     >>> print(found.plain)
-    92.17 % (95 % interval 91.63 % to 92.69 %)
+    92.53 % (95 % interval 92.00 % to 93.04 %)
     >>> found.where(model=False).estimate
     1.0
 

@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from hornbook.experiments.backend import one_thread, torch
+from hornbook.experiments.backend import one_thread, repeat, torch
 from hornbook.experiments.plan import (
     Bools,
     Floats,
@@ -124,9 +124,12 @@ class Stack:
         """The first weights of each layer, (N, w, w below), zero where padded."""
         nets = self.nets
         padded = [np.zeros((len(nets), above, below), np.float32) for below, above in pairwise(self.widest)]
+        first = {
+            widths: glorot((self.inputs, *widths, 1), weights_rng(seed, widths))
+            for widths in {net.widths for net in nets}
+        }
         for position, net in enumerate(nets):
-            first = glorot((self.inputs, *net.widths, 1), weights_rng(seed, net.widths))
-            for whole, weight in zip(padded, first, strict=True):
+            for whole, weight in zip(padded, first[net.widths], strict=True):
                 whole[position, : weight.shape[0], : weight.shape[1]] = weight
         return padded
 
@@ -176,7 +179,10 @@ class Adam:
     """Where second moments start: nothing beside ε, but CPUs are slow at the root of zero."""
 
     def __init__(self, stack: Stack) -> None:
-        self.stack, self.steps = stack, 0
+        self.stack = stack
+        device = stack.parameters.device
+        self.betas = torch.tensor(self.BETAS, dtype=torch.float64, device=device)
+        self.decayed = torch.ones_like(self.betas)
         self.gradient = torch.zeros_like(stack.parameters)
         self.weights, self.biases = stack.views(self.gradient)
         self.first = torch.zeros_like(self.gradient)
@@ -194,14 +200,13 @@ class Adam:
             self._move()
 
     def _move(self) -> None:
-        self.steps += 1
         decay, decay_square = self.BETAS
-        scale = (1 - decay_square**self.steps) ** 0.5
+        seen, seen_square = 1 - self.decayed.mul_(self.betas)
+        scale = seen_square.sqrt()
         self.first.lerp_(self.gradient, 1 - decay)
         self.second.mul_(decay_square).addcmul_(self.gradient, self.gradient, value=1 - decay_square)
-        root = self.second.sqrt().add_(scale * self.EPSILON)
-        move = torch.div(self.first, root, out=root)
-        self.stack.parameters.addcmul_(move, self.rates, value=-scale / (1 - decay**self.steps))
+        root = self.second.sqrt().add_(scale * self.EPSILON).mul_(seen / scale)
+        self.stack.parameters.addcmul_(torch.div(self.first, root, out=root), self.rates, value=-1)
 
 
 def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, optimiser: Optimiser) -> None:
@@ -211,17 +216,24 @@ def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, opti
     """
     descent: Sgd | Adam = Sgd(stack) if optimiser == "sgd" else Adam(stack)
     by_task = (stack.tasks, len(stack.nets), -1)
-    wanted = targets[order.items].unsqueeze(2)
-    shares = order.shares.unsqueeze(2)
-    for step in range(order.items.shape[1]):
-        *flow, output = stack.activations(examples[order.items[:, step]].transpose(1, 2))
-        slope = output.view(by_task).sigmoid().sub_(wanted[:, step]).mul_(shares[:, step])
+    wanted = targets[order.items]
+    # a number where the nets are, so that a device can go through the steps by itself
+    at = torch.zeros(1, dtype=torch.int64, device=examples.device)
+
+    def step() -> None:
+        items = order.items.index_select(1, at)[:, 0]
+        *flow, output = stack.activations(examples[items].transpose(1, 2))
+        slope = output.view(by_task).sigmoid()
+        slope.sub_(wanted.index_select(1, at)).mul_(order.shares.index_select(1, at))
         error = slope.view_as(output)
         for layer in range(len(flow) - 1, 0, -1):
             below = torch.bmm(stack.weights[layer].transpose(1, 2), error).mul_(flow[layer].sign())
             descent.descend(layer, error, flow[layer])
             error = below
         descent.descend(0, error.view(stack.tasks, -1, error.shape[2]), flow[0])
+        at.add_(1)
+
+    repeat(step, order.items.shape[1], examples.device)
 
 
 @one_thread()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from hornbook.experiments.backend import torch
 from hornbook.experiments.plan import Bools, Floats
+from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
@@ -26,6 +28,9 @@ EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
 
 BLOCK = 1 << 12
 """Interpretations that enter a network at a time: their numbers stay in the cache."""
+
+DEVICE_BLOCK = 1 << 20
+"""Interpretations that enter a network at a time on a GPU: enough to keep all of it at work."""
 
 Layers: TypeAlias = Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
@@ -105,6 +110,8 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
+        if not arrays.on_host(batch.true):
+            return self._log_odds_there(batch)
         encoded = Encoding.named(self.encoding).encode
         with torch.inference_mode():
             parts = [
@@ -113,6 +120,22 @@ class MLP:
                 for block in batch.blocks(BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *parts])
+
+    def to(self, device: str) -> MLP:
+        """The same network on a device of PyTorch's, where it judges batches that were drawn there."""
+        return replace(self, module=deepcopy(self.module).to(device))
+
+    def _log_odds_there(self, batch: Batch) -> Floats:
+        """The output as a tensor where the batch is, and nowhere else."""
+        encoded = Encoding.named(self.encoding).encode
+        with torch.inference_mode():
+            parts = [
+                self.module(encoded(block, np.float32, "F")).squeeze(1)
+                for block in batch.blocks(DEVICE_BLOCK)
+            ]
+        there: Any = torch.cat(parts)
+        odds: Floats = there
+        return odds
 
     def probabilities(self, batch: Batch) -> Floats:
         """The probability that the network gives to each interpretation being accepted."""

@@ -165,13 +165,13 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
-    >>> extractor = HornExtractor(model, target="virginica", max_rules=2, random_state=0).fit(X)
+    >>> extractor = HornExtractor(model, target="virginica", max_rules=2, form="rules").fit(X)
     >>> for rule in sorted(str(extractor.theory_).splitlines()):
     ...     print(rule)
     "petal length (cm)=high" → virginica
     "petal width (cm)=high" → virginica
     >>> extractor.score(X)
-    98.67 % (95 % interval 95.27 % to 99.84 %)
+    100.00 % (95 % interval 97.57 % to 100.00 %)
     >>> print(extractor.explain({"petal width (cm)": 2.3}))
     virginica
       "petal width (cm)=high" (given)

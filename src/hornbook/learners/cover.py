@@ -164,7 +164,7 @@ def covers(
     >>> ill = batch.to_array()[:, :2].max(axis=1) == 1
     >>> *_, last = covers(batch, ill, Worth(None, 1, -4), max_rules=5, max_literals=20)
     >>> [(batch.vocabulary.named(body), head) for body, head in last]
-    [(('fever',), True), (('not_fever', 'not_cough'), False), (('cough',), True)]
+    [(('cough',), True), (('not_fever', 'not_cough'), False), (('fever',), True)]
 
     """
     cover = Cover(batch, labels, worth)

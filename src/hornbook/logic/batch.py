@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.bits import Words
 from hornbook.logic.dense import Order, Values, as_numbers
 from hornbook.logic.errors import HornbookError
@@ -32,7 +32,8 @@ class Batch:
     """Many partial interpretations over one vocabulary, two bits a value.
 
     `true` and `false` are `uint64` matrices with a row for each variable and a bit for each
-    interpretation. Row v of `true` says which interpretations make v true.
+    interpretation. Row v of `true` says which interpretations make v true. A batch drawn on a
+    device has tensors of the same bits there; theories and networks judge it where it is.
 
     Examples
     --------
@@ -135,9 +136,14 @@ class Batch:
         if np.ndim(key) == 0:
             at = range(self.size)[key]
             word, shift = at // bits.WORD, np.uint64(at % bits.WORD)
-            ones, zeros = ((rows[:, word] >> shift) & np.uint64(1) for rows in (self.true, self.false))
+            column = self.true[:, word], self.false[:, word]
+            ones, zeros = ((arrays.to_host(words) >> shift) & np.uint64(1) for words in column)
             return Interpretation(_members(ones), _members(zeros))
         return self._take(np.arange(self.size)[key])
+
+    def to_host(self) -> Batch:
+        """The batch as NumPy's, wherever it was drawn."""
+        return Batch(self.vocabulary, arrays.to_host(self.true), arrays.to_host(self.false), self.size)
 
     def _span(self, start: int, size: int) -> Batch:
         return Batch(

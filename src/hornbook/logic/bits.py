@@ -1,14 +1,17 @@
 """Bit-sliced Boolean matrices: one row of `uint64` words a variable, one bit an item.
 
-Bit j of word w of a row belongs to item 64·w + j. Spare bits of the last word are zero.
+Bit j of word w of a row belongs to item 64·w + j. Spare bits of the last word are zero. On a
+device the words are those of an `int64` tensor, with the same bits: see `arrays`.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hornbook.logic import arrays
 
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -37,6 +40,8 @@ def unpack(words: Words, size: int) -> Bools:
 
 def unpack_rows(words: Words, size: int) -> Bools:
     """The (n, k) Boolean matrix behind (n, ⌈k/64⌉) words."""
+    if not arrays.on_host(words):
+        return _unpacked_on_device(words, size)
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=size, bitorder="little").view(np.bool_)
 
@@ -56,11 +61,11 @@ def span(words: Words, start: int, size: int) -> Words:
     count = words_for(size)
     low = words[:, first : first + count]
     if shift == 0:
-        taken = low.copy()
+        taken: Words = arrays.copied(low)
     else:
-        taken = low >> np.uint64(shift)
+        taken = arrays.shifted_right(low, shift)
         high = words[:, first + 1 : first + 1 + count]
-        taken[:, : high.shape[1]] |= high << np.uint64(WORD - shift)
+        taken[:, : high.shape[1]] |= high << (WORD - shift)
     clear_spare(taken, size)
     return taken
 
@@ -69,7 +74,7 @@ def clear_spare(words: Words, size: int) -> None:
     """Zero the bits past `size`, in place."""
     spare = words.shape[-1] * WORD - size
     if spare:
-        words[..., -1] &= np.uint64(2**WORD - 1) >> np.uint64(spare)
+        words[..., -1] &= 2 ** (WORD - spare) - 1
 
 
 def flat(row: Words, size: int) -> Bools:
@@ -110,17 +115,31 @@ def transposed(words: Words, size: int) -> Words:
     rows = np.zeros((WORD, across, width), np.uint64)
     rows[:, :whole] = words[: whole * WORD].reshape(whole, WORD, width).swapaxes(0, 1)
     rows[: count - whole * WORD, whole:] = words[whole * WORD :, None]
-    half, low = WORD // 2, np.uint64(2**32 - 1)
+    return turned(rows)[:size]
+
+
+def turned(rows: Words) -> Words:
+    """What `transposed` does, of items that lie as (64, words, n): bit first; they are overwritten."""
+    _, across, width = rows.shape
+    half, low = WORD // 2, 2**32 - 1
     while half:
         quarters = rows.reshape(WORD // (2 * half), 2, half, across * width)
         upper, lower = quarters[:, 0], quarters[:, 1]
-        swap = upper >> np.uint64(half)
+        swap = upper >> half
         swap ^= lower
         swap &= low
         lower ^= swap
-        swap <<= np.uint64(half)
+        swap <<= half
         upper ^= swap
         half //= 2
-        low ^= low << np.uint64(half)
-    turned: Words = np.moveaxis(rows, 2, 0).reshape(width * WORD, across)
-    return turned[:size]
+        low ^= low << half & (2**WORD - 1)
+    moved: Words = arrays.module_of(rows).moveaxis(rows, 2, 0).reshape(width * WORD, across)
+    return moved
+
+
+def _unpacked_on_device(words: Any, size: int) -> Bools:
+    """The bits of a tensor's words as Booleans."""
+    places = arrays.on_device(np.arange(8, dtype=np.uint8), words.device)
+    octets = words.contiguous().view(places.dtype)
+    dense: Bools = (octets[..., None] >> places & 1).bool().reshape(*words.shape[:-1], -1)[..., :size]
+    return dense

@@ -14,7 +14,7 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools, Words
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -85,6 +85,11 @@ class Program:
         return sorted({head for _, heads in self.indices for head in heads})
 
     @cached_property
+    def feeding(self) -> list[int]:
+        """The rows that some implication can set and another reads."""
+        return [head for head in self.derivable if head in self.users]
+
+    @cached_property
     def users(self) -> dict[int, list[int]]:
         """For a variable, the implications whose body contains it."""
         users: dict[int, list[int]] = {}
@@ -104,15 +109,17 @@ class Program:
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
-        if len(batch) <= FEW:
+        if len(batch) <= FEW and arrays.on_host(batch.true):
             return self._conflicts_of_few(batch)
-        found = np.zeros(batch.true.shape[1], np.uint64)
-        for start in range(0, len(found), BLOCK_WORDS):
-            block = slice(start, start + BLOCK_WORDS)
+        at_once = BLOCK_WORDS if arrays.on_host(batch.true) else batch.true.shape[1]
+        found = batch.true[0] & 0
+        for start in range(0, len(found), at_once):
+            block = slice(start, start + at_once)
             closed = self._close_rows(batch.true[:, block])
             for head in self.derivable:
-                forbidden = ALWAYS if head == self.width else batch.false[head, block]
-                found[block] |= closed[head] & forbidden
+                found[block] |= (
+                    closed[head] if head == self.width else closed[head] & batch.false[head, block]
+                )
         return bits.flat(found, len(batch))
 
     def close_batch(self, batch: Batch) -> tuple[Words, Bools]:
@@ -134,19 +141,22 @@ class Program:
 
     def _close_rows(self, true: Words) -> Words:
         """Close a block: the rows of the variables, then the row of ⊥."""
-        rows = np.zeros((self.width + 1, true.shape[1]), np.uint64)
+        xp = arrays.module_of(true)
+        rows: Words = xp.empty((self.width + 1, true.shape[1]), dtype=true.dtype, device=true.device)
         rows[:-1] = true
+        rows[-1] = 0
         agenda: Iterable[int] = range(len(self.indices))
         while agenda:
-            changed: set[int] = set()
+            before = rows[self.feeding]
+            each = arrays.each_of(rows)
             for position in agenda:
                 body, heads = self.indices[position]
-                fires = np.bitwise_and.reduce(rows[body], axis=0)
+                fires = arrays.all_of(each, body)
                 for head in heads:
-                    if (fires & ~rows[head]).any():
-                        rows[head] |= fires
-                        changed.add(head)
-            agenda = sorted({user for v in changed for user in self.users.get(v, ())})
+                    rows[head] |= fires
+            grown = (rows[self.feeding] != before).any(1).tolist()
+            changed = (v for v, is_new in zip(self.feeding, grown, strict=True) if is_new)
+            agenda = sorted({user for v in changed for user in self.users[v]})
         return rows
 
 

@@ -6,12 +6,14 @@ number of a table's row, and the row, which holds their numbers, is copied as on
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hornbook.logic import arrays
 from hornbook.logic.bits import WORD, Words
 from hornbook.logic.errors import HornbookError
 
@@ -21,6 +23,10 @@ Order: TypeAlias = Literal["C", "F"]
 TILE = 63
 """Words of each row handled at a time in order `C`. Enough for NumPy to work in long strides; odd,
 since rows a power of two apart would compete for the same cache lines."""
+
+
+FUSED = 1 << 14
+"""Words of each row from which on a GPU's steps are fused: it takes seconds, once, to prepare that."""
 
 
 class Values(NamedTuple):
@@ -36,8 +42,11 @@ def as_numbers(
 ) -> NDArray[Any]:
     """The (64·words, n) array of numbers behind two (n, words) matrices of bits.
 
-    Order `F` is the cheaper: it is the layout that the bits have already.
+    Order `F` is the cheaper: it is the layout that the bits have already. On a device the
+    numbers are `float32`.
     """
+    if not arrays.on_host(true):
+        return _on_device(true, false, values, order)
     dtype = np.dtype(dtype)
     if dtype.kind != "f" and not all(float(value).is_integer() for value in values):
         raise HornbookError(f"{dtype} cannot hold {tuple(values)} for true, false and unknown")
@@ -50,14 +59,13 @@ def as_numbers(
 def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Eight items at a time, which are a byte of true and a byte of false bits."""
     width, count = true.shape
-    padded = np.zeros((2, width, count | 1), np.uint64)  # an odd number of words, see `TILE`
-    padded[0, :, :count], padded[1, :, :count] = true, false
-    ones, zeros = padded.view(np.uint8)
-    index = zeros.astype(np.intp)
-    index <<= 8
-    index |= ones
-    numbers = np.empty((width, (count | 1) * WORD), dtype)
-    _look_up(_table(values, dtype, 8), index, numbers)
+    padded = count | 1  # an odd number of words, see `TILE`
+    patterns = np.zeros((width, 8 * padded), np.uint16)
+    patterns[:, : 8 * count] = _octets(false)
+    patterns <<= 8
+    patterns[:, : 8 * count] |= _octets(true)
+    numbers = np.empty((width, padded * WORD), dtype)
+    _look_up(_table(values, dtype, 8), patterns.astype(np.intp), numbers)
     return numbers[:, : count * WORD].T
 
 
@@ -76,6 +84,34 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
         index = eights.view(np.uint8).transpose(2, 0, 1).astype(np.intp, order="C")
         _look_up(table, index.reshape(-1, quads), numbers[start * WORD : (start + TILE) * WORD])
     return numbers[:, :width]
+
+
+def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
+    """The same with tensors; where there are many the steps are fused, as each alone waits for memory."""
+    many = true.is_cuda and true.shape[1] >= FUSED and find_spec("triton")
+    expanded = _fused() if many else _expanded
+    numbers: NDArray[Any] = expanded(true, false, *map(float, values)).T
+    return numbers if order == "F" else arrays.copied(numbers)
+
+
+def _expanded(true: Any, false: Any, is_true: float, is_false: float, unknown: float) -> Any:
+    """The (n, 64·words) numbers behind the words of tensors."""
+    torch = arrays.module_of(true)
+    places = torch.arange(WORD, device=true.device)
+    ones, zeros = (words[..., None] >> places & 1 for words in (true, false))
+    known = torch.where(zeros == 1, is_false, unknown)
+    return torch.where(ones == 1, is_true, known).reshape(len(true), -1)
+
+
+@cache
+def _fused() -> Any:
+    import torch
+
+    return torch.compile(_expanded, dynamic=True)
+
+
+def _octets(words: Words) -> NDArray[np.uint8]:
+    return (words if words.strides[1] == words.itemsize else words.copy()).view(np.uint8)
 
 
 def _turn(eights: Words) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from hornbook.distributions import Distribution
+from hornbook.distributions.protocol import draw_on
+from hornbook.distributions.stream import BLOCK
 from hornbook.intervals import Share, sample_size
+from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.theory import HornTheory
@@ -19,8 +22,11 @@ from hornbook.oracles.filters import Budgeted
 from hornbook.parallel import mapped, workers
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
 
-CHUNK = 1 << 15
+CHUNK = BLOCK
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
+
+TOGETHER = 1 << 10
+"""Chunks drawn, asked and judged together on a device, so that the whole of it is at work."""
 
 Place = tuple[int, int, int]
 """The numbers of a query and of a chunk, and how many samples the chunk has."""
@@ -58,6 +64,10 @@ class Sampling:
         Decides, with the numbers of the query and of the chunk, what is drawn: it can be drawn again.
     remember
         Is given the labelled chunk in which a difference was found, for the learner's pool.
+    device
+        A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged: only a
+        chunk with a difference leaves it. The teacher has to be there, as `network.to("cuda")` is.
+        The answer is the same, but for the rounding of the teacher's numbers.
     n_jobs
         How many processes share the chunks of a query, see `hornbook.parallel.mapped`. The
         answer does not depend on it. The first chunk is judged here: most counterexamples are
@@ -91,6 +101,7 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         delta: float = 0.05,
         seed: int,
         remember: Callable[[Batch, Bools], None] | None = None,
+        device: str | None = None,
         n_jobs: int | None = None,
         remote: Remote | None = None,
     ) -> None:
@@ -101,6 +112,7 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.delta = delta
         self.seed = seed
         self.remember = remember
+        self.device = device
         self.n_jobs = n_jobs
         self.remote = remote or Remote(member, Budgeted(member, None, None))
         self.queries = 0
@@ -126,20 +138,51 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.queries += 1
         if found.found_by == self.name and self.remember is not None:
             query, chunk, size = found.at
-            batch = draw(self.distribution, self.seed, (query, chunk, size))
-            self.remember(batch, self.member(batch))
+            batch = self._draw(query, range(chunk, chunk + 1), size)
+            self.remember(batch.to_host(), arrays.to_host(self.member(batch)))
 
     def _size(self, rule: str | int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
     def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
         """Chunk after chunk: where it is, and its first difference."""
-        shared = (self.distribution, hypothesis, self.seed)
-        alone = workers(self.n_jobs) == 1
-        for at in self._places(size) if alone else islice(self._places(size), 1):
-            yield at, difference(self.member, *shared, at)
-        if not alone:
-            yield from self._judged_elsewhere(shared, size)
+        chunks = -(-size // CHUNK)
+        if self.device is not None:
+            yield from self._judged_here(hypothesis, size, parts(chunks, TOGETHER))
+        elif workers(self.n_jobs) == 1:
+            yield from self._judged_here(hypothesis, size, parts(chunks, 1))
+        else:
+            yield from self._judged_here(hypothesis, size, parts(1, 1))
+            yield from self._judged_elsewhere((self.distribution, hypothesis, self.seed), size)
+
+    def _judged_here(
+        self, hypothesis: HornTheory, size: int, drawn: Sequence[range]
+    ) -> Iterator[tuple[Place, Difference | None]]:
+        """What this process finds, in chunks that are drawn together."""
+
+        def judged(part: range) -> tuple[Batch, Bools]:
+            batch = self._draw(self.queries, part, min(len(part) * CHUNK, size - part.start * CHUNK))
+            return batch, hypothesis.satisfied_by(batch)
+
+        with closing(ahead(judged, drawn)) as found:
+            for part, (batch, satisfied) in zip(drawn, found, strict=True):
+                accepted = self.member(batch)
+                differs = accepted != satisfied
+                if not differs.any():
+                    yield (self.queries, part.start, len(batch)), None
+                    continue
+                accepted, differs = arrays.to_host(accepted), arrays.to_host(differs)
+                start = int(np.argmax(differs)) // CHUNK * CHUNK
+                at = slice(start, start + CHUNK)
+                chunk = batch[at].to_host()
+                place = (self.queries, part.start + start // CHUNK, len(chunk))
+                yield place, (chunk, accepted[at], foremost(differs[at], accepted[at]))
+
+    def _draw(self, query: int, chunks: range, size: int) -> Batch:
+        if self.device is None:
+            return draw(self.distribution, self.seed, (query, chunks.start, size))
+        rngs = [generator(self.seed, query, chunk) for chunk in chunks]
+        return draw_on(self.device, self.distribution, rngs, size)
 
     def _judged_elsewhere(
         self, shared: tuple[Any, ...], size: int
@@ -174,12 +217,55 @@ def difference(
     differs = accepted != hypothesis.satisfied_by(batch)
     if not differs.any():
         return None
+    return batch, accepted, foremost(differs, accepted)
+
+
+def foremost(differs: Bools, accepted: Bools) -> int:
+    """The first difference, a missing rule before a wrong one."""
     missing = differs & ~accepted
-    return batch, accepted, int(np.argmax(missing if missing.any() else differs))
+    return int(np.argmax(missing if missing.any() else differs))
 
 
 def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
     """The samples of a chunk: what they are follows from the seed and its place."""
     query, chunk, size = at
-    source = np.random.SeedSequence(seed, spawn_key=(query, chunk))
-    return distribution.draw(size, np.random.default_rng(source))
+    return distribution.draw(size, generator(seed, query, chunk))
+
+
+def generator(seed: int, query: int, chunk: int) -> np.random.Generator:
+    """The source of a chunk's samples."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(query, chunk)))
+
+
+def ahead(
+    job: Callable[[range], tuple[Batch, Bools]], items: Sequence[range]
+) -> Generator[tuple[Batch, Bools], None, None]:
+    """The results of a job; from the second on, one is made in the background while another is used."""
+    for first in items[:1]:
+        yield job(first)
+    with ThreadPoolExecutor(1) as background:
+        coming = [background.submit(job, item) for item in items[1:2]]
+        for item in items[2:]:
+            ready = coming.pop().result()
+            coming.append(background.submit(job, item))
+            yield ready
+        for last in coming:
+            yield last.result()
+
+
+def parts(chunks: int, most: int) -> list[range]:
+    """The chunks in parts of at most so many; the first are smaller, as most differences are found soon.
+
+    Examples
+    --------
+    >>> parts(3, most=1)
+    [range(0, 1), range(1, 2), range(2, 3)]
+    >>> parts(20, most=8)
+    [range(0, 1), range(1, 3), range(3, 7), range(7, 15), range(15, 20)]
+
+    """
+    found, start, length = [], 0, 1
+    while start < chunks:
+        found.append(range(start, min(start + length, chunks)))
+        start, length = start + length, min(2 * length, most)
+    return found

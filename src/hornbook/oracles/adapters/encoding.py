@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.dense import Order, Values, as_numbers
 from hornbook.logic.errors import HornbookError
@@ -83,7 +83,8 @@ class Encoding:
         values = Values(self.true, self.false, unknown)
         true, false = batch.true, batch.false
         if self.channels == 2:
-            true, false = np.concatenate([true, false]), np.concatenate([false, true])
+            concat = arrays.module_of(true).concat
+            true, false = concat([true, false]), concat([false, true])
         return as_numbers(true, false, values, dtype, order)[: len(batch)]
 
     def refuse_unknown(self, batch: Batch) -> None:
