@@ -57,6 +57,16 @@ def test_without_effort_the_answer_is_a_bound_and_no_lie():
     assert goal not in theory.closure(left)
 
 
+def test_the_same_effort_buys_fewer_closures_of_a_large_theory():
+    small = "\n".join(f"a{i} & b{i} -> goal" for i in range(4))
+    large = small + "\n" + "\n".join(f"c{i} -> c{i + 1}" for i in range(2_000))
+    for text, exact in ((small, True), (large, False)):
+        theory = HornTheory.parse(text)
+        facts = {name: theory.vocabulary.variables([name]) for i in range(4) for name in (f"a{i}", f"b{i}")}
+        found = smallest_undo(theory, facts, theory.vocabulary.index("goal"), effort=500)
+        assert found.exact == exact and len(found.facts) == 4
+
+
 FEATURES = Vocabulary.with_duals(["age=low", "age=high", "fever"])
 VOCABULARY = Vocabulary(
     [*FEATURES, "ill", "not_ill"], {name: f"not_{name}" for name in ("age=low", "age=high", "fever", "ill")}

@@ -273,3 +273,60 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
         found = branch(bounds, bounds.root(region), 20)
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
+
+
+def close_question(size, widths, free, seed):
+    """A network of many inputs of which a few are free, its highest output close to 0 on either side."""
+    vocabulary, net = vocabulary_of(size, dual=True), module([2 * size, *widths], seed)
+    rng = np.random.default_rng(seed)
+    known = rng.permutation(size)[free:]
+    true = rng.random(len(known)) < 0.5
+
+    def question():
+        predictor = as_predictor(net, encoding="half")
+        whole = Bounds(relu_net(predictor), Space.of(vocabulary, predictor.encoding))
+        region = whole.space.region(known[true].tolist(), known[~true].tolist())
+        return whole.within(region), region[region.sum(axis=1) > 1]
+
+    bounds, region = question()
+    starts = random_states(bounds.space, region, 32, rng)
+    highest = climb(bounds, region, starts, np.inf)[1].max()
+    with torch.no_grad():
+        net[-1].bias += (0.1 if seed % 2 else -0.1) - highest
+    return question()
+
+
+@pytest.mark.parametrize("size", [20, 30])
+def test_the_engines_agree_with_each_other_on_larger_networks(size):
+    signs = []
+    for seed in range(4):
+        bounds, region = close_question(size, [10, 6], size // 2, seed)
+        root = bounds.root(region)
+        tolerance = float(Rounding(bounds, root)(root)[0])
+        branched, solved = branch(bounds, root, 20), milp.solve(bounds, root, tolerance, 20)
+        for found in (branched, solved):
+            assert (found.best > 0) != (found.upper < 0), (seed, found)
+        assert (branched.best > 0) == (solved.best > 0)
+        starts = random_states(bounds.space, region, 8, np.random.default_rng(seed))
+        assert branched.best > 0 or climb(bounds, region, starts)[1].max() <= 0
+        signs.append(branched.best > 0)
+    assert any(signs) and not all(signs)
+
+
+def test_twelve_free_inputs_are_decided_as_by_brute_force():
+    every = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=6)))
+    signs = []
+    for seed in range(6):
+        bounds, region = close_question(24, [10, 6], 12, seed)
+        # all 3^12 inputs: the first layer's sums add up from those of two halves
+        first, second = (
+            (np.take_along_axis(bounds.effects[half], every.T[:, :, None], axis=1)).sum(axis=0)
+            for half in (slice(0, 6), slice(6, 12))
+        )
+        sums = first[:, None] + second[None] + bounds.net.biases[0]
+        top = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).max()
+        found = branch(bounds, bounds.root(region), 20)
+        assert (found.best > 0) == (top > 0)
+        assert (found.upper < 0) == (top < 0)
+        signs.append(top > 0)
+    assert any(signs) and not all(signs)

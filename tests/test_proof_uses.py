@@ -99,6 +99,15 @@ def test_an_interrupted_run_keeps_its_certificates_and_time_ends_truthfully(tmp_
     assert late[0].status == "undecided" and "time for all" in late[0].reason
 
 
+def test_workers_reach_the_same_verdicts_in_the_same_order():
+    prover = judge(2)
+    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
+    alone, together = (
+        [(rule, each.status, each.witness) for rule, each in proofs(prover, rules, n_jobs=n)] for n in (1, 2)
+    )
+    assert alone == together and {status for _, status, _ in alone} == {"proved", "refuted"}
+
+
 @pytest.mark.parametrize("damage", ["", "{}", '{"network": 1, "proofs": []}'])
 def test_damaged_certificates_are_refused(tmp_path, damage):
     path = tmp_path / "proofs.json"
@@ -139,7 +148,7 @@ def test_teachers_answer_exactly_on_request():
 @pytest.mark.parametrize("solver", [False, True])
 def test_equivalence_is_decided_as_by_brute_force(solver):
     answers = {Counterexample: 0, Proved: 0}
-    for seed in range(8):
+    for seed in range(6):
         prover = judge(seed, size=4)
         prover.solver = solver
         background = HornTheory.background(prover.vocabulary)

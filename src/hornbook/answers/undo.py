@@ -17,6 +17,9 @@ from hornbook.logic.theory import HornTheory
 EFFORT = 20_000
 """So many closures are computed before the search settles for facts that are not proven fewest."""
 
+RULES = 100
+"""A theory of more rules than this makes each closure count for more than one."""
+
 
 @dataclass(frozen=True)
 class Undo:
@@ -52,8 +55,9 @@ def smallest_undo(
     goal
         What follows from all the facts.
     effort
-        How many closures are computed in the search. If that is not enough, the answer is a
-        set of which none can be spared, with a bound on how few would do.
+        How many closures are computed in the search, fewer if there are many rules. If that is
+        not enough, the answer is a set of which none can be spared, with a bound on how few
+        would do.
 
     Examples
     --------
@@ -84,6 +88,7 @@ class _Search:
         self.masks = [chaining.mask(variables) for variables in facts]
         self.goal = self.program.bottom if isinstance(goal, Bottom) else 1 << goal
         self.left = effort
+        self.price = 1 + len(self.program.masks) // RULES
         self.failed: dict[frozenset[int], int] = {}
 
     def within(self, without: frozenset[int], more: int) -> frozenset[int] | None:
@@ -125,7 +130,7 @@ class _Search:
         return [position for position in range(len(self.masks)) if position not in without]
 
     def _follows(self, positions: list[int]) -> bool:
-        self.left -= 1
+        self.left -= self.price
         given = 0
         for position in positions:
             given |= self.masks[position]
