@@ -158,7 +158,7 @@ def main() -> None:
         rows.append(ours(task, network, "prime bodies, guided search", True, seed))
         rows += trees(task, network, rows[2].membership_queries, seed)
         judges = {"nn": network, "t": task.theory.satisfied_by, **{row.name: row.member for row in rows}}
-        table = disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 10_000))
+        table = disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 20_000))
         show(
             seed,
             rows,

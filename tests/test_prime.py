@@ -231,15 +231,61 @@ def test_terms_are_valid_and_prime(vocabulary, min_precision):
 def test_a_cover_counts_what_only_one_term_meets(vocabulary):
     pool = filled_pool(vocabulary)
     for terms in (some_terms(vocabulary, 5, 6), some_terms(vocabulary, 6, 1), []):
-        cover = Cover(pool, terms)
-        for side, alone, counts in zip(
-            (pool.rejected, pool.accepted), (0, 1), cover.contributions(), strict=True
-        ):
+        cover = Cover.of(pool, terms)
+        worths = np.zeros(len(terms), np.int64)
+        for side, at_side, sign in ((pool.rejected, 0, 1), (pool.accepted, 1, -1)):
             dense = np.array([met(side.batch, t) for t in terms], np.bool_).reshape(-1, len(side.batch))
             only = dense & (dense.sum(axis=0) == 1)
-            assert counts.tolist() == only.sum(axis=1).tolist()
+            worths += sign * only.sum(axis=1)
             for at in range(len(terms)):
-                assert (bits.flat(cover.alone(at)[alone], len(side.batch)) == only[at]).all()
+                assert (bits.flat(cover.alone(at)[at_side], len(side.batch)) == only[at]).all()
+                beside = ~np.delete(dense, at, axis=0).any(axis=0)
+                assert (bits.flat(cover.beside(at)[at_side], len(side.batch)) == beside).all()
+        assert cover.contributions().tolist() == worths.tolist()
+
+
+@pytest.mark.parametrize("most", [1, 3, 6])
+def test_the_terms_chosen_are_worth_most_as_far_as_exchanges_lead(most):
+    """By brute force: no term that adds something is left while there is room, and no exchange helps."""
+    exchanged = 0
+    for seed in range(10):
+        pool = filled_pool(PLAIN, seed=seed, accepted=0.3)
+        terms = [term for term in some_terms(PLAIN, seed, 30) if len(term)]
+
+        def value(chosen, pool=pool, terms=terms):
+            rejected, accepted = (
+                int(np.any([met(side.batch, terms[at]) for at in chosen], axis=0).sum())
+                for side in (pool.rejected, pool.accepted)
+            )
+            return rejected - accepted
+
+        start = list(range(most - 1, -1, -1))
+        chosen = Cover.of(pool, terms).best(start, most)
+        exchanged += set(chosen) != set(start)
+        assert len(set(chosen)) == len(chosen) <= most and value(chosen) >= value(start)
+        best = max(range(len(terms)), key=lambda at: value([*chosen, at]))
+        more = [*chosen, best]
+        assert max(value([at for at in more if at != gone]) for gone in chosen) <= value(chosen)
+        assert len(chosen) == most or value(more) <= value(chosen)
+    assert exchanged
+
+
+def test_the_rules_of_the_end_are_the_best_of_all_refined():
+    theory = random_theory(12, 5, (1, 3), rng(2))
+    batch = Random(theory.vocabulary).draw(3000, rng())
+    labels = theory.satisfied_by(batch)
+    pool, nothing = Pool(theory.vocabulary), HornTheory(theory.vocabulary)
+    pool.add(batch, labels)
+    revise = Reviser(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=5)
+    lame = [Rule({*rule.body, v}, rule.head) for rule in theory for v in range(12) if v != rule.head]
+    lame = [rule for rule in lame if rule not in set(theory)]
+    h, others = HornTheory(theory.vocabulary, lame[:1]), lame[1:]
+    revise.refuted[others[0]] = batch[0]
+    pairs = revise.finished(h, others, pool)
+    found = HornTheory(theory.vocabulary, (rule for _, rule in pairs))
+    assert {before for before, _ in pairs} <= set(lame) - {others[0]} and len(found) == len(pairs) <= 5
+    assert theory.entails(found)
+    assert (found.satisfied_by(batch) != labels).sum() < (h.satisfied_by(batch) != labels).sum() / 4
 
 
 @pytest.mark.parametrize("min_precision", [1.0, 0.8])

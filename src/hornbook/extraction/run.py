@@ -47,6 +47,9 @@ PATIENCE = 30
 COMPLETIONS = 16
 """Completions of each interpretation whose answers are held against the answer about it."""
 
+FRESH = 4
+"""Samples that rules are chosen by in the end, for each that they are weighed by on the way."""
+
 INTERRUPTED = "interrupted"
 
 
@@ -185,35 +188,44 @@ class _Run:
         self.given_up: list[Counterexample] = []
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        """Learn until something ends the run; says what it was."""
+        """Learn until something ends the run, and make the best of it; says what it was."""
         try:
-            self.held_out = self._labelled(self.settings.evaluation, stream=0)
-            self.pool.add(*self._labelled(self.settings.pool, stream=1))
-            self.coherence = self._coherence(stream=2)
-            idle = 0
-            for step in prime(self._equivalent, self._revise, self.background):
-                self.trace.record(step, self.asked.asked)
-                self._take(step)
-                if watch is not None:
-                    watch(step, self.trace)
-                if not isinstance(step.answer, Counterexample):
-                    self.guarantee = step.answer
-                    return self._equivalent_but()
-                if step.change is not None and step.change.is_idle:
-                    self.given_up.append(step.answer)
-                    idle += 1
-                else:
-                    idle = 0
-                if idle == PATIENCE:
-                    return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
-                if limit := self._limit():
-                    return limit
+            reason = self._steps(watch)
+            if self.guarantee is not None:
+                self._measure(self._irredundant())
+            elif self.found_by:
+                self._finish()
+            return reason
         except BudgetExhausted as limit:
             return str(limit)
         except KeyboardInterrupt:
             return INTERRUPTED
         except TeacherFailed as error:
             return f"the model failed: {error}"
+
+    def _steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
+        """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
+        self.held_out = self._labelled(self.settings.evaluation, stream=0)
+        self.pool.add(*self._labelled(self.settings.pool, stream=1))
+        self.coherence = self._coherence(stream=2)
+        idle = 0
+        for step in prime(self._equivalent, self._revise, self.background):
+            self.trace.record(step, self.asked.asked)
+            self._take(step)
+            if watch is not None:
+                watch(step, self.trace)
+            if not isinstance(step.answer, Counterexample):
+                self.guarantee = step.answer
+                return self._equivalent_but()
+            if step.change is not None and step.change.is_idle:
+                self.given_up.append(step.answer)
+                idle += 1
+            else:
+                idle = 0
+            if idle == PATIENCE:
+                return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
+            if limit := self._limit():
+                return limit
         raise AssertionError("a learner ends with a guarantee")
 
     def result(self, stop_reason: str) -> Extraction:
@@ -270,11 +282,37 @@ class _Run:
             self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
             self.found_by |= {after: self.found_by[before] for before, after in step.change.refined}
         theory = step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
+        self._measure(theory)
+
+    def _measure(self, theory: HornTheory) -> None:
+        """Make this the theory, and a point of the frontier if it is new."""
         if not self.frontier or theory.rules != self.theory.rules:
             self.theory = theory
             point = self._point()
             if self.frontier[-1:] != [point]:
                 self.frontier.append(point)
+
+    def _irredundant(self) -> HornTheory:
+        """The theory without the rules found that follow from the others."""
+        theory = self.theory
+        for rule in sorted(self._rules(), key=lambda rule: -len(rule.body)):  # of two ways the shorter stays
+            others = HornTheory(theory.vocabulary, (other for other in theory if other != rule))
+            if others.entails(rule):
+                theory = others
+        return theory
+
+    def _finish(self) -> None:
+        """Choose and refine rules by fresh samples, once queries are used up."""
+        batch, labels = self._labelled(FRESH * self.settings.pool, stream=3)
+        possible = self.background.satisfied_by(batch)
+        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
+        pool.add(batch[possible], labels[possible])
+        pairs = self.reviser.finished(self.theory, list(self.found_by), pool)
+        theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
+        before, after = (int((one.satisfied_by(batch) != labels).sum()) for one in (self.theory, theory))
+        if after < before:
+            self.found_by |= {rule: self.found_by[candidate] for candidate, rule in pairs}
+            self._measure(theory)
 
     def _limit(self) -> str | None:
         trace = self.trace

@@ -183,11 +183,10 @@ class Search:
             rest = np.delete(term, at)
             less = worth(*(int(count(words[at])) for words in without))
             options.append((less + 0.5, rest))  # of two that are worth the same, the shorter
-            other = worth(
-                *(
-                    counts_with(side.rows[:width], words[at])
-                    for side, words in zip(sides, without, strict=True)
-                )
+            # what meets the rest meets the term, or lacks just this literal
+            lacking = [words[at] & ~side.rows[term[at]] for side, words in zip(sides, without, strict=True)]
+            other = more + worth(
+                *(counts_with(side.rows[:width], words) for side, words in zip(sides, lacking, strict=True))
             )
             options.append((float(other.max()), np.append(rest, np.argmax(other))))
         least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule

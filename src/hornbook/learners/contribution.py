@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.learners.body import worth
 from hornbook.learners.pool import Pool, Side, count
+from hornbook.logic import bits
 from hornbook.logic.bits import Words
 
 
+@dataclass(frozen=True)
 class Cover:
     """The items that meet each of several terms, of both labels.
 
@@ -18,25 +22,54 @@ class Cover:
     another needs, counts for none of them.
     """
 
-    def __init__(self, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> None:
-        self.pool = pool
+    rejected: Words
+    accepted: Words
+
+    @classmethod
+    def of(cls, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> Cover:
+        """The items of a pool that meet the terms."""
         terms = list(terms)
-        self.rejected, self.accepted = (_met(side, terms) for side in (pool.rejected, pool.accepted))
+        return cls(_met(pool.rejected, terms), _met(pool.accepted, terms))
 
     def alone(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet one term and no other."""
         return self.rejected[at] & _once(self.rejected), self.accepted[at] & _once(self.accepted)
 
-    def replace(self, at: int, term: NDArray[np.intp]) -> None:
-        """Put another term in the place of one."""
-        self.rejected[at], self.accepted[at] = (
-            side.meeting(term) for side in (self.pool.rejected, self.pool.accepted)
+    def beside(self, at: int) -> tuple[Words, Words]:
+        """The rejected and the accepted items that meet no other term."""
+        rejected, accepted = (
+            ~(_any(words[:at]) | _any(words[at + 1 :])) for words in (self.rejected, self.accepted)
         )
+        return rejected, accepted
 
-    def contributions(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each term, how many rejected and accepted items meet it and no other."""
-        gains, harms = (count(words & _once(words)) for words in (self.rejected, self.accepted))
-        return gains, harms
+    def replace(self, at: int, term: NDArray[np.intp], pool: Pool) -> None:
+        """Put another term in the place of one."""
+        self.rejected[at], self.accepted[at] = (side.meeting(term) for side in (pool.rejected, pool.accepted))
+
+    def contributions(self) -> NDArray[np.int64]:
+        """What each term is worth on the items that meet it and no other."""
+        return worth(*(count(words & _once(words)) for words in (self.rejected, self.accepted)))
+
+    def best(self, chosen: Sequence[int], most: int) -> list[int]:
+        """The positions of terms that are worth most together, as far as exchanges of those chosen lead.
+
+        The term that adds most comes in, then the one goes whose removal costs least.
+        """
+        chosen = list(chosen)
+        relevant = Cover(_met_by_some(self.rejected), _met_by_some(self.accepted))
+        while True:
+            offers = worth(
+                *(count(words & ~_any(words[chosen])) for words in (relevant.rejected, relevant.accepted))
+            )
+            added = int(np.argmax(offers))
+            if offers[added] <= 0:
+                return chosen
+            chosen.append(added)
+            if len(chosen) > most:
+                losses = Cover(relevant.rejected[chosen], relevant.accepted[chosen]).contributions()
+                least = most if losses[most] <= losses.min() else int(np.argmin(losses))
+                if chosen.pop(least) == added:
+                    return chosen
 
 
 def _met(side: Side, terms: list[NDArray[np.intp]]) -> Words:
@@ -44,6 +77,17 @@ def _met(side: Side, terms: list[NDArray[np.intp]]) -> Words:
     for row, term in zip(met, terms, strict=True):
         row[:] = side.meeting(term)
     return met
+
+
+def _met_by_some(words: Words) -> Words:
+    """The same rows, without the items that are in none of them."""
+    return bits.take(words, np.flatnonzero(bits.flat(_any(words), bits.WORD * words.shape[1])))
+
+
+def _any(words: Words) -> Words:
+    """The items that are in some row."""
+    some: Words = np.bitwise_or.reduce(words, axis=0)
+    return some
 
 
 def _once(words: Words) -> Words:

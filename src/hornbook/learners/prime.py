@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from hornbook.learners.blame import blame
 from hornbook.learners.body import Search, Term, worth
 from hornbook.learners.contribution import Cover
+from hornbook.learners.finish import finished
 from hornbook.learners.pool import Pool, count, literals, said
 from hornbook.learners.together import Asking, together
+from hornbook.learners.wording import Wording
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
+from hornbook.logic.rule import BOTTOM, Head, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.queries import Change, Counterexample, Equivalence, Membership, Step, asked
 
@@ -41,6 +43,9 @@ TRIALS = 4
 
 REFINED = 5
 """Rules that are refined with each counterexample, in turn."""
+
+CANDIDATES = 1024
+"""Rules of earlier hypotheses that are looked at again in the end, the latest."""
 
 Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
 
@@ -100,9 +105,7 @@ class Reviser:
         self.member = member
         self.pool = pool
         self.margin = margin
-        # a variable with a dual need not be a head: what it would say, its dual says in a body
-        unpaired = (v for v, dual in enumerate(pool.vocabulary.duals) if dual is None)
-        self.heads: Sequence[Head] = (BOTTOM, *unpaired) if heads is None else heads
+        self.wording = Wording.of(pool.vocabulary, heads)
         self.background = frozenset(background)
         self.tries = tries
         self.max_rules = max_rules
@@ -150,6 +153,20 @@ class Reviser:
         if change.witness is not None:
             self.refuted |= dict.fromkeys(change.removed, change.witness)
 
+    def finished(self, h: HornTheory, candidates: Sequence[Rule], pool: Pool) -> list[tuple[Rule, Rule]]:
+        """The best of all rules so far by a pool of fresh items, refined: what each was, and is."""
+        rules = [rule for rule in h if rule not in self.background]
+        others = [rule for rule in candidates if rule not in {*rules, *self.refuted}][-CANDIDATES:]
+        return finished(
+            [*rules, *others],
+            range(len(rules)),
+            self.max_rules,
+            search=replace(self.search, pool=pool),
+            wording=self.wording,
+            ask=self._margins,
+            stands=self._stands_trial,
+        )
+
     def _found(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
         """Rules with prime bodies that reject the seeds, and that stand their trial."""
         rules: list[Rule] = []
@@ -158,7 +175,7 @@ class Reviser:
             failing = []
             for seed, term in zip(seeds, terms, strict=True):
                 if term is not None and self._stands_trial(term):
-                    rules.append(self._as_rule(term))
+                    rules.append(self.wording.rule(term))
                 elif term is not None:
                     self.failed.append(said(term, len(self.pool.vocabulary)))
                     failing.append(seed)
@@ -170,7 +187,9 @@ class Reviser:
 
     def _search(self, seed: Interpretation) -> Asking[Term | None]:
         """The first valid term, by the preference of heads, that rejects a seed."""
-        zeros = [self._zero(head) for head in self.heads if head is BOTTOM or head in seed.false]
+        zeros = [
+            self.wording.zero(head) for head in self.wording.heads if head is BOTTOM or head in seed.false
+        ]
         for zero in zeros:
             known = np.array(sorted({*seed.true, *zero}), np.intp)
             term = yield from self.search.prime(known, np.array(zero, np.intp))
@@ -188,7 +207,7 @@ class Reviser:
             rules.remove(best)
             if not HornTheory(h.vocabulary, (*h, *chosen)).entails(best):
                 chosen.append(best)
-            self.pool.close(self._term(best))
+            self.pool.close(self.wording.term(best))
         return chosen
 
     def _superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
@@ -196,7 +215,7 @@ class Reviser:
         rules = [*(rule for rule in h if rule not in self.background), *added]
         removed: set[Rule] = set()
         while rules:
-            worths = worth(*Cover(self.pool, map(self._term, rules)).contributions())
+            worths = Cover.of(self.pool, map(self.wording.term, rules)).contributions()
             least = int(np.argmin(worths))
             if worths[least] >= 0 and len(rules) <= self.max_rules:
                 break
@@ -207,15 +226,15 @@ class Reviser:
         """Some of the rules, whose turn it is, each with what it becomes given all the others."""
         if not rules:
             return ()
-        cover = Cover(self.pool, map(self._term, [*rules, *added]))
+        cover = Cover.of(self.pool, map(self.wording.term, [*rules, *added]))
         first = (self.calls * REFINED) % len(rules)
         refined: dict[Rule, Rule] = {}
         for at in sorted({(first + turn) % len(rules) for turn in range(REFINED)}):
             before = rules[at]
-            zero = np.array(self._zero(before.head), np.intp)
+            zero = np.array(self.wording.zero(before.head), np.intp)
             with self.pool.reopened(*cover.alone(at)):
-                (term,) = together([self.search.refine(self._term(before), zero)], self._margins)
-            after = self._as_rule(term)
+                (term,) = together([self.search.refine(self.wording.term(before), zero)], self._margins)
+            after = self.wording.rule(term)
             taken = {*rules, *added, *refined.values(), *self.refuted}
             if after in taken:
                 continue
@@ -223,7 +242,7 @@ class Reviser:
                 self.failed.append(said(term, len(self.pool.vocabulary)))
                 break  # the pool is another now
             refined[before] = after
-            cover.replace(at, term)
+            cover.replace(at, term, self.pool)
         return tuple(refined.items())
 
     def _stands_trial(self, term: Term) -> bool:
@@ -241,27 +260,9 @@ class Reviser:
             return self.pool.accepted_nearest(term, TRIAL_SIZE)
         return self.pool.typical(term, TRIAL_SIZE)
 
-    def _zero(self, head: Head) -> tuple[int, ...]:
-        """The literal that says that a head is false, its dual if it has one; none for ⊥."""
-        if isinstance(head, Bottom):
-            return ()
-        dual = self.pool.vocabulary.dual(head)
-        return (len(self.pool.vocabulary) + head if dual is None else dual,)
-
-    def _as_rule(self, term: Term) -> Rule:
-        """The rule that rejects what meets the term, with the preferred head that it allows."""
-        body = set(term.tolist())
-        for head in self.heads:
-            if head is not BOTTOM and body.issuperset(self._zero(head)):
-                return Rule(body.difference(self._zero(head)), head)
-        return Rule(body, BOTTOM)
-
-    def _term(self, rule: Rule) -> Term:
-        return np.array(sorted({*rule.body, *self._zero(rule.head)}), np.intp)
-
     def _worth(self, rule: Rule) -> int:
         """What the rule is worth to the hypothesis, by the pool."""
-        term, pool = self._term(rule), self.pool
+        term, pool = self.wording.term(rule), self.pool
         gain = count(pool.rejected.meeting(term) & pool.rejected.open)
         harm = count(pool.accepted.meeting(term) & pool.accepted.open)
         return worth(int(gain), int(harm))

@@ -18,6 +18,9 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 WORD = 64
 
+TAKEN = 1 << 16
+"""Bits that are taken at once, so that they stay in the cache."""
+
 
 def words_for(size: int) -> int:
     """How many words hold `size` bits."""
@@ -97,9 +100,10 @@ def take(words: Words, items: NDArray[np.intp]) -> Words:
     """The bits of every row at the positions `items`, in that order."""
     taken = np.empty((len(words), words_for(len(items))), np.uint64)
     word, shift = items // WORD, (items % WORD).astype(np.uint64)
-    for row, out in zip(words, taken, strict=True):
-        chosen = (row[word] >> shift) & np.uint64(1)
-        out[:] = pack_rows(chosen.astype(np.bool_)[None, :])[0]
+    at_once = max(1, TAKEN // max(1, len(items)))
+    for first in range(0, len(words), at_once):
+        rows = slice(first, first + at_once)
+        taken[rows] = pack_rows(((words[rows, word] >> shift) & np.uint64(1)).astype(np.bool_))
     return taken
 
 
