@@ -637,9 +637,7 @@ def main() -> None:
             (Task.of(known[name](), np.random.default_rng(seed)), model, MODELS[model], seed)
             for name, model, seed in product(names, arguments.models, seeds)
         ]
-    # of peers about what comes with later versions of what they use; processes inherit it
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # of peers about what comes with later versions of what they use
     running = Parallel(n_jobs=arguments.jobs, return_as="generator")(
         delayed(measured)(*job, arguments.peers) for job in jobs
     )
