@@ -41,7 +41,7 @@ LOCAL, BRANCHING, SOLVER, VACUOUS = "local search", "branch and bound", "HiGHS",
 SECONDS = 60.0
 """What a question may take."""
 
-SHARE = 0.6
+SHARE = 0.9
 """The part of a question's time that branch and bound gets before HiGHS has its turn."""
 
 
