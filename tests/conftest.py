@@ -2,6 +2,11 @@
 
 import pytest
 from browser import chromium
+from hypothesis import settings
+
+# laws hold however busy the machine is; how long a test takes is for benchmarks to say
+settings.register_profile("hornbook", deadline=None)
+settings.load_profile("hornbook")
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def brute(theory, facts, goal):
     return None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_the_fewest_facts_are_those_of_brute_force(data):
     theory = data.draw(theories(max_variables=WIDTH, max_rules=12))

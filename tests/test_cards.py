@@ -42,7 +42,7 @@ def added_up(card, row):
 
 
 @given(cards())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_theory_of_a_card_derives_what_adding_up_says(card):
     batch, theory = every(card.vocabulary), compiled(card)
     scores = [added_up(card, row) for row in batch.to_array()]
@@ -52,7 +52,7 @@ def test_the_theory_of_a_card_derives_what_adding_up_says(card):
 
 
 @given(cards(NAMES[:3]), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_was_not_looked_at_leaves_open_only_what_depends_on_it(card, data):
     """With single literals, a label follows from part of the facts iff it follows whatever the rest is."""
     card = Card(card.vocabulary, "dies", tuple(i for i in card.items if len(i.body) == 1), card.threshold)
@@ -85,7 +85,7 @@ def test_what_was_not_looked_at_leaves_open_only_what_depends_on_it(card, data):
     st.integers(-1, 30),
     st.data(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_counting_reaches_a_goal_iff_the_points_do(worths, goal, data):
     lines = [[(10 * i + j, worth) for j, worth in enumerate(line)] for i, line in enumerate(worths)]
     taken = [data.draw(st.sampled_from([*line, (None, 0)])) for line in lines]

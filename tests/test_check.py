@@ -24,7 +24,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_rule_is_broken_exactly_if_it_is_not_entailed(data):
     truth = data.draw(theories(max_variables=5))

@@ -123,3 +123,10 @@ def test_version_and_help():
     assert hornbook("--version").stdout == f"hornbook {__version__}\n"
     for command in ("learn", "random"):
         assert "Example" in hornbook(command, "--help").stdout
+
+
+def test_the_command_line_starts_without_heavy_libraries():
+    heavy = {"pandas", "sklearn", "scipy", "torch", "matplotlib"}
+    code = f"import sys, hornbook.cli; print(*{heavy} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -75,7 +75,7 @@ def written(frame: pd.DataFrame, name: str, folder: Path) -> Path:
 
 
 FILES = st.sampled_from(["table.csv", "table.parquet", "groups.parquet"])
-QUICK = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(tables(), FILES)

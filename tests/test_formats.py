@@ -99,7 +99,7 @@ def test_exported_sql_judges_alike(theory, data):
     assert [bool(row[-1]) for row in rows] == theory.satisfied_by(batch).tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(theories(max_variables=3, max_rules=4))
 def test_exported_sympy_means_the_same(theory):
     import sympy

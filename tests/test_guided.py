@@ -90,7 +90,7 @@ def test_the_background_is_never_contradicted():
     assert found and all(background.satisfied_by(batch).all() for batch in found)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(theories(max_variables=5), theories(max_variables=5))
 def test_on_small_vocabularies_it_finds_what_there_is(truth, other):
     hypothesis = HornTheory(truth.vocabulary, (r for r in other if r.body | {r.head} <= allowed(truth)))
@@ -297,7 +297,7 @@ def test_bad_settings_are_refused(arguments, message):
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 @pytest.mark.parametrize("groups", [(), GROUPS])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_moves_change_what_they_say(vocabulary, groups, seed):
     moves = Moves(vocabulary, groups)
     batch = Random(vocabulary, groups=groups).draw(5, rng(seed))

@@ -126,7 +126,7 @@ def test_padded_units_stay_exactly_zero(optimiser):
 @given(
     size=st.integers(1, 60), batch_size=st.integers(1, 40), epochs=st.integers(1, 3), seed=st.integers(0, 9)
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, batch_size, epochs, seed):
     training = Training(epochs=epochs, batch_size=batch_size)
     order = lockstep.schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")

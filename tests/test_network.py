@@ -57,7 +57,7 @@ def test_a_network_learns(encoding, optimiser):
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=6, max_size=6), max_size=70))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_encodings_tell_the_three_values_apart(rows):
     array = np.array([[np.nan if value is None else value for value in row] for row in rows]).reshape(-1, 6)
     batch = Batch.from_array(array, VOCABULARY)

@@ -15,13 +15,16 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import joblib
 import numpy as np
 import pytest
+from joblib.parallel import get_active_backend
 
 from hornbook import HornbookError, HornTheory, Rule
+from hornbook.broadcast import KEEP, placed
 from hornbook.distributions import Random
 from hornbook.logic.generate import random_theory
 from hornbook.oracles import sampling
@@ -159,6 +162,21 @@ def test_threads_share_what_they_need() -> None:
 def test_what_cannot_travel_is_named() -> None:
     with pytest.raises(HornbookError, match=r"lock cannot be sent to other processes .* use n_jobs=1"):
         list(mapped(judge, range(3), shared=(threading.Lock(),), n_jobs=2))
+
+
+def test_many_objects_come_and_go_on_one_machine_beside_a_cluster() -> None:
+    class Client:
+        id = "a cluster"
+
+        def scatter(self, value: bytes, **options: Any) -> object:
+            return object()
+
+    placed("in the cluster", SimpleNamespace(client=Client()))
+    backend, _ = get_active_backend(prefer="processes")
+    places = [placed(number, backend)[1] for number in range(KEEP + 1)]
+    with pytest.raises(FileNotFoundError):
+        places[0]()
+    assert all(place() for place in places[1:])
 
 
 def test_work_that_kills_its_workers_is_given_up() -> None:

@@ -118,7 +118,7 @@ def test_the_gain_of_a_rule_is_what_it_adds(worth):
         assert gain == pytest.approx(worth_of(cover.rules, worth, values, labels) - before)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_replacing_rules_never_loses(seed):
     batch, labels = sample(200, seed, noise=0.2)

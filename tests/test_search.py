@@ -43,7 +43,7 @@ def test_the_papers_grid_is_complete():
     st.lists(st.lists(st.sampled_from([4, 8, 16]), min_size=1, max_size=4), min_size=1, max_size=40),
     st.integers(1, 9),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
     nets = [Net(tuple(layers), 0.1) for layers in widths]
     parts = chunks(nets, size)

@@ -24,7 +24,8 @@ KEEP = 16
 """So many objects are kept, here and in each worker; the one used longest ago goes first."""
 
 _LOCK = threading.RLock()
-_PLACED: OrderedDict[Hashable, Any] = OrderedDict()
+_FILES: OrderedDict[str, Path] = OrderedDict()
+_REFERENCES: OrderedDict[Hashable, Any] = OrderedDict()
 _FETCHED: OrderedDict[str, Any] = OrderedDict()
 
 
@@ -73,10 +74,10 @@ def _in_file(checksum: str, pickled: bytes) -> Callable[[], bytes]:
     """A file on this machine."""
     path = _folder() / checksum
     with _LOCK:
-        if checksum not in _PLACED:
+        if checksum not in _FILES:
             path.write_bytes(pickled)
-            _PLACED[checksum] = partial(path.unlink, missing_ok=True)
-        _used(_PLACED, checksum, evict=lambda remove: remove())
+            _FILES[checksum] = path
+        _used(_FILES, checksum, evict=lambda file: file.unlink(missing_ok=True))
     return path.read_bytes
 
 
@@ -84,10 +85,10 @@ def _in_dask(client: Any, checksum: str, pickled: bytes) -> Any:
     """The memory of every worker of a Dask cluster."""
     key = (client.id, checksum)
     with _LOCK:
-        if key not in _PLACED or _PLACED[key].status != "finished":
+        if key not in _REFERENCES or _REFERENCES[key].status != "finished":
             # by name a lost value would be taken for one that is there
-            _PLACED[key] = client.scatter(pickled, broadcast=True, hash=False)
-        return _used(_PLACED, key)
+            _REFERENCES[key] = client.scatter(pickled, broadcast=True, hash=False)
+        return _used(_REFERENCES, key)
 
 
 def _in_ray(checksum: str, pickled: bytes) -> Callable[[], Any]:
@@ -96,9 +97,9 @@ def _in_ray(checksum: str, pickled: bytes) -> Callable[[], Any]:
 
     key = (ray.get_runtime_context().get_job_id(), checksum)
     with _LOCK:
-        if key not in _PLACED:
-            _PLACED[key] = ray.put(pickled)
-        return partial(ray.get, _used(_PLACED, key))
+        if key not in _REFERENCES:
+            _REFERENCES[key] = ray.put(pickled)
+        return partial(ray.get, _used(_REFERENCES, key))
 
 
 def _used(kept: OrderedDict[Any, Any], key: Hashable, evict: Callable[[Any], object] | None = None) -> Any:

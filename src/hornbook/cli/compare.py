@@ -33,7 +33,7 @@ def compare(
     """Compare the rules of a run with decision trees fitted to the same model.
 
     The model and the data have to be where they were, and unchanged. River's Hoeffding tree takes
-    part if it is installed: pip install "hornbook[river]".
+    part if the extra `river` is installed.
 
     Examples:
       hornbook compare run/

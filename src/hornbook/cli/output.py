@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from hornbook.extractor.steps import Watch
+if TYPE_CHECKING:  # the extractor imports pandas and scikit-learn, which take a second
+    from hornbook.extractor.steps import Watch
 
 
 def emit(text: str) -> None:
