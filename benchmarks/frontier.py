@@ -1,7 +1,7 @@
 """The frontier: how faithful an explanation of a classifier is, by how many literals there are to read.
 
     pip install "hornbook[torch,river,peers]"
-    python benchmarks/frontier.py                       # three tables, one seed
+    python benchmarks/frontier.py                       # three tables, one seed: four CPU-minutes
     python benchmarks/frontier.py --full                # eight tables, five seeds
     python benchmarks/frontier.py --job                 # an MLP on 101 inputs, columns drawn independently
     python benchmarks/frontier.py --unknowns            # scores that treat what is unknown in different ways
