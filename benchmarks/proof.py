@@ -181,7 +181,7 @@ def engines_table(task: Task, seconds: float, count: int) -> Table:
         _, outputs = climb(bounds, inner, starts)
         if outputs.max() > 0:
             continue
-        root = bounds.root(inner)
+        root = bounds.root()
         tolerance = float(Rounding(bounds, root)(root)[0])
         begun = time.process_time()
         branched = branch(bounds, root, seconds)

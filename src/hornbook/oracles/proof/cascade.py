@@ -187,7 +187,7 @@ class Prover:
         best = states[outputs.argmax()]
         if outputs.max() > 0:
             return self._refuted(item, whole(best), LOCAL, started, np.inf)
-        root = bounds.root(inner)
+        root = bounds.root()
         left = deadline - time.perf_counter()
         found, by = branch(bounds, root, left * SHARE if self.solver else left), BRANCHING
         if not _settled(found) and not found.ended and self.solver:

@@ -96,7 +96,7 @@ class ProvedEquivalence:
             states, outputs = climb(bounds, region, starts[:STARTS], admits=admits)
             if outputs.max() > 0:
                 return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0), "local search"
-        root = bounds.root(region)
+        root = bounds.root()
         found = branch(bounds, root, self.seconds * (SHARE if prover.solver else 1), keep, admits)
         if found.upper < 0 or found.best > 0 or found.ended or not prover.solver:
             return found, BRANCHING
