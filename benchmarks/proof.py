@@ -41,9 +41,9 @@ from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.proof import Prime, Prover, Verdict, milp, repaired, shrunk
 from hornbook.oracles.proof.branch import branch
-from hornbook.oracles.proof.cascade import BRANCHING, SOLVER
 from hornbook.oracles.proof.region import TRUE, UNKNOWN
 from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.search import BRANCHING, SOLVER
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Budget
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from hornbook.logic.bits import Bools
 from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.cells import Cells, Tried
+from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.layers import Vector
 from hornbook.oracles.proof.lines import Lines
 from hornbook.oracles.proof.region import Numbers, States
@@ -43,20 +43,6 @@ TRIALS = 512
 
 ENOUGH = -5.0
 """A bound that is lower than this is as good as this."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """How a search ended: `upper` bounds the model's output, rounding included; `states` is the best found.
-
-    `nodes` counts the cells that were bounded, and `ended` says whether none was left over.
-    """
-
-    upper: float
-    best: float
-    states: States | None
-    nodes: int
-    ended: bool = True
 
 
 def branch(
