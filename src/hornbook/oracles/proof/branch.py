@@ -1,9 +1,9 @@
 """Branch and bound, many cells at a time.
 
 A cell whose bound is below 0 by more than rounding can amount to holds no witness. Another is split
-by the unit whose open sign costs the bound most, or, where no sign is open, by a base variable. The
-input where a linear bound is highest is tried on the way, which is how witnesses turn up that
-local search missed.
+by the unit whose open sign costs the bound most, or, where no sign is open, by a base variable. From
+the inputs where linear bounds are highest local search starts again on the way, which is how
+witnesses turn up that it missed before.
 
 References
 ----------
@@ -27,7 +27,7 @@ from hornbook.oracles.proof.layers import Vector
 from hornbook.oracles.proof.lines import Lines
 from hornbook.oracles.proof.region import Numbers, States
 from hornbook.oracles.proof.rounding import Rounding
-from hornbook.oracles.proof.witness import Admits
+from hornbook.oracles.proof.witness import Admits, climb
 
 BATCH = 256
 """Cells bounded at a time."""
@@ -85,8 +85,11 @@ def branch(
         cells = cells._replace(upper=np.minimum(cells.upper, exact))
         if admits is not None:
             outputs[~admits(tried.states)] = -np.inf
-        if outputs.max() > best:
-            best, states = float(outputs.max()), tried.states[outputs.argmax()]
+        if outputs.max() > -np.inf:
+            start = tried.states[outputs.argmax()][None]
+            climbed, heights = climb(bounds, bounds.region, start, admits=admits)
+            if heights[0] > best:
+                best, states = float(heights[0]), climbed[0]
         spare = cells.upper + rounding(cells)
         settled = (spare < 0) | single
         closed = max(closed, spare[settled].max(initial=-np.inf))

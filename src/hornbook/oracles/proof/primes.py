@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
@@ -48,7 +50,7 @@ class Prime:
         return self.verdict.status == "proved" and self.rule.body == set(self.needed)
 
 
-def shrunk(prover: Prover, rule: Rule, last: Collection[int] = ()) -> Prime:
+def shrunk(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
     """Leave out of a rule what can provably be left out, one literal after another.
 
     The literal goes next without which a linear bound on the output stays lowest: so the
@@ -64,6 +66,8 @@ def shrunk(prover: Prover, rule: Rule, last: Collection[int] = ()) -> Prime:
         The rule; if it is not proved it stays as it is.
     last
         Literals that go after all others.
+    deadline
+        By `time.time`: literals that are not asked about by then are open.
 
     """
     verdict = prover.rule(rule)
@@ -74,14 +78,14 @@ def shrunk(prover: Prover, rule: Rule, last: Collection[int] = ()) -> Prime:
     unsure: list[int] = []
     waiting = [(literal in last, -np.inf, literal) for literal in sorted(rule.body)]
     heapify(waiting)
-    while waiting:
+    while waiting and time.time() < deadline:
         late, _, literal = heappop(waiting)
         smaller = Rule(rule.body - {literal}, rule.head)
         place = (late, prover.linear(smaller), literal)
         if waiting and waiting[0] < place:
             heappush(waiting, place)
             continue
-        answer = prover.rule(smaller)
+        answer = prover.rule(smaller, min(prover.seconds, deadline - time.time()))
         answers.append(answer)
         if answer.status == "proved":
             rule, verdict = smaller, answer
@@ -89,10 +93,11 @@ def shrunk(prover: Prover, rule: Rule, last: Collection[int] = ()) -> Prime:
             needed[literal] = answer.witness
         else:
             unsure.append(literal)
+    unsure += [literal for _, _, literal in waiting]
     return Prime(rule, verdict, needed, tuple(unsure), tuple(answers))
 
 
-def repaired(prover: Prover, rule: Rule) -> Prime:
+def repaired(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:
     """A rule that holds, from one that does not: literals are added until it does, then spare ones go.
 
     The literals are those of one input that violates the rule and that the model clearly rejects;
@@ -108,7 +113,7 @@ def repaired(prover: Prover, rule: Rule) -> Prime:
     item = _question(prover, rule)
     said = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
     added = {literal for literal in said if literal is not None} - item.true
-    prime = shrunk(prover, Rule(rule.body | added, rule.head), last=rule.body)
+    prime = shrunk(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
     if prime.verdict.status != "proved":
         return Prime(rule, verdict, questions=(verdict, *prime.questions))
     return replace(prime, questions=(verdict, *prime.questions))
