@@ -41,6 +41,7 @@ class Form(StrEnum):
     AUTO = "auto"
     RULES = "rules"
     CARD = "card"
+    TREE = "tree"
 
 
 @app.command()
@@ -63,7 +64,7 @@ def extract(
         Method, typer.Option(help="What a reader will read, or equivalence queries without end.")
     ] = Method.READER,
     form: Annotated[
-        Form, typer.Option(help="Rules, a card with points, or whichever is better.")
+        Form, typer.Option(help="Rules, a card with points, a tree, or whichever is better.")
     ] = Form.AUTO,
     max_rules: Annotated[int, typer.Option(min=1, help="So many rules a reader will read.")] = 20,
     max_literals: Annotated[int, typer.Option(min=1, help="So many literals a reader will read.")] = 60,
