@@ -201,7 +201,11 @@ def test_an_extraction_is_the_same_on_a_device(questions):
     assert there.membership_queries == here.membership_queries
     found = [entry.get("counterexample") for entry in here.trace.entries]
     assert [entry.get("counterexample") for entry in there.trace.entries] == found
-    assert "sampling" in {one["found_by"] for one in found if one is not None}
+    assert questions or "sampling" in {one["found_by"] for one in found}
+    assert (
+        there.stop_reason
+        == f"budget of {questions or 6} {'membership' if questions else 'equivalence'} queries"
+    )
 
 
 @pytest.mark.parametrize("left", [0, CHUNK - 1, CHUNK, 3 * CHUNK + 5])
