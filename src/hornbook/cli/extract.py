@@ -73,6 +73,9 @@ def extract(
     max_queries: Annotated[int, typer.Option(min=1, help="Equivalence queries, with queries.")] = 100,
     max_seconds: Annotated[float | None, typer.Option(help="So long at most.")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Labelled samples to learn from.")] = 1 << 14,
+    device: Annotated[
+        str | None, typer.Option(help="Where a torch model answers queries, such as cuda; with queries.")
+    ] = None,
     encoding: Annotated[
         str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
     ] = None,
@@ -128,6 +131,7 @@ def extract(
         "max_equivalence_queries": max_queries,
         "max_seconds": max_seconds,
         "samples": samples,
+        "device": device,
         "encoding": encoding,
         "random_state": seed,
     }

@@ -119,6 +119,8 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         precise a rule has to be; and how many there are at most.
     max_membership_queries, max_seconds
         What the extraction may spend; None is no limit.
+    device
+        For queries to a torch model: where samples are drawn, asked and judged, such as `cuda`.
     evaluation
         How many fresh samples everything is measured on at least.
     random_state
@@ -206,6 +208,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_equivalence_queries: int | None = 100,
         max_membership_queries: int | None = None,
         max_seconds: float | None = None,
+        device: str | None = None,
         evaluation: int = 1 << 13,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -232,6 +235,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_equivalence_queries = max_equivalence_queries
         self.max_membership_queries = max_membership_queries
         self.max_seconds = max_seconds
+        self.device = device
         self.evaluation = evaluation
         self.random_state = random_state
 
@@ -426,10 +430,10 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 evaluation=self._fresh,
                 seed=seed,
             )
-            return Found.extracted(
-                subject.extract(settings, trace, watch and (lambda _, trace: watch(trace.entries[-1]))),
-                subject,
+            found = subject.extract(
+                settings, trace, watch and (lambda _, trace: watch(trace.entries[-1])), self.device
             )
+            return Found.extracted(found, subject)
         reading = Reading(
             max_rules=self.max_rules,
             max_literals=self.max_literals,
@@ -479,6 +483,11 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_tolerances(self.epsilon, self.delta)
         if self.method not in get_args(Method):
             raise HornbookError(f"method is 'reader' or 'queries', not {self.method!r}")
+        if self.device is not None and self.method == "reader" and not self.judge:
+            raise HornbookError(
+                f"device={self.device!r} is for equivalence queries, which draw samples by the million: "
+                "say method='queries', or leave it out"
+            )
         if y is not None and type_of_target(y).startswith("continuous"):
             middle = np.median(np.asarray(y))
             raise HornbookError(
