@@ -6,6 +6,9 @@ device the words are those of an `int64` tensor, with the same bits: see `arrays
 
 from __future__ import annotations
 
+import math
+from functools import reduce
+from operator import xor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -125,11 +128,14 @@ def transposed(words: Words, size: int) -> Words:
 def turned(rows: Words) -> Words:
     """What `transposed` does, of items that lie as (64, words, n): bit first; they are overwritten."""
     _, across, width = rows.shape
+    xp = arrays.module_of(rows)
     half, low = WORD // 2, 2**32 - 1
+    swap = xp.empty_like(rows[:half])
     while half:
-        quarters = rows.reshape(WORD // (2 * half), 2, half, across * width)
+        quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
         upper, lower = quarters[:, 0], quarters[:, 1]
-        swap = upper >> half
+        swap = swap.reshape(upper.shape)
+        xp.bitwise_right_shift(upper, half, out=swap)
         swap ^= lower
         swap &= low
         lower ^= swap
@@ -137,8 +143,30 @@ def turned(rows: Words) -> Words:
         upper ^= swap
         half //= 2
         low ^= low << half & (2**WORD - 1)
-    moved: Words = arrays.module_of(rows).moveaxis(rows, 2, 0).reshape(width * WORD, across)
+    moved: Words = xp.moveaxis(rows, 2, 0).reshape(width * WORD, across)
     return moved
+
+
+def gathered(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
+    """Rows of bits that items choose from tables, bit-sliced; of several tables, joined by XOR.
+
+    A table has n words a row. Choices are (64, words): bit first. The answer has 64·n rows.
+
+    Examples
+    --------
+    >>> table = np.array([[0b01], [0b10]], np.uint64)
+    >>> choices = np.zeros((64, 1), np.intp)
+    >>> choices[:3, 0] = [1, 1, 0]
+    >>> [f"{int(row[0]):b}"[-4:] for row in gathered((table, choices))[:2]]
+    ['1100', '11']
+
+    """
+    (_, index), *_ = choices
+    if arrays.fuses(index.device, math.prod(index.shape)):
+        flat = (array for choice in choices for array in choice)
+        there: Words = arrays.fused(_gathered_at_once, index.device, math.prod(index.shape))(*flat)
+        return there
+    return turned(reduce(xor, (arrays.taken(table, index) for table, index in choices)))
 
 
 def _unpacked_on_device(words: Any, size: int) -> Bools:
@@ -147,3 +175,13 @@ def _unpacked_on_device(words: Any, size: int) -> Bools:
     octets = words.contiguous().view(places.dtype)
     dense: Bools = (octets[..., None] >> places & 1).bool().reshape(*words.shape[:-1], -1)[..., :size]
     return dense
+
+
+def _gathered_at_once(*flat: Any) -> Any:
+    """`gathered` as one sum over the items of a word, for a device that makes no intermediate tables."""
+    torch = arrays.module_of(flat[0])
+    tables, indices = flat[::2], flat[1::2]
+    row = torch.arange(tables[0].shape[1] * WORD, device=tables[0].device)[:, None, None]
+    place = torch.arange(WORD, device=tables[0].device)[:, None]
+    words = reduce(xor, (table[index, row // WORD] for table, index in zip(tables, indices, strict=True)))
+    return ((words >> row % WORD & 1) << place).sum(1)

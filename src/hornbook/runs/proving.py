@@ -37,8 +37,10 @@ class Proof:
 
 def prover_of(extractor: HornExtractor, seconds: float) -> Prover:
     """Who proves what the model of a fitted extractor says."""
-    if extractor.card_ is not None:
-        raise HornbookError("a card is read as points, not as rules that could be proved; use --form rules")
+    if extractor.decider_ is not None:
+        raise HornbookError(
+            "a card or a tree is no set of rules that could be proved one by one; use --form rules"
+        )
     if len(extractor.subjects_) > 1:
         raise HornbookError("proofs are about models of two classes; say which class with --positive")
     (subject,) = extractor.subjects_
