@@ -106,8 +106,9 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labelled samples. `queries`: rules by equivalence queries, as many as it takes; the only
         way for a judge.
     max_rules, max_literals, form
-        What a reader is willing to read, and in which form: `rules`, a `card` with points, or
-        `auto`, a card where it is clearly more faithful. A model of several classes gets rules.
+        What a reader is willing to read, and in which form: `rules`, a `card` with points, a `tree`
+        of questions, or `auto`, a card or a tree where it is clearly more faithful. A model of
+        several classes gets rules.
     samples
         How many labelled samples are learned from.
     epsilon, delta
@@ -130,10 +131,10 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     theory_, background_
         The rules found, and what always holds beside them: a variable excludes its dual, and
         the bins of a column each other.
-    card_
-        The score with points, if the rules count one, or None.
+    decider_
+        The `Card` with points or the `Tree` of questions that the rules decide by, or None.
     rules_
-        What each rule is worth: `RuleStatistics`, in order; none for a card.
+        What each rule is worth: `RuleStatistics`, in order; none for a card or tree.
     fidelity_
         The share of fresh samples on which the rules, with their default, say what the model says.
     rows_fidelity_
@@ -142,7 +143,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     undetermined_
         The share of fresh samples on which the rules say nothing, and the default does.
     default_
-        The class assumed there; None for a judge, and for a card, which always decides.
+        The class assumed there; None for a judge, and for a card or tree, which always decide.
     conflicts_
         The share for which two classes follow; part of what is undetermined.
     guarantee_
@@ -380,7 +381,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Everything that was read, under the names that scikit-learn's users expect."""
         answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
         self.reading_ = reading
-        self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
+        self.background_, self.labels_, self.decider_ = answers.background, answers.labels, answers.decider
         self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
         self.rules_ = reading.rules
         self.default_ = None if answers.default == FREE else self.classes_[answers.default]

@@ -141,7 +141,7 @@ class Subject:
         return spoiled(self.rows, self.reader.groups)
 
     def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
-        """The most faithful rules about the label, or card, that a reader is willing to read."""
+        """The most faithful rules about the label, card or tree, that a reader is willing to read."""
         return explain_classifier(
             self.asked,
             self.rows,
