@@ -1,5 +1,6 @@
 """Proofs against brute force: every verdict on a small network equals what all its inputs say."""
 
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -51,15 +52,16 @@ def states_of(space, region):
     return every[inside]
 
 
+@lru_cache(maxsize=4)
+def taken(prover):
+    """All inputs that the model itself accepts."""
+    batch = prover.space.batch(states_of(prover.space, prover.space.whole()))
+    return list(batch[np.flatnonzero(prover.member(batch))])
+
+
 def accepted(prover, item):
     """The inputs in question that the model itself accepts, found one by one."""
-    if item.true & item.false:
-        return []
-    space = prover.space
-    every = states_of(space, space.whole())
-    batch = space.batch(every)
-    fits = np.array([item.true <= each.true and item.false <= each.false for each in batch])
-    return list(batch[np.flatnonzero(fits & prover.member(batch))])
+    return [each for each in taken(prover) if item.true <= each.true and item.false <= each.false]
 
 
 def vocabulary_of(size, dual):
