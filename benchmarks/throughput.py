@@ -28,6 +28,7 @@ import torch
 
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.distributions.protocol import draw_on
+from hornbook.distributions.stream import keys_of
 from hornbook.experiments.network import MLP
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import BOTTOM, Rule
@@ -76,8 +77,8 @@ class Case:
         """A part of a query's samples."""
         if self.device is None:
             return self.distribution.draw(self.size, np.random.default_rng(seed))
-        rngs = [np.random.default_rng([seed, chunk]) for chunk in range(-(-self.size // CHUNK))]
-        return draw_on(self.device, self.distribution, rngs, self.size)
+        keys = keys_of(np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // CHUNK))
+        return draw_on(self.device, self.distribution, keys, self.size)
 
     def query(self, size: int) -> None:
         """A whole equivalence query."""

@@ -34,7 +34,8 @@ NESTED = [
 @pytest.mark.parametrize("distribution", [*(p.values[0] for p in ALL), *GROUPED, *NESTED], ids=str)
 def test_a_device_draws_what_the_cpu_draws(distribution):
     size = BLOCK + 1000
-    there = draw_on(DEVICE, distribution, [rng(5), rng(6)], size).to_host()
+    keys = np.concatenate([keys_from(rng(5), 1), keys_from(rng(6), 1)])
+    there = draw_on(DEVICE, distribution, keys, size).to_host()
     here = [distribution.draw(BLOCK, rng(5)), distribution.draw(1000, rng(6))]
     assert there == Batch.concatenate(here)
 
@@ -67,7 +68,7 @@ def network(vocabulary, encoding="half"):
 @pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
 def test_a_device_infers_as_the_cpu_does(encoding):
     model = network(PAIRED, encoding)
-    batch = draw_on(DEVICE, Random(PAIRED), [rng()], 5000)
+    batch = draw_on(DEVICE, Random(PAIRED), keys_from(rng(), 1), 5000)
     answers = model.to(DEVICE).log_odds(batch)
     assert isinstance(answers, torch.Tensor)
     np.testing.assert_allclose(answers.numpy(), model.log_odds(batch.to_host()), rtol=1e-4, atol=1e-5)
@@ -111,23 +112,16 @@ def test_a_distribution_of_ones_own_stays_on_the_cpu():
             return "my own"
 
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Own(), [rng()], 100)
+        draw_on(DEVICE, Own(), keys_from(rng(), 1), 100)
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Labelled(Own(), "ill"), [rng()], 100)
+        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from(rng(), 1), 100)
     batch = Labelled(Own(), "ill").draw(1000, rng())
     assert bits.flat(batch.true[18] ^ batch.true[19], 1000).all() and batch.true[:18].any()
 
 
-def test_rows_that_items_choose_are_the_same_in_one_sum():
-    tables = [arrays.on_device(keys_from(rng(seed), 7 * BLOCK), DEVICE) for seed in (1, 2)]
-    choices = [(table, torch.from_numpy(rng().integers(0, 7, (64, 5)))) for table in tables]
-    at_once = bits._gathered_at_once(*(array for choice in choices for array in choice))
-    assert torch.equal(at_once, bits.gathered(*choices))
-
-
 def drawn(distribution, size=5000):
     """The same items on the device and here."""
-    there = draw_on(DEVICE, distribution, [rng()], size)
+    there = draw_on(DEVICE, distribution, keys_from(rng(), 1), size)
     return there, there.to_host()
 
 

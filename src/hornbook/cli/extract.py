@@ -275,13 +275,24 @@ def _keep(subject: Any, folder: Path, train: bool) -> None:
 def _proofs(
     extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> list[Proof]:
+    """What became of each rule; without a folder, what is known when it is interrupted."""
+    from hornbook.oracles.proof import Certificates
     from hornbook.oracles.proof.certificate import PROOFS
     from hornbook.runs.proving import prove, prover_of
 
     rules = extractor.reading_.answers.rules
-    with progress("proving rules", len(rules)) as watch:
-        path = None if folder is None else folder / PROOFS
-        return prove(prover_of(extractor, seconds), rules, path, model, total=total, watch=watch)
+    certificates = Certificates(prover_of(extractor, seconds), folder and folder / PROOFS, model)
+    found: dict[Rule, Proof] = {}
+    try:
+        with progress("proving rules", len(rules)) as watch:
+            for each in prove(certificates, rules, total=total, watch=watch):
+                found[each.rule] = each
+    except KeyboardInterrupt:
+        if folder is not None:
+            told = f"hornbook: interrupted; the same command goes on from what {folder} holds"
+            print(told, file=sys.stderr)
+            raise typer.Exit(130) from None
+    return list(found.values())
 
 
 def _proof_lines(proofs: list[Proof], extractor: HornExtractor) -> list[str]:

@@ -13,7 +13,7 @@ G. Steele, D. Lea, C. Flood. Fast splittable pseudorandom number generators. OOP
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -36,6 +36,19 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """The factors of SplitMix64, whose shifts are 30, 27 and 31."""
+
+
+def keys_of(sources: Iterable[np.random.SeedSequence]) -> Words:
+    """The keys that `keys_from` would give generators of these sources for a block each, but faster.
+
+    Examples
+    --------
+    >>> source = np.random.SeedSequence(0)
+    >>> np.array_equal(keys_of([source]), keys_from(np.random.default_rng(source), 1))
+    True
+
+    """
+    return np.array([np.random.PCG64(source).random_raw(2) for source in sources], np.uint64)
 
 
 def keys_from(rng: np.random.Generator, size: int) -> Words:

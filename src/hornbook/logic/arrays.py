@@ -130,7 +130,7 @@ def word(value: int, like: Any) -> int:
 
 
 def taken(table: Any, index: Any) -> Any:
-    """The rows of a table that an array of numbers says."""
+    """The rows of a table that an array of numbers says; none of them is negative."""
     return table.take(index, axis=0, mode="clip") if on_host(table) else table[index]
 
 

@@ -7,7 +7,8 @@ device the words are those of an `int64` tensor, with the same bits: see `arrays
 from __future__ import annotations
 
 import math
-from functools import reduce
+from collections.abc import Callable
+from functools import partial, reduce
 from operator import xor
 from typing import Any, TypeAlias
 
@@ -20,6 +21,12 @@ Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 WORD = 64
+
+HALVES = np.array([32, 16, 8, 4, 2, 1], np.uint64)
+"""The sides of the quarters that are exchanged, one after another, to turn over 64 × 64 bits."""
+
+LOWS = np.array([(2**WORD - 1) // (2**half + 1) for half in HALVES.tolist()], np.uint64)
+"""For each side, the words whose lower halves are set."""
 
 TAKEN = 1 << 16
 """Bits that are taken at once, so that they stay in the cache."""
@@ -126,25 +133,19 @@ def transposed(words: Words, size: int) -> Words:
 
 
 def turned(rows: Words) -> Words:
-    """What `transposed` does, of items that lie as (64, words, n): bit first; they are overwritten."""
+    """What `transposed` does, of items that lie as (64, words, n): bit first; NumPy's are overwritten."""
     _, across, width = rows.shape
-    xp = arrays.module_of(rows)
-    half, low = WORD // 2, 2**32 - 1
-    swap = xp.empty_like(rows[:half])
-    while half:
+    if arrays.on_host(rows):
+        swapped: Callable[..., Words] = partial(_swapped_in_place, np.empty(rows.size // 2, np.uint64))
+        halves, lows = HALVES, LOWS
+    else:
+        swapped = arrays.fused(_swapped, rows.device, math.prod(rows.shape))
+        halves, lows = (arrays.on_device(table, rows.device) for table in (HALVES, LOWS))
+    for step, half in enumerate(HALVES.tolist()):
         quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
-        upper, lower = quarters[:, 0], quarters[:, 1]
-        swap = swap.reshape(upper.shape)
-        xp.bitwise_right_shift(upper, half, out=swap)
-        swap ^= lower
-        swap &= low
-        lower ^= swap
-        swap <<= half
-        upper ^= swap
-        half //= 2
-        low ^= low << half & (2**WORD - 1)
-    moved: Words = xp.moveaxis(rows, 2, 0).reshape(width * WORD, across)
-    return moved
+        rows = swapped(quarters, halves[step], lows[step])
+    moved: Words = arrays.module_of(rows).moveaxis(rows.reshape(WORD, across, width), 2, 0)
+    return moved.reshape(width * WORD, across)
 
 
 def gathered(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
@@ -161,12 +162,26 @@ def gathered(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
     ['1100', '11']
 
     """
-    (_, index), *_ = choices
-    if arrays.fuses(index.device, math.prod(index.shape)):
-        flat = (array for choice in choices for array in choice)
-        there: Words = arrays.fused(_gathered_at_once, index.device, math.prod(index.shape))(*flat)
-        return there
     return turned(reduce(xor, (arrays.taken(table, index) for table, index in choices)))
+
+
+def _swapped(quarters: Any, half: Any, low: Any) -> Any:
+    """Blocks of bits, (blocks, 2, rows of one half), with their off-diagonal quarters exchanged."""
+    upper, lower = quarters[:, 0], quarters[:, 1]
+    swap = (upper >> half ^ lower) & low
+    return arrays.module_of(quarters).stack([upper ^ swap << half, lower ^ swap], 1)
+
+
+def _swapped_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
+    """`_swapped`, in no more memory than there is."""
+    upper, lower = quarters[:, 0], quarters[:, 1]
+    swap = np.right_shift(upper, half, out=spare.reshape(upper.shape))
+    swap ^= lower
+    swap &= low
+    lower ^= swap
+    swap <<= half
+    upper ^= swap
+    return quarters
 
 
 def _unpacked_on_device(words: Any, size: int) -> Bools:
@@ -175,13 +190,3 @@ def _unpacked_on_device(words: Any, size: int) -> Bools:
     octets = words.contiguous().view(places.dtype)
     dense: Bools = (octets[..., None] >> places & 1).bool().reshape(*words.shape[:-1], -1)[..., :size]
     return dense
-
-
-def _gathered_at_once(*flat: Any) -> Any:
-    """`gathered` as one sum over the items of a word, for a device that makes no intermediate tables."""
-    torch = arrays.module_of(flat[0])
-    tables, indices = flat[::2], flat[1::2]
-    row = torch.arange(tables[0].shape[1] * WORD, device=tables[0].device)[:, None, None]
-    place = torch.arange(WORD, device=tables[0].device)[:, None]
-    words = reduce(xor, (table[index, row // WORD] for table, index in zip(tables, indices, strict=True)))
-    return ((words >> row % WORD & 1) << place).sum(1)

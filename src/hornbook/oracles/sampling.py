@@ -13,7 +13,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.stream import BLOCK
+from hornbook.distributions.stream import BLOCK, keys_of
 from hornbook.intervals import Share, sample_size
 from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
@@ -188,9 +188,9 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         affordable = -(-size // CHUNK) if size <= account.left else int(account.left) // CHUNK
 
         def judged(part: range) -> tuple[range, Batch, Bools]:
-            rngs = [generator(self.seed, query, chunk) for chunk in part]
+            keys = keys_of(source(self.seed, query, chunk) for chunk in part)
             items = min(part.stop * CHUNK, size) - part.start * CHUNK
-            batch = draw_on(device, self.distribution, rngs, items)
+            batch = draw_on(device, self.distribution, keys, items)
             return part, batch, hypothesis.satisfied_by(batch)
 
         places = self._places(size)
@@ -267,12 +267,12 @@ def foremost(differs: Bools, accepted: Bools) -> int:
 def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
     """The samples of a chunk: what they are follows from the seed and its place."""
     query, chunk, size = at
-    return distribution.draw(size, generator(seed, query, chunk))
+    return distribution.draw(size, np.random.default_rng(source(seed, query, chunk)))
 
 
-def generator(seed: int, query: int, chunk: int) -> np.random.Generator:
-    """The source of a chunk's samples."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(query, chunk)))
+def source(seed: int, query: int, chunk: int) -> np.random.SeedSequence:
+    """Where a chunk's samples come from."""
+    return np.random.SeedSequence(seed, spawn_key=(query, chunk))
 
 
 def ahead(job: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:

@@ -140,7 +140,7 @@ def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     ready(folder)
     if (folder / CONFIG).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG), config)
-    for name in (RULES, TEXT, METRICS, REPORT, PROOFS, *([TRACE] if force else [])):
+    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE, PROOFS] if force else [])):
         (folder / name).unlink(missing_ok=True)
     _write(folder / CONFIG, _json(config))
 
