@@ -1,10 +1,10 @@
 """Interpretations per second: drawn, judged by the paper's network, closed under rules, and all of it.
 
-    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save one.json
-    OMP_NUM_THREADS=2 python benchmarks/throughput.py --save two.json
-    python benchmarks/throughput.py --device cuda --growth --query 10_000_000_000 --save cuda.json
+    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save benchmarks/measured/growth-cpu.json
+    OMP_NUM_THREADS=2 python benchmarks/throughput.py
+    python benchmarks/throughput.py --device cuda --growth --query 10_000_000_000 --save growth-h200.json
     python benchmarks/throughput.py --device cuda --from mixture --own
-    python benchmarks/throughput.py --plot docs/growth.svg one.json cuda.json
+    python benchmarks/throughput.py --plot docs/growth.svg benchmarks/measured/growth-*.json
 
 204 paired variables, a third of the values unknown, the network 204-32-16-8-16-32-1 in float32, 100
 rules with bodies of 18. The network accepts everything and no rule can fire, so that an equivalence
@@ -186,7 +186,7 @@ def plot(files: list[Path], path: Path) -> None:
             panel.set_xlabel(name)
             panel.grid(alpha=0.3)
     panels[0].set_ylabel("µs an interpretation")
-    panels[0].legend()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(files))
     figure.savefig(path, metadata={"Date": None})
 
 
