@@ -182,6 +182,15 @@ def test_many_objects_come_and_go_on_one_machine_beside_a_cluster() -> None:
     assert all(place() for place in places[1:])
 
 
+def test_what_goes_wrong_elsewhere_is_told_here() -> None:
+    with pytest.raises(HornbookError, match="chunk 3 makes no sense") as told:
+        list(mapped(fail, range(CHUNKS), n_jobs=2))
+    assert "in fail" in "".join(told.value.__notes__)  # where it was raised, over there
+    with pytest.raises(RuntimeError, match="lock.* cannot be sent back"):
+        list(mapped(lambda item: threading.Lock(), range(3), n_jobs=2))
+    assert list(mapped(abs, [-1, -2], n_jobs=2)) == [1, 2]  # and the processes go on
+
+
 def test_work_that_kills_its_workers_is_given_up() -> None:
     def work(item: int) -> int:
         os.kill(os.getpid(), signal.SIGKILL)
