@@ -422,14 +422,14 @@ def test_a_known_difference_is_no_equivalence():
     assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
 
 
-@pytest.mark.parametrize("at", [1, 1000, 1500])
+@pytest.mark.parametrize("at", [1, 700, 1000])
 def test_a_failing_model(at):
     settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
     found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
     learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
     assert len(found.rules) == len(learned)
-    if at == 1500:
+    if at == 1000:
         assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
 
 
