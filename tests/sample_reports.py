@@ -11,6 +11,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Budget, Exact, Pac, interpretation
 from hornbook.reports.content import Checkpoint, Difference, Honesty, Report, ReportedRule, Spent
+from hornbook.trees import Split, Tree
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
 
@@ -80,13 +81,27 @@ def scored() -> Report:
     weighed = [(2, 0.8), (3, 0.95)]
     return clinic(
         rules=(),
-        card=Card(features, "survives", lines, 1),
+        decider=Card(features, "survives", lines, 1),
         undetermined=None,
         default=None,
         curve=tuple(
             Weighed("card", size, size, Share.of(round(1000 * agreed), 1000), agreed, Share.of(0, 1000))
             for size, agreed in weighed
         ),
+        convergence=(),
+    )
+
+
+def asked() -> Report:
+    """A tree in place of the rules."""
+    features = Vocabulary.with_duals(FACTS)
+    root = Split(3, Split(0, False, True), Split(4, False, True))
+    return clinic(
+        rules=(),
+        decider=Tree(features, "survives", root),
+        undetermined=None,
+        default=None,
+        curve=(Weighed("tree", 4, 3, Share.of(950, 1000), 0.95, Share.of(0, 1000)),),
         convergence=(),
     )
 

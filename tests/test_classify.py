@@ -19,6 +19,8 @@ from hornbook.teachers import classifier_labels, classifier_teacher, judge_teach
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 PAIRED = Vocabulary.with_duals(PLAIN.names)
 GROUPS = ((0, 1, 2), (4, 5))
+FORMS = ("rules", "card", "tree")
+
 SMALL = Reading(max_rules=6, max_literals=12, samples=2000, evaluation=500)
 RULES = replace(SMALL, form="rules", default=False)
 
@@ -189,7 +191,7 @@ def voting(weights):
 
 @pytest.fixture(scope="module")
 def scored():
-    """An explanation of a score over nine features, by rules and cards."""
+    """An explanation of a score over nine features, by rules, cards and trees."""
     rows = Random(PAIRED, 0.1).draw(200, rng())
     predictor = voting([2, -1, 1, 1, 0, 0, 0, 0, -2])
     reading = replace(SMALL, max_literals=8, samples=8000)
@@ -205,8 +207,8 @@ def test_a_score_is_found_where_the_model_is_one(scored):
 def test_the_frontier_says_what_reading_more_brings(scored):
     _, _, found = scored
     sizes = [point.literals for point in found.frontier]
-    assert sizes == sorted(sizes) and sizes[0] == 0 and {p.form for p in found.frontier} == {"rules", "card"}
-    for form in ("rules", "card"):
+    assert sizes == sorted(sizes) and sizes[0] == 0 and {p.form for p in found.frontier} == {*FORMS}
+    for form in FORMS:
         shares = [p.fidelity.estimate for p in found.frontier if p.form == form]
         assert shares == sorted(set(shares))  # more to read is more faithful, or not on the frontier
     for literals in (0, 1, 3, 8):
@@ -215,6 +217,17 @@ def test_the_frontier_says_what_reading_more_brings(scored):
         own = next(point for candidate, point in found.weighed if candidate is said)
         assert said.literals <= literals and own.fidelity.estimate >= best - 0.003
     assert found.within(8) == found.said
+
+
+@pytest.mark.parametrize("form", ["card", "tree"])
+def test_what_decides_in_place_of_rules_does_so_as_a_theory_too(scored, form):
+    predictor, rows, _ = scored
+    reading = replace(SMALL, form=form)
+    found = explain_classifier(predictor, rows, "ill", reading, inputs=PLAIN.names)
+    assert found.form == form and not found.rules and 0 < found.literals <= SMALL.max_literals
+    derived = predicted_labels(found.theory, "ill", found.observed(rows))
+    np.testing.assert_array_equal(derived, found.predict(rows))
+    assert {candidate.form for candidate, _ in found.weighed} == {"rules", form}  # one that says nothing
 
 
 def test_what_is_undetermined_agrees_with_nothing_and_the_default_is_counted_apart(scored):
@@ -245,7 +258,7 @@ def test_labels_asked_for_are_counted_and_a_budget_is_kept(scored):
 def test_a_model_with_one_answer_is_explained_by_its_default():
     rows = Random(PAIRED, 0.1).draw(50, rng())
     found = explain_classifier(voting([0] * 9), rows, "ill", SMALL, inputs=PLAIN.names)
-    assert not found.rules and found.card is None and found.default is False
+    assert not found.rules and found.decider is None and found.default is False
     assert str(found) == "otherwise not_ill" and found.fidelity.plain.estimate == 1
 
 

@@ -29,11 +29,11 @@ def hornbook(capsys, monkeypatch):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Two runs on iris: rules, and a card."""
+    """Three runs on iris: rules, a card, and a tree."""
     folder = tmp_path_factory.mktemp("runs")
     small = ["--samples", "2000", "--epsilon", "0.1", "--max-literals", "8"]
     with pytest.MonkeyPatch.context() as patch:
-        for form in ("rules", "card"):
+        for form in ("rules", "card", "tree"):
             arguments = ["extract", "iris", "--train", "--form", form, "-o", str(folder / form)]
             patch.setattr(sys, "argv", ["hornbook", *arguments, *small])
             with pytest.raises(SystemExit) as ended:
@@ -50,10 +50,11 @@ def test_text_is_the_theory_again(hornbook, runs):
     whole = hornbook("show", runs / "rules", "--background").stdout
     assert HornTheory.parse(whole, run.answers.theory.vocabulary).equivalent(run.answers.theory)
     assert "or more → virginica" in hornbook("show", runs / "card").stdout
+    assert hornbook("show", runs / "tree").stdout.startswith("if ")
 
 
 def test_a_card_that_is_read_back_has_the_points_that_were_reported(runs):
-    card = Run.load(runs / "card").answers.card
+    card = Run.load(runs / "card").answers.decider
     page = (runs / "card" / "report.html").read_text("utf-8")
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
     lines = json.loads(data)["card"]["lines"]
@@ -62,7 +63,18 @@ def test_a_card_that_is_read_back_has_the_points_that_were_reported(runs):
     assert any(unknown for _, unknown in kept)
 
 
-@pytest.mark.parametrize("form", ["rules", "card"])
+@pytest.mark.parametrize("form", ["card", "tree"])
+def test_what_is_read_back_decides_as_it_was_reported(hornbook, runs, form):
+    run = Run.load(runs / form)
+    kept = json.loads((runs / form / "rules.json").read_text("utf-8"))[form]
+    assert run.answers.decider.to_object() == kept
+    shown = hornbook("show", runs / form).stdout
+    assert shown.startswith(str(run.answers.decider))
+    reread = (runs / form / "rules.horn").read_text("utf-8").replace("# ", "")
+    assert reread.strip() == str(run.answers.decider)
+
+
+@pytest.mark.parametrize("form", ["rules", "card", "tree"])
 def test_every_format_says_the_same(hornbook, runs, form):
     formats = ("json", "csv", "prolog", "dimacs", "sympy", "python", "sql", "html", "latex")
     shown = {name: hornbook("show", runs / form, "--format", name).stdout for name in formats}
@@ -77,8 +89,8 @@ def test_every_format_says_the_same(hornbook, runs, form):
     assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"] and "SELECT" in shown["sql"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))
     lines = Run.load(runs / form).answers
-    assert len(rows) == (len(lines.rules) if form == "rules" else len(lines.card.items))
-    assert all(row["in words"] for row in rows)
+    assert len([row for row in rows if row["if"]]) == (lines.to_read if form == "tree" else lines.lines)
+    assert all(row["in words"] for row in rows if row["if"])
 
 
 def test_facts_by_bin_number_and_word(hornbook, runs):
@@ -92,6 +104,7 @@ def test_facts_by_bin_number_and_word(hornbook, runs):
     assert "undetermined" in hornbook("explain", runs / "rules").stdout
     assert "undetermined" in hornbook("explain", runs / "rules", "--set", "petal_width=?").stdout
     assert "in all" in hornbook("explain", runs / "card", "--set", "petal_width=low").stdout
+    assert "? unknown, so not true" in hornbook("explain", runs / "tree").stdout
     refused = {
         "petal=1": "unknown name 'petal'",
         "petal_width": "expected a column and its value",
@@ -109,7 +122,7 @@ def test_rules_are_compared_with_trees(hornbook, runs):
     assert set(rows) >= {"hornbook", "tree of 2 leaves", "full tree", "Hoeffding tree"}
     assert rows["tree of 2 leaves"]["rules"] == rows["tree of 2 leaves"]["literals"] == 2
     assert all(0.5 < row["fidelity"]["share"] <= 1 for row in rows.values())
-    text = hornbook("compare", runs / "card", "--samples", 500, "--seconds", 1).stdout
+    text = hornbook("compare", runs / "tree", "--samples", 500, "--seconds", 1).stdout
     assert text.startswith("method") and "tree of 32 leaves" in text
 
 

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook import Batch, HornbookError, HornTheory, Rule
+from hornbook import Batch, HornbookError, HornExtractor, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Imposed, Labelled, Random
 from hornbook.distributions.protocol import draw_on
 from hornbook.distributions.stream import BLOCK, Stream, keys_from
 from hornbook.experiments.network import MLP
-from hornbook.logic import arrays, bits
+from hornbook.extraction import Settings, extract
+from hornbook.logic import arrays, bits, dense
 from hornbook.logic.generate import random_theory
 from hornbook.oracles import sampling as module
-from hornbook.oracles.sampling import Sampling
-from hornbook.queries import Counterexample, Estimated
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.completions import Completions
+from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted, Voted
+from hornbook.oracles.membership import Classifier, Judge
+from hornbook.oracles.sampling import CHUNK, Remote, Sampling
+from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
+from hornbook.teachers import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"
@@ -28,7 +34,8 @@ NESTED = [
 @pytest.mark.parametrize("distribution", [*(p.values[0] for p in ALL), *GROUPED, *NESTED], ids=str)
 def test_a_device_draws_what_the_cpu_draws(distribution):
     size = BLOCK + 1000
-    there = draw_on(DEVICE, distribution, [rng(5), rng(6)], size).to_host()
+    keys = np.concatenate([keys_from(rng(5), 1), keys_from(rng(6), 1)])
+    there = draw_on(DEVICE, distribution, keys, size).to_host()
     here = [distribution.draw(BLOCK, rng(5)), distribution.draw(1000, rng(6))]
     assert there == Batch.concatenate(here)
 
@@ -61,7 +68,7 @@ def network(vocabulary, encoding="half"):
 @pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
 def test_a_device_infers_as_the_cpu_does(encoding):
     model = network(PAIRED, encoding)
-    batch = draw_on(DEVICE, Random(PAIRED), [rng()], 5000)
+    batch = draw_on(DEVICE, Random(PAIRED), keys_from(rng(), 1), 5000)
     answers = model.to(DEVICE).log_odds(batch)
     assert isinstance(answers, torch.Tensor)
     np.testing.assert_allclose(answers.numpy(), model.log_odds(batch.to_host()), rtol=1e-4, atol=1e-5)
@@ -105,8 +112,190 @@ def test_a_distribution_of_ones_own_stays_on_the_cpu():
             return "my own"
 
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Own(), [rng()], 100)
+        draw_on(DEVICE, Own(), keys_from(rng(), 1), 100)
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Labelled(Own(), "ill"), [rng()], 100)
+        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from(rng(), 1), 100)
     batch = Labelled(Own(), "ill").draw(1000, rng())
     assert bits.flat(batch.true[18] ^ batch.true[19], 1000).all() and batch.true[:18].any()
+
+
+def drawn(distribution, size=5000):
+    """The same items on the device and here."""
+    there = draw_on(DEVICE, distribution, keys_from(rng(), 1), size)
+    return there, there.to_host()
+
+
+def module_for(vocabulary, encoding="half", outputs=1, last=()):
+    """A user's own network, neither ours nor asked to be."""
+    torch.manual_seed(1)
+    inputs = len(vocabulary) * (2 if encoding == "two-channel" else 1)
+    return torch.nn.Sequential(
+        torch.nn.Linear(inputs, 8), torch.nn.ReLU(), torch.nn.Linear(8, outputs), *last
+    )
+
+
+@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel", "complete"])
+@pytest.mark.parametrize(
+    ("outputs", "last", "positive"),
+    [(1, (), None), (1, (torch.nn.Sigmoid(),), 0), (2, (), None), (3, (torch.nn.Softmax(1),), 2)],
+    ids=["logit", "probability of 0", "two logits", "three probabilities"],
+)
+def test_a_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
+    monkeypatch.setattr(dense, "ROOM", 1 << 16)  # so that it takes several blocks
+    model = module_for(PAIRED, encoding, outputs, last)
+    predictor = as_predictor(model, encoding=encoding, positive=positive)
+    there, here = drawn(Random(PAIRED, 0 if encoding == "complete" else 0.3))
+    scores = predictor(there)
+    assert isinstance(scores, torch.Tensor) and scores.dtype == torch.float32
+    np.testing.assert_allclose(scores.numpy(), predictor(here), rtol=1e-4, atol=1e-5)
+    judge = Judge(predictor)
+    near = np.abs(judge.margin(here)) < 1e-5
+    assert ((judge(there).numpy() == judge(here)) | near).all() and not near.all()
+
+
+def test_a_model_in_double_precision_stays_in_it():
+    predictor = as_predictor(module_for(PAIRED).double(), encoding="half")
+    there, here = drawn(Random(PAIRED))
+    np.testing.assert_allclose(predictor(there).numpy(), predictor(here), rtol=1e-6)
+
+
+def test_a_classifier_of_a_torch_model_answers_on_a_device_as_here():
+    symptoms = Vocabulary([f"s{i}" for i in range(9)])
+    groups = ((0, 1, 2), (3, 4))
+    rows = Random(symptoms, 0.1, groups).draw(50, rng())
+    predictor = as_predictor(module_for(symptoms), encoding="half")
+    teacher = classifier_teacher(predictor, rows, "ill", groups=groups)
+    there, here = drawn(teacher.distribution)
+    np.testing.assert_allclose(teacher.margin(there).numpy(), teacher.margin(here), rtol=1e-4, atol=1e-5)
+    assert teacher(there).tolist() == teacher(here).tolist()
+    # labels may also be unknown, or without a dual
+    whole = Vocabulary([*symptoms.names, "ill"])
+    classifier = Classifier(predictor, whole, "ill")
+    there, here = drawn(Random(whole))
+    assert classifier(there).tolist() == classifier(here).tolist()
+    assert np.isinf(classifier.margin(here)).any() and not np.isinf(classifier.margin(here)).all()
+    np.testing.assert_allclose(classifier.margin(there).numpy(), classifier.margin(here), atol=1e-5)
+
+
+def judged(device, questions):
+    """An extraction from a network of one's own."""
+    vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(10))
+    model = module_for(vocabulary)
+    with torch.no_grad():
+        model[2].bias -= 0.1  # so that it rejects some
+    judge = Judge(as_predictor(model, encoding="half"))
+    settings = Settings(Budget(6, questions), size=70_000, pool=50, evaluation=500, seed=3)
+    return extract(judge, Random(vocabulary), settings, margin=judge.margin, device=device)
+
+
+@pytest.mark.parametrize("questions", [None, 40_000])
+def test_an_extraction_is_the_same_on_a_device(questions):
+    here, there = (judged(device, questions) for device in (None, DEVICE))
+    assert there.theory == here.theory and there.stop_reason == here.stop_reason
+    assert there.membership_queries == here.membership_queries
+    found = [entry.get("counterexample") for entry in here.trace.entries]
+    assert [entry.get("counterexample") for entry in there.trace.entries] == found
+    assert questions or "sampling" in {one["found_by"] for one in found}
+    assert (
+        there.stop_reason
+        == f"budget of {questions or 6} {'membership' if questions else 'equivalence'} queries"
+    )
+
+
+@pytest.mark.parametrize("left", [0, CHUNK - 1, CHUNK, 3 * CHUNK + 5])
+def test_a_budget_ends_a_query_on_a_device_where_it_ends_here(left):
+    theory = random_theory(12, 5, (2, 3), rng(4))
+    asked = []
+    for device in (None, DEVICE):
+        budgeted = Budgeted(Checked(theory.satisfied_by), left, None)
+        remote = Remote(theory.satisfied_by, budgeted)
+        query = Sampling(budgeted, Random(theory.vocabulary), 5 * CHUNK, seed=0, device=device, remote=remote)
+        with pytest.raises(BudgetExhausted, match=f"budget of {left} membership queries"):
+            query(theory)
+        asked.append(budgeted.asked)
+    assert asked[0] == asked[1] == left // CHUNK * CHUNK
+
+
+def test_filters_count_and_check_on_a_device():
+    theory = random_theory(12, 5, (2, 3), rng(4))
+    there, here = drawn(Random(theory.vocabulary))
+    counted = Counted(theory.satisfied_by)
+    asked = Budgeted(Checked(counted), 12_000, 60.0)
+    assert asked(there).tolist() == asked(here).tolist()
+    assert counted.questions == asked.asked == 10_000
+    with pytest.raises(BudgetExhausted):
+        asked(there)
+    for wrong, message in (
+        (lambda batch: batch.true[0], "expected as many booleans"),
+        (Cached, "caches are"),
+    ):
+        with pytest.raises(TeacherFailed, match=message):
+            Checked(wrong if wrong is not Cached else Cached(theory.satisfied_by))(there)
+    nothing = Checked(lambda batch: torch.full((len(batch),), torch.nan), np.floating)
+    with pytest.raises(TeacherFailed, match="5000 of 5000 answers are NaN"):
+        nothing(there)
+
+
+def test_what_only_a_device_sees_is_no_counterexample():
+    theory = random_theory(12, 5, (2, 3), rng(4))
+
+    def rounded(batch):
+        answers = theory.satisfied_by(batch)
+        return answers if arrays.on_host(answers) else ~answers
+
+    assert isinstance(
+        Sampling(rounded, Random(theory.vocabulary), 1000, seed=0, device=DEVICE)(theory), Estimated
+    )
+
+
+def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(monkeypatch):
+    def together(pairs, memory):
+        monkeypatch.setattr(arrays, "free_memory", lambda device: memory)
+        vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
+        return Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._together(DEVICE)
+
+    gpu = 139 << 30
+    assert together(102, gpu) == module.TOGETHER
+    assert 1 <= together(50_000, gpu) < 10
+    assert together(102, gpu // 16) * 16 < 2 * module.TOGETHER
+    assert together(50_000, 1) == 1
+
+
+def test_what_cannot_be_on_a_device_says_so():
+    query = {"distribution": Random(PAIRED), "size": 100, "seed": 0}
+    for device, message in (("cuda:99", "cannot use device='cuda:99' here .* it sees cpu"), ("gpu", "'gpu'")):
+        with pytest.raises(HornbookError, match=message):
+            Sampling(network(PAIRED), **query, device=device)
+    nothing = HornTheory(PAIRED)
+    function = Judge(as_predictor(lambda array: array.mean(axis=1), encoding="half", name="mean"))
+    with pytest.raises(HornbookError, match=r"mean is asked on the CPU only.* torch modules"):
+        Sampling(function, **query, device=DEVICE)(nothing)
+    complete = judge_teacher(as_predictor(module_for(PAIRED)), Random(PAIRED, 0).draw(9, rng()))
+    assert isinstance(complete.model, Completions)
+    with pytest.raises(HornbookError, match="completions of unknown values are for the CPU"):
+        Sampling(complete, **query, device=DEVICE)(nothing)
+    with pytest.raises(HornbookError, match="votes are for the CPU"):
+        Sampling(Voted(network(PAIRED), 3), **query, device=DEVICE)(nothing)
+    with pytest.raises(HornbookError, match="asked on a device and answered on the CPU"):
+        Sampling(lambda batch: np.ones(len(batch), bool), **query, device=DEVICE)(nothing)
+    partly = Judge(as_predictor(module_for(PAIRED), encoding="complete"))
+    with pytest.raises(HornbookError, match=r"row .* the value is unknown"):
+        Sampling(partly, **query, device=DEVICE)(nothing)
+    broken = module_for(PAIRED)
+    with torch.no_grad():
+        broken[2].bias[:] = torch.nan
+    with pytest.raises(HornbookError, match="gave row 0 the score nan"):
+        Sampling(Judge(as_predictor(broken, encoding="half")), **query, device=DEVICE)(nothing)
+
+
+def test_an_extractor_reads_the_same_on_a_device():
+    vocabulary = Vocabulary([f"v{i}" for i in range(6)])
+    rows = Random(vocabulary, 0.2).draw(40, rng()).to_array()
+    model = module_for(vocabulary)
+    options = {"encoding": "half", "method": "queries", "sample_size": 2000, "samples": 1000}
+    options |= {"max_equivalence_queries": 4, "evaluation": 500, "random_state": 0}
+    here, there = (HornExtractor(model, device=device, **options).fit(rows) for device in (None, DEVICE))
+    assert str(here.theory_) == str(there.theory_) and len(here.theory_)
+    assert here.membership_queries_ == there.membership_queries_
+    with pytest.raises(HornbookError, match="device='cpu' is for equivalence queries"):
+        HornExtractor(model, encoding="half", device=DEVICE).fit(rows)

@@ -88,15 +88,18 @@ def fail(item: int) -> int:
     return item
 
 
-def obeys_the_laws(folder: Path, n_jobs: int | None, stays: bool, ready: Callable[[], object]) -> None:
+def obeys_the_laws(
+    folder: Path, n_jobs: int | None, ready: Callable[[], object] = lambda: None, beside: int = 0
+) -> None:
     """Check all laws on what joblib has active.
 
-    `stays` says that workers outlive a call, and `ready` returns when all of them are there.
+    `ready` returns when all workers are there; `beside` says how many finished chunks may be lost with
+    a worker that still had their results.
     """
     unpickled = Note(folder / "unpickled")
     model = Model(unpickled)
     pids = set()
-    for _ in range(2 if stays else 1):
+    for _ in range(2):  # workers outlive a call
         found = list(mapped(judge, range(CHUNKS), shared=(model,), n_jobs=n_jobs))
         assert [answer for answer, _ in found] == [model(item) for item in range(CHUNKS)]
         pids |= {pid for _, pid in found}
@@ -109,7 +112,7 @@ def obeys_the_laws(folder: Path, n_jobs: int | None, stays: bool, ready: Callabl
     assert found == [item * item for item in range(CHUNKS)]
     again = Counter(map(int, begun.lines))
     assert again[4] == 2 and set(again) == set(range(CHUNKS))
-    assert again.total() <= CHUNKS + 4  # what was running with it, and nothing that was finished
+    assert again.total() <= CHUNKS + 1 + beside
 
     ready()
     begun = Note(folder / "until")
@@ -206,7 +209,7 @@ def test_results_nobody_asks_for_stop_the_work() -> None:
 
 
 def test_cores(tmp_path: Path) -> None:
-    obeys_the_laws(tmp_path, n_jobs=2, stays=True, ready=lambda: None)
+    obeys_the_laws(tmp_path, n_jobs=2)
 
 
 def test_a_dask_cluster(tmp_path: Path) -> None:
@@ -218,7 +221,7 @@ def test_a_dask_cluster(tmp_path: Path) -> None:
         distributed.Client(cluster) as client,
         joblib.parallel_config("dask"),
     ):
-        obeys_the_laws(tmp_path, n_jobs=None, stays=True, ready=lambda: client.wait_for_workers(2))
+        obeys_the_laws(tmp_path, n_jobs=None, ready=lambda: client.wait_for_workers(2), beside=3)
 
 
 def test_a_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,6 +233,6 @@ def test_a_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="critical")
     try:
         with joblib.parallel_config("ray", n_jobs=2):
-            obeys_the_laws(tmp_path, n_jobs=None, stays=False, ready=lambda: None)
+            obeys_the_laws(tmp_path, n_jobs=None)
     finally:
         ray.shutdown()

@@ -12,6 +12,7 @@ from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.proof import Prover, milp, relu_net
 from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.branch import branch
+from hornbook.oracles.proof.extremes import Extremes
 from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, Space
 from hornbook.oracles.proof.rounding import Rounding
 from hornbook.oracles.proof.witness import climb, random_states
@@ -108,13 +109,13 @@ def test_the_engines_agree_with_brute_force_each_on_its_own(encoding, groups):
         )
         values = "complete" if encoding == "complete" else "ternary"
         space = Space.of(vocabulary, predictor.encoding, groups, values)
-        bounds = Bounds(relu_net(predictor), space)
         region = space.region(rng.choice(12, 2, replace=False).tolist(), ())
         if not region.any(axis=1).all():
             continue
+        bounds = Bounds(relu_net(predictor), space, region)
         states = states_of(space, region)
         top = bounds.outputs(states).max()
-        root = bounds.root(region)
+        root = bounds.root()
         cell, _ = bounds.bounded(root, rounds=6)
         assert cell.upper[0] >= top
         climbed, outputs = climb(bounds, region, random_states(space, region, 4, rng))
@@ -131,12 +132,36 @@ def test_the_engines_agree_with_brute_force_each_on_its_own(encoding, groups):
     assert any(signs) and not all(signs)
 
 
+@pytest.mark.parametrize("values", ["ternary", "complete"])
+@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2),), ((0, 2, 4), (1, 3), (5,))])
+def test_greatest_values_are_those_of_all_inputs(values, encoding, groups):
+    rng = np.random.default_rng(len(groups))
+    for _ in range(40):
+        size = 1 + (encoding == "two-channel")
+        predictor = as_predictor(module([12 * size, 3], 0), encoding=encoding)
+        space = Space.of(vocabulary_of(6, dual=True), predictor.encoding, groups, values)
+        region = space.narrowed((space.whole() & (rng.random((6, 3)) < 0.8))[None])[0]
+        states = states_of(space, region)
+        if not len(states) or not region.any(axis=1).all():
+            continue
+        weights, functions = rng.normal(size=(12 * size, 4)), rng.integers(-2, 3, (5, 4)).astype(float)
+        sums = functions @ (space.encoded(states) @ weights).T
+        np.testing.assert_allclose(Extremes(space, weights, region)(functions), sums.max(axis=1), atol=1e-9)
+        effects = np.einsum("ku,msu->kms", functions, space.inputs @ weights)
+        most, found = space.highest(effects, np.repeat(region[None], 5, axis=0))
+        np.testing.assert_allclose(most, sums.max(axis=1), atol=1e-9)
+        reached = (functions * (space.encoded(found) @ weights)).sum(axis=1)
+        np.testing.assert_allclose(reached, most, atol=1e-9)
+        assert {tuple(row) for row in found} <= {tuple(row) for row in states}
+
+
 def test_signs_and_ranges_hold_for_every_input_of_a_cell():
     space = Space.of(
         vocabulary_of(7, dual=False), as_predictor(module([7, 6, 5], 3), encoding="half").encoding
     )
     bounds = Bounds(relu_net(as_predictor(module([7, 6, 5], 3), encoding="half")), space)
-    root = bounds.root(space.whole())
+    root = bounds.root()
     states = states_of(space, space.whole())
     first = bounds.sums(states)
     second = np.maximum(first, 0) @ bounds.net.weights[1].T + bounds.net.biases[1]
@@ -158,9 +183,9 @@ def test_the_rounding_bound_covers_single_precision():
         predictor = as_predictor(module([40, 16, 8, 16], seed), encoding="half")
         vocabulary = vocabulary_of(20, dual=True)
         space = Space.of(vocabulary, predictor.encoding)
-        bounds = Bounds(relu_net(predictor), space)
         region = space.region(range(8), ())
-        root = bounds.root(region)
+        bounds = Bounds(relu_net(predictor), space, region)
+        root = bounds.root()
         tolerance = float(Rounding(bounds, root)(root)[0])
         states = random_states(space, region, 500, rng)
         own = predictor.outputs(predictor.encoding.encode(space.batch(states)))[:, 0]
@@ -267,10 +292,11 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
     for seed in range(30):
         vocabulary = vocabulary_of(5, dual=True)
         predictor = as_predictor(module([10, 16, 8], seed), encoding="half")
-        bounds = Bounds(relu_net(predictor), Space.of(vocabulary, predictor.encoding))
-        region = bounds.space.region(rng.choice(5, 2, replace=False).tolist(), ())
+        space = Space.of(vocabulary, predictor.encoding)
+        region = space.region(rng.choice(5, 2, replace=False).tolist(), ())
+        bounds = Bounds(relu_net(predictor), space, region)
         top = bounds.outputs(states_of(bounds.space, region)).max()
-        found = branch(bounds, bounds.root(region), 20)
+        found = branch(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
 
@@ -286,11 +312,11 @@ def close_question(size, widths, free, seed):
         predictor = as_predictor(net, encoding="half")
         whole = Bounds(relu_net(predictor), Space.of(vocabulary, predictor.encoding))
         region = whole.space.region(known[true].tolist(), known[~true].tolist())
-        return whole.within(region), region[region.sum(axis=1) > 1]
+        return whole.within(region)
 
-    bounds, region = question()
-    starts = random_states(bounds.space, region, 32, rng)
-    highest = climb(bounds, region, starts, np.inf)[1].max()
+    bounds = question()
+    starts = random_states(bounds.space, bounds.region, 32, rng)
+    highest = climb(bounds, bounds.region, starts, np.inf)[1].max()
     with torch.no_grad():
         net[-1].bias += (0.1 if seed % 2 else -0.1) - highest
     return question()
@@ -300,15 +326,15 @@ def close_question(size, widths, free, seed):
 def test_the_engines_agree_with_each_other_on_larger_networks(size):
     signs = []
     for seed in range(4):
-        bounds, region = close_question(size, [10, 6], size // 2, seed)
-        root = bounds.root(region)
+        bounds = close_question(size, [10, 6], size // 2, seed)
+        root = bounds.root()
         tolerance = float(Rounding(bounds, root)(root)[0])
         branched, solved = branch(bounds, root, 20), milp.solve(bounds, root, tolerance, 20)
         for found in (branched, solved):
             assert (found.best > 0) != (found.upper < 0), (seed, found)
         assert (branched.best > 0) == (solved.best > 0)
-        starts = random_states(bounds.space, region, 8, np.random.default_rng(seed))
-        assert branched.best > 0 or climb(bounds, region, starts)[1].max() <= 0
+        starts = random_states(bounds.space, bounds.region, 8, np.random.default_rng(seed))
+        assert branched.best > 0 or climb(bounds, bounds.region, starts)[1].max() <= 0
         signs.append(branched.best > 0)
     assert any(signs) and not all(signs)
 
@@ -317,7 +343,7 @@ def test_twelve_free_inputs_are_decided_as_by_brute_force():
     every = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=6)))
     signs = []
     for seed in range(6):
-        bounds, region = close_question(24, [10, 6], 12, seed)
+        bounds = close_question(24, [10, 6], 12, seed)
         # all 3^12 inputs: the first layer's sums add up from those of two halves
         first, second = (
             (np.take_along_axis(bounds.effects[half], every.T[:, :, None], axis=1)).sum(axis=0)
@@ -325,7 +351,7 @@ def test_twelve_free_inputs_are_decided_as_by_brute_force():
         )
         sums = first[:, None] + second[None] + bounds.net.biases[0]
         top = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).max()
-        found = branch(bounds, bounds.root(region), 20)
+        found = branch(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)

@@ -14,6 +14,7 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.proof import (
+    Certificates,
     ExactCompletions,
     ProvedEquivalence,
     Prover,
@@ -22,8 +23,11 @@ from hornbook.oracles.proof import (
     shrunk,
     verified,
 )
-from hornbook.oracles.proof.certificate import read, restored
+from hornbook.oracles.proof.certificate import PROOFS, checksum, prime_object, read, read_prime
+from hornbook.oracles.proof.verification import restored
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
+from hornbook.runs.folder import begin
+from hornbook.runs.proving import prove
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -47,7 +51,8 @@ def test_shrunk_rules_are_prime_by_brute_force():
         rejected = [item for item in prover.space.batch(states) if not prover.member(
             Batch.from_interpretations([item], prover.vocabulary))[0]]  # fmt: skip
         for item in rejected[:2]:
-            prime = shrunk(prover, Rule(item.true, BOTTOM), rng.permutation(sorted(item.true)).tolist())
+            last = set(rng.permutation(sorted(item.true))[:2].tolist())
+            prime = shrunk(prover, Rule(item.true, BOTTOM), last)
             assert prime.is_prime and holds(prover, prime.rule) and set(prime.needed) == prime.rule.body
             for literal, witness in prime.needed.items():
                 assert not holds(prover, Rule(prime.rule.body - {literal}, BOTTOM))
@@ -77,7 +82,7 @@ def test_certificates_are_kept_checked_and_tied_to_their_network(tmp_path):
     path = tmp_path / "proofs.json"
     prover = judge(2)
     rules = [Rule({a, b, c}, BOTTOM) for a, b, c in product([0, 5], [1, 6], range(2, 5))]
-    verdicts = list(proofs(prover, rules, path))
+    verdicts = list(proofs(Certificates(prover, path), rules))
     assert {verdict.status for _, verdict in verdicts} == {"proved", "refuted"}
     content = read(path)
     again = restored(content, prover.predictor.source, "model")
@@ -89,21 +94,94 @@ def test_certificates_are_kept_checked_and_tied_to_their_network(tmp_path):
         list(verified(judge(4), content))
 
 
-def test_an_interrupted_run_keeps_its_certificates_and_time_ends_truthfully(tmp_path):
-    path, prover = tmp_path / "proofs.json", judge(3)
-    run = proofs(prover, [Rule({0}, BOTTOM), Rule({1}, BOTTOM)], path)
-    next(run)
-    run.close()
-    assert len(read(path)["proofs"]) == 1
-    late = [verdict for _, verdict in proofs(prover, [Rule({0}, BOTTOM)], total=-1)]
+class Counting(Prover):
+    """A prover that counts questions, and is interrupted after some."""
+
+    questions, patience = 0, 10**6
+
+    def rule(self, rule, seconds=None):
+        self.questions += 1
+        if self.questions > self.patience:
+            raise KeyboardInterrupt
+        return super().rule(rule, seconds)
+
+
+def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
+    vocabulary = vocabulary_of(5, dual=True)
+    model = as_predictor(module([10, 6, 4], 2), encoding="half")
+    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
+
+    def run(path, patience):
+        prover = Counting(model, vocabulary, solver=False)
+        prover.patience = patience
+        found = {}
+        try:
+            for each in prove(Certificates(prover, path), rules):
+                found[each.rule] = each.verdict.status, each.repair
+        except KeyboardInterrupt:
+            return prover.questions - 1, None
+        return prover.questions, found
+
+    alone, wanted = run(tmp_path / "alone.json", 10**6)
+    assert any(repair is not None for _, repair in wanted.values())
+    for patience in (0, 2, 5, alone - 1):
+        path = tmp_path / f"{patience}.json"
+        before, nothing = run(path, patience)
+        after, found = run(path, 10**6)
+        assert nothing is None and before == patience
+        # a repair begins anew, all verdicts and finished repairs stay
+        assert after <= alone - min(patience, len(rules))
+        for rule, (status, repair) in wanted.items():
+            same, mended = found[rule]
+            assert status == same and (repair is None) == (mended is None)
+            assert repair is None or (repair.rule, repair.needed) == (mended.rule, mended.needed)
+        assert run(path, 0)[1] is not None  # nothing is left to ask
+        finished = read(path)
+        assert all(each.holds for each in verified(restored(finished, model.source, "model"), finished))
+
+
+def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
+    config = {"data": 1}
+    begin(tmp_path, config)
+    (tmp_path / PROOFS).write_text("{}")
+    begin(tmp_path, config)
+    assert (tmp_path / PROOFS).exists()
+    begin(tmp_path, config, force=True)
+    assert not (tmp_path / PROOFS).exists()
+
+
+def test_certificates_of_prime_rules_are_checked_literal_by_literal():
+    prover = judge(2)
+    rule = next(r for r in (Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6]))
+                if prover.rule(r).status == "refuted" and repaired(prover, r).is_prime)  # fmt: skip
+    certificates = Certificates(prover)
+    prime = repaired(prover, rule)
+    assert read_prime(prover.vocabulary, prime_object(prover.vocabulary, prime)).needed == prime.needed
+    certificates.keep(rule, prover.rule(rule), prime)
+    content = {"network": checksum(prover.accepting.net), "proofs": list(certificates.entries.values())}
+    assert [each.holds for each in verified(prover, content)] == [True, True]
+    (entry,) = content["proofs"]
+    literal = next(iter(entry["repaired"]["needed"]))
+    entry["repaired"]["needed"][literal]["true"] = []
+    assert [each.holds for each in verified(prover, content)] == [True, False]
+
+
+def test_time_for_all_rules_ends_truthfully():
+    prover = judge(3)
+    late = [verdict for _, verdict in proofs(Certificates(prover), [Rule({0}, BOTTOM)], total=-1)]
     assert late[0].status == "undecided" and "time for all" in late[0].reason
+    item = prover.space.batch(np.zeros((1, 5), np.intp))
+    rule = Rule(next(iter(item)).true, BOTTOM)
+    if prover.rule(rule).status == "proved":
+        assert shrunk(prover, rule, deadline=0.0).open == tuple(sorted(rule.body))
 
 
 def test_workers_reach_the_same_verdicts_in_the_same_order():
     prover = judge(2)
     rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
     alone, together = (
-        [(rule, each.status, each.witness) for rule, each in proofs(prover, rules, n_jobs=n)] for n in (1, 2)
+        [(rule, each.status, each.witness) for rule, each in proofs(Certificates(prover), rules, n_jobs=n)]
+        for n in (1, 2)
     )
     assert alone == together and {status for _, status, _ in alone} == {"proved", "refuted"}
 
@@ -238,7 +316,8 @@ def test_verify_checks_again_and_finds_what_was_changed(hornbook, folder):
     model = folder / "judge.safetensors"
     network = load_model(model)
     theory = HornTheory.parse("fever -> ill\ncough -> ill\n", network.vocabulary)
-    list(proofs(Prover(as_predictor(network), network.vocabulary), theory, folder / "proofs.json", model))
+    prover = Prover(as_predictor(network), network.vocabulary)
+    list(proofs(Certificates(prover, folder / "proofs.json", model), theory))
     code, out, err = hornbook("verify", folder)
     assert (code, err) == (0, "") and [line.split()[:2] for line in out.splitlines()] == [
         ["holds", "proved"], ["holds", "refuted"]]  # fmt: skip
@@ -266,10 +345,13 @@ def test_extract_marks_every_rule_and_verify_checks_the_run(hornbook, tmp_path):
     assert sum(any(word in line for word in words) for line in out.splitlines()) == len(rules)
     assert content["model"] == str(run / "model.safetensors")
     code, out, err = hornbook("verify", run)
-    assert code == 0 and out.count("holds") == len(content["proofs"]), out
+    mended = sum(each["repaired"] is not None for each in content["proofs"])
+    assert code == 0 and out.count("holds") == len(content["proofs"]) + mended, out
 
 
-@pytest.mark.parametrize(("options", "message"), [(["--form", "card"], "a card is read as points")])
-def test_what_cannot_be_proved_is_one_line(hornbook, options, message):
-    code, _, err = hornbook("extract", "breast-cancer", "--train", "--samples", 1000, "--proof", *options)
-    assert code == 2 and message in err and err.count("\n") == 1
+@pytest.mark.parametrize("form", ["card", "tree"])
+def test_what_cannot_be_proved_is_one_line(hornbook, form):
+    code, _, err = hornbook(
+        "extract", "breast-cancer", "--train", "--samples", 1000, "--proof", "--form", form
+    )
+    assert code == 2 and "a card or a tree is no set of rules" in err and err.count("\n") == 1

@@ -13,6 +13,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import interpretation
 from hornbook.reports.page import source
+from hornbook.trees import Split, Tree
 
 THEORIES, STATES = 400, 6
 
@@ -44,6 +45,14 @@ ADD_UP = """
 return JSON.stringify(JSON.parse(arguments[0]).map(({ theory, card, states }) => {
   const program = Reasoner.compile(theory);
   return states.map((state) => Reasoner.score(program, card, state));
+}));
+"""
+
+WALK = """
+return JSON.stringify(JSON.parse(arguments[0]).map(({ theory, tree, states }) => {
+  const program = Reasoner.compile(theory);
+  const walked = states.map((state) => Reasoner.walk(program, tree, state));
+  return walked.map(({ answer, path }) => [answer, path.length]);
 }));
 """
 
@@ -115,6 +124,42 @@ def test_cards_add_up_as_in_python(browser):
     answered = asked(browser, ADD_UP, batch)
     assert [[total["score"] for total in totals] for totals in answered] == scores
     assert all(total["low"] <= total["score"] <= total["high"] for totals in answered for total in totals)
+
+
+def test_trees_are_walked_as_in_python(browser):
+    rng = np.random.default_rng(2)
+    batch, decided = [], []
+    for _ in range(100):
+        names = [f"v{number}" for number in range(rng.integers(2, 8))]
+        vocabulary = Vocabulary.with_duals(names) if rng.random() < 0.6 else Vocabulary(names)
+        tree = Tree(vocabulary, "label", random_split(rng, len(vocabulary), 4))
+        states = [random_state(rng, len(names))[:2] for _ in range(20)]
+        facts = [interpretation(vocabulary, *state) for state in states]
+        answers = tree.decide(Batch.from_interpretations(facts, vocabulary)).tolist()
+        lengths = [len(list(tree.reasons(known))) for known in facts]
+        decided.append([list(pair) for pair in zip(answers, lengths, strict=True)])
+        batch.append(
+            {
+                "theory": theory_object(HornTheory(vocabulary)),
+                "tree": {"root": nested(tree.root)},
+                "states": [{"yes": sorted(yes), "no": sorted(no)} for yes, no in states],
+            }
+        )
+    assert asked(browser, WALK, batch) == decided
+
+
+def random_split(rng, width, depth):
+    sides = [
+        random_split(rng, width, depth - 1) if depth and rng.random() < 0.7 else bool(rng.integers(2))
+        for _ in range(2)
+    ]
+    return Split(int(rng.integers(width)), *sides)
+
+
+def nested(node):
+    if isinstance(node, bool):
+        return node
+    return {"literal": node.literal, "yes": nested(node.yes), "no": nested(node.no)}
 
 
 def asked(browser, script, batch):

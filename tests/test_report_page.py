@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import complaints, requests, show
-from sample_reports import clinic, large, renamed, scored
+from sample_reports import asked, clinic, large, renamed, scored
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
@@ -167,6 +167,26 @@ def test_a_card_adds_up(browser, tmp_path):
     assert browser.find_element(By.CSS_SELECTOR, "#card dd.total").text == "+1"
     turning = browser.find_element(By.ID, "decide").text
     assert "albumin ≤ 4.1 g/dL would give: does not survive" in turning
+
+
+def test_a_tree_asks(browser, tmp_path):
+    show(browser, to_html(asked()), tmp_path)
+    assert complaints(browser) == [] and not browser.find_elements(By.ID, "table")
+    lines = [row.text for row in browser.find_elements(By.CSS_SELECTOR, "#tree tbody tr")]
+    assert lines == [
+        "albumin > 4.1 g/dL",
+        "ascites does not survive",
+        "otherwise survives",
+        "otherwise, if smoker does not survive",
+        "otherwise survives",
+    ]
+    assert verdict(browser).startswith("survives")  # nothing known: neither is true
+    choose(browser, "ascites", "yes")
+    assert verdict(browser).startswith("survives")  # that was not asked
+    choose(browser, "albumin > 4.1 g/dL", "yes")
+    assert verdict(browser).startswith("does not survive")
+    path = browser.find_element(By.ID, "tree-path").text
+    assert "albumin > 4.1 g/dL? yes" in path and "ascites? yes" in path
 
 
 def test_everything_that_can_be_used_has_a_name(page):

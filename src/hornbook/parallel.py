@@ -12,22 +12,27 @@ import math
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import BrokenExecutor
-from itertools import islice
+from functools import partial
+from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from hornbook.broadcast import fetched, placed
 from hornbook.logic.errors import HornbookError
+from hornbook.processes import Lost, Process, kept
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+Call = tuple[Callable[..., tuple[int, Result]], tuple[Any, ...]]
+"""What is called with a chunk and further arguments, and these."""
+
 RETRIES = 3
 """So many times in a row may workers be lost before any chunk is finished."""
 
-WAVE = 4
-"""Chunks a worker is given at a time where a backend hands over results only all together."""
+AHEAD = 2
+"""Chunks that a worker of a cluster has, so that it need not wait for the next one."""
 
 
 def mapped(
@@ -106,12 +111,11 @@ def _side_by_side(
 ) -> Generator[Result]:
     chunks = _Chunks(items)
     results: dict[int, Result] = {}
-    wanted, end, losses = 0, math.inf, 0
+    wanted, end = 0, math.inf
     while True:
         finished = _finished(work, chunks, shared, n_jobs)
         try:
             for number, result in finished:
-                losses = 0
                 chunks.finish(number)
                 results[number] = result
                 if last(result):
@@ -124,13 +128,7 @@ def _side_by_side(
                     break
             break
         except _losses() as error:
-            losses += 1
-            if losses > RETRIES:
-                raise HornbookError(
-                    f"workers were lost {losses} times in a row, with chunk {wanted} not yet computed; "
-                    "do chunks need more memory than there is?"
-                ) from error
-            chunks.begin_again()
+            chunks.lose(list(chunks.pending), error)
         finally:
             with warnings.catch_warnings():  # joblib warns of results that nobody wants any more
                 warnings.simplefilter("ignore")
@@ -140,62 +138,134 @@ def _side_by_side(
 
 
 class _Chunks(Generic[Item]):
-    """Numbered items, for as long as anyone wants more of them; after a loss, unfinished ones first."""
+    """Numbered items, for as long as anyone wants more of them; lost ones first."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self.fresh = enumerate(items)
         self.pending: dict[int, Item] = {}
         self.again: deque[tuple[int, Item]] = deque()
         self.stopped = False
+        self.losses = 0
 
-    def __iter__(self) -> Iterator[tuple[int, Item]]:
-        while self.again or not self.stopped:
-            try:
-                number, item = self.again.popleft() if self.again else next(self.fresh)
-            except StopIteration:
-                return
-            self.pending[number] = item
-            yield number, item
+    def next(self) -> tuple[int, Item] | None:
+        """A chunk that somebody is to compute, or None if there is none now."""
+        chunk = self.again.popleft() if self.again else None if self.stopped else next(self.fresh, None)
+        if chunk is not None:
+            self.pending[chunk[0]] = chunk[1]
+        return chunk
 
     def finish(self, number: int) -> None:
         del self.pending[number]
+        self.losses = 0
 
-    def begin_again(self) -> None:
-        self.again = deque(sorted(self.pending.items(), key=lambda chunk: chunk[0]))
+    def lose(self, numbers: Iterable[int], error: BaseException) -> None:
+        """Give out these once more, unless too much was lost already."""
+        self.losses += 1
+        if self.losses > RETRIES:
+            raise HornbookError(
+                f"workers were lost {self.losses} times in a row, with chunk {min(self.pending)} not yet "
+                "computed; do chunks need more memory than there is?"
+            ) from error
+        self.again.extend((number, self.pending[number]) for number in sorted(numbers))
 
 
 def _finished(
     work: Callable[..., Result], chunks: _Chunks[Item], shared: tuple[Any, ...], n_jobs: int | None
 ) -> Generator[tuple[int, Result]]:
     """Numbers and results of chunks, in the order in which they are finished."""
-    from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
     checksums, places = (
         zip(*(placed(value, backend) for value in shared), strict=True) if shared else ((), ())
     )
-    tasks = (delayed(_on_worker)(work, checksums, number, item, *places) for number, item in chunks)
-    if backend.supports_return_generator:
-        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(tasks)
-        return
-    with Parallel(n_jobs, batch_size=1, **_options(backend)) as pool:
-        while wave := list(islice(tasks, WAVE * workers(n_jobs))):
-            yield from pool(wave)
+    # places are arguments of their own: Dask looks for futures among these alone
+    call = partial(_on_worker, work, checksums), places
+    if type(backend).__name__ == "LokyBackend":
+        threads = getattr(backend, "inner_max_num_threads", None)
+        return _by_processes(call, chunks, workers(n_jobs), threads)
+    if type(backend).__module__.startswith("ray."):
+        return _by_ray(call, chunks, workers(n_jobs))
+    return _by_joblib(call, chunks, n_jobs)
 
 
 def _on_worker(
-    work: Callable[..., Result], checksums: tuple[str, ...], number: int, item: Any, *places: Any
+    work: Callable[..., Result], checksums: tuple[str, ...], chunk: tuple[int, Any], *places: Any
 ) -> tuple[int, Result]:
+    number, item = chunk
     return number, work(*map(fetched, checksums, places), item)
 
 
-def _options(backend: Any) -> dict[str, Any]:
-    """Let Ray replace a lost worker and repeat what it was doing; others know no options."""
-    if not type(backend).__module__.startswith("ray."):
-        return {}
-    again = {"max_restarts": RETRIES, "max_task_retries": RETRIES}
-    return {"ray_remote_args": again | (backend.ray_remote_args or {})}
+def _named(function: Callable[..., Result], *arguments: Any) -> Result:
+    """A function as one that Ray knows already."""
+    return function(*arguments)
+
+
+def _by_processes(
+    call: Call[Result], chunks: _Chunks[Item], count: int, threads: int | None
+) -> Generator[tuple[int, Result]]:
+    """On processes of this machine; one that is lost costs its chunk only."""
+    run, places = call
+    processes = kept(count, threads)
+    running: dict[Any, tuple[int, Process, int]] = {}
+
+    def begin(slot: int) -> None:
+        if (chunk := chunks.next()) is not None:
+            process = processes[slot]
+            process.begin(run, chunk, *places)
+            running[process.connection] = slot, process, chunk[0]
+
+    try:
+        for slot in range(count):
+            begin(slot)
+        while running:
+            for connection in wait(list(running)):
+                slot, process, number = running.pop(connection)
+                try:
+                    result = process.result()
+                except Lost as error:
+                    process.kill()
+                    chunks.lose([number], error)
+                else:
+                    yield result
+                begin(slot)
+    finally:
+        for _, process, _ in running.values():
+            process.kill()
+
+
+def _by_ray(call: Call[Result], chunks: _Chunks[Item], count: int) -> Generator[tuple[int, Result]]:
+    """On a Ray cluster, whose workers live on between calls, and which repeats what a lost one did."""
+    import ray
+
+    run, places = call
+    task = ray.remote(_named).options(max_retries=RETRIES)
+    running: list[Any] = []
+    try:
+        while True:
+            while len(running) < AHEAD * count and (chunk := chunks.next()) is not None:
+                running.append(task.remote(run, chunk, *places))
+            if not running:
+                return
+            (done, *_), running = ray.wait(running)
+            try:
+                yield ray.get(done)
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from None
+    finally:
+        for reference in running:
+            ray.cancel(reference, force=True)
+
+
+def _by_joblib(
+    call: Call[Result], chunks: _Chunks[Item], n_jobs: int | None
+) -> Generator[tuple[int, Result]]:
+    """On what else joblib knows: threads, or a Dask cluster, which repeats what a lost worker did."""
+    from joblib import Parallel, delayed
+
+    run, places = call
+    tasks = (delayed(run)(chunk, *places) for chunk in iter(chunks.next, None))
+    yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
 
 def _losses() -> tuple[type[BaseException], ...]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.answers.explanation import Explanation, explain
-from hornbook.cards import Card, compiled, observed
+from hornbook.cards import observed
 from hornbook.data.dual import exclusivity
+from hornbook.deciders import Decider, compiled
 from hornbook.distributions.literals import Groups
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.rule import Rule
-from hornbook.logic.syntax import quote
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -40,8 +40,8 @@ class Answers:
         rules about what is accepted.
     default
         The class that is assumed where the rules say nothing; -1 for none.
-    card
-        The score that the rules count, if they do.
+    decider
+        The card or tree that the rules decide by, if they do.
     parts
         For several labels, the rules about each, with a default of its own: its class, or not.
 
@@ -58,7 +58,7 @@ class Answers:
     background: HornTheory
     labels: tuple[str, ...] = ()
     default: int = FREE
-    card: Card | None = None
+    decider: Decider | None = None
     parts: tuple[Answers, ...] = ()
 
     @property
@@ -66,6 +66,21 @@ class Answers:
         """The rules found, without the background."""
         known = set(self.background)
         return tuple(rule for rule in self.theory if rule not in known)
+
+    @property
+    def readable(self) -> tuple[Rule, ...]:
+        """The rules that a person reads: those that count for a card or ask for a tree are for machines."""
+        return self.rules if self.decider is None else ()
+
+    @property
+    def lines(self) -> int:
+        """How many rules there are to read, or lines of a card, or answers of a tree."""
+        return len(self.rules) if self.decider is None else self.decider.lines
+
+    @property
+    def to_read(self) -> int:
+        """How many literals there are to read, heads aside."""
+        return sum(len(rule.body) for rule in self.rules) if self.decider is None else self.decider.literals
 
     @property
     def literals(self) -> tuple[str, ...]:
@@ -84,17 +99,17 @@ class Answers:
         pairs = ((v, w) for v, w in self.theory.vocabulary.pairs if w < count)
         return Vocabulary(names[:count], {names[v]: names[w] for v, w in pairs})
 
-    def counting(self, card: Card) -> Answers:
-        """The same labels, decided by a card: the rules are those that count its points."""
-        counted = compiled(card)
-        known = self.background.over(counted.vocabulary)
-        return replace(self, theory=known | counted, background=known, card=card)
+    def by(self, decider: Decider) -> Answers:
+        """The same labels, decided by a card or a tree: the rules are those that count or ask."""
+        deciding = compiled(decider)
+        known = self.background.over(deciding.vocabulary)
+        return replace(self, theory=known | deciding, background=known, decider=decider)
 
-    def uncounted(self) -> Answers:
-        """Without a card and what it takes to count it: the background over features and label."""
-        if self.card is None:
+    def plain(self) -> Answers:
+        """Without a card or tree and the concepts it takes: the background over features and label."""
+        if self.decider is None:
             return self
-        width = len(self.card.vocabulary) + 2
+        width = len(self.decider.vocabulary) + 2
         names = self.theory.vocabulary.names[:width]
         pairs = ((v, w) for v, w in self.theory.vocabulary.pairs if w < width)
         plain = HornTheory(Vocabulary(names, {names[v]: names[w] for v, w in pairs}), self.background)
@@ -104,8 +119,8 @@ class Answers:
         """The class that follows for each item, -1 where none does or more than one."""
         if not self.labels:
             return self.theory.satisfied_by(observed(items, self.theory.vocabulary)).astype(np.int8)
-        if self.card is not None:
-            return self.card.decide(items).astype(np.int8)
+        if self.decider is not None:
+            return self.decider.decide(items).astype(np.int8)
         follows = self.following(items)
         return np.where(follows.sum(axis=1) == 1, follows.argmax(axis=1), FREE).astype(np.int8)
 
@@ -121,8 +136,8 @@ class Answers:
         """
         if self.parts:
             return np.stack([part.filled(items) == 1 for part in self.parts], axis=1)
-        if self.card is not None:
-            decided = self.card.decide(items)
+        if self.decider is not None:
+            decided = self.decider.decide(items)
             return np.stack([~decided, decided], axis=1)
         items = observed(items, self.theory.vocabulary)
         closed, _ = self.theory.program.close_batch(items)
@@ -149,26 +164,16 @@ class Answers:
         duals = [dual for v in labels if (dual := vocabulary.dual(v)) is not None and dual not in labels]
         assumed = self.literals[self.default] if self.default != FREE and self.labels else None
         explained = explain(self.theory, self._seen(facts), [*labels, *duals], groups, assumed)
-        return explained if self.card is None else replace(explained, scored=tuple(self._scored(facts)))
+        if self.decider is None:
+            return explained
+        return replace(explained, reasons=tuple(self.decider.reasons(facts)))
 
     def _seen(self, facts: Interpretation) -> Interpretation:
-        """The facts, and for a card what is missing, which is a fact too."""
-        if self.card is None:
+        """The facts, and for a card or tree what is missing, which is a fact too."""
+        if self.decider is None:
             return facts
-        return observed(Batch.from_interpretations([facts], self.card.vocabulary), self.theory.vocabulary)[0]
-
-    def _scored(self, facts: Interpretation) -> Iterator[str]:
-        """The lines of the card that give points for these facts, and the total."""
-        assert self.card is not None
-        for item in self.card.items:
-            words = " ∧ ".join(map(quote, self.card.vocabulary.named(item.body)))
-            if item.body <= facts.true:
-                yield f"{item.points:+d}  {words}"
-            elif item.if_unknown and not item.body & facts.false:
-                yield f"{item.if_unknown:+d}  {words} (unknown)"
-        (score,) = self.card.scores(Batch.from_interpretations([facts], self.card.vocabulary))
-        side = "reaches" if score >= self.card.threshold else "stays below"
-        yield f"in all {score:g}, which {side} {self.card.threshold:g}"
+        known = Batch.from_interpretations([facts], self.decider.vocabulary)
+        return observed(known, self.theory.vocabulary)[0]
 
 
 def united(theories: Sequence[HornTheory], labels: Sequence[str]) -> HornTheory:

@@ -47,8 +47,9 @@ class Explanation:
         What is assumed where no rule decides, if anything.
     contradiction, judges
         Whether the conclusion is a contradiction, and whether only those are looked for.
-    scored
-        For a card, how the points add up, which says more than the rules that count them.
+    reasons
+        How the points of a card add up, or the questions of a tree on the way: that says more
+        than the rules that count and ask.
 
     """
 
@@ -58,7 +59,7 @@ class Explanation:
     undo: Undo | None
     instead: tuple[str, ...] = ()
     default: str | None = None
-    scored: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
     contradiction: bool = False
     judges: bool = False
 
@@ -96,7 +97,7 @@ class Explanation:
             "contradiction": self.contradiction,
             "proof": [rule_object(self.vocabulary, rule) for rule in self.proof.steps] if self.proof else [],
             **named,
-            "points": list(self.scored),
+            "reasons": list(self.reasons),
             "undo": None
             if undo is None
             else {
@@ -139,8 +140,8 @@ class Explanation:
     def _branches(self) -> list[Branch]:
         """What the conclusion rests on: each fact by name, and what that rests on, said once."""
         assert self.proof is not None and self.conclusion is not None
-        if self.scored:
-            return [(line, []) for line in self.scored]
+        if self.reasons:
+            return [(line, []) for line in self.reasons]
         rules = {rule.head: rule for rule in self.proof.steps}
         said: set[int] = set()
 

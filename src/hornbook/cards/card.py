@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import bits
-from hornbook.logic.batch import Batch
+from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools, Words
 from hornbook.logic.errors import HornbookError
+from hornbook.logic.syntax import quote
 from hornbook.logic.vocabulary import Vocabulary
 
 
@@ -73,9 +76,19 @@ class Card:
                 raise HornbookError(f"{sorted(item.body)} names variables outside the card's vocabulary")
 
     @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.items)
+
+    @property
     def literals(self) -> int:
         """How many literals a reader has to read."""
         return sum(len(item.body) for item in self.items)
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The variables that it speaks of."""
+        return frozenset(v for item in self.items for v in item.body)
 
     def scores(self, batch: Batch) -> NDArray[np.int64]:
         """The score of each interpretation."""
@@ -91,6 +104,44 @@ class Card:
         """For each interpretation, whether the label follows; its negation follows otherwise."""
         decided: Bools = self.scores(batch) >= self.threshold
         return decided
+
+    def reasons(self, facts: Interpretation) -> Iterator[str]:
+        """The lines that give points for what is known of a case, and the total."""
+        for item in self.items:
+            words = " ∧ ".join(map(quote, self.vocabulary.named(item.body)))
+            if item.body <= facts.true:
+                yield f"{item.points:+d}  {words}"
+            elif item.if_unknown and not item.body & facts.false:
+                yield f"{item.if_unknown:+d}  {words} (unknown)"
+        (score,) = self.scores(Batch.from_interpretations([facts], self.vocabulary))
+        side = "reaches" if score >= self.threshold else "stays below"
+        yield f"in all {score:g}, which {side} {self.threshold:g}"
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything but the vocabulary, ready for JSON."""
+        items = [
+            {
+                "body": list(self.vocabulary.named(item.body)),
+                "points": item.points,
+                "if_unknown": item.if_unknown,
+            }
+            for item in self.items
+        ]
+        return {
+            "label": self.label,
+            "items": items,
+            "threshold": self.threshold,
+            "features": len(self.vocabulary),
+        }
+
+    @classmethod
+    def from_object(cls, kept: Mapping[str, Any], features: Vocabulary) -> Card:
+        """What `to_object` made, over these features."""
+        items = tuple(
+            Item(features.variables(item["body"]), item["points"], item["if_unknown"])
+            for item in kept["items"]
+        )
+        return cls(features, kept["label"], items, kept["threshold"])
 
     def __str__(self) -> str:
         lines = [

@@ -1,4 +1,4 @@
-"""Classifiers explained: rules about a label, or a card with points, within a reader's budget."""
+"""Classifiers explained: rules about a label, a card with points or a tree, within a reader's budget."""
 
 from hornbook.classify.candidate import Candidate, Form, Point
 from hornbook.classify.explanation import Explanation

@@ -1,4 +1,4 @@
-"""What an explanation can say: rules with a default, or a card; and what a reader gets for reading it."""
+"""What an explanation can say: rules with a default, a card or a tree; and what a reader gets for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.cards import Card, observed
+from hornbook.deciders import Decider
 from hornbook.evaluate import Fidelity, predicted_labels
 from hornbook.intervals import Share
 from hornbook.logic import syntax
@@ -18,7 +19,7 @@ from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 
-Form: TypeAlias = Literal["rules", "card"]
+Form: TypeAlias = Literal["rules", "card", "tree"]
 """What a reader reads."""
 
 
@@ -29,9 +30,9 @@ class Point:
     Attributes
     ----------
     form
-        `rules`, or a `card`.
+        `rules`, a `card` or a `tree`.
     rules, literals
-        How many rules there are (of a card, lines), and how many literals in their bodies.
+        How many rules there are (lines of a card, answers of a tree), and how many literals to read.
     fidelity
         The share of samples that get the model's label, the default included.
     balanced
@@ -51,33 +52,35 @@ class Point:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Rules with a default for what they leave open, or a card, over features, a label and its dual."""
+    """Rules with a default for what they leave open, or what always decides, over features and a label."""
 
     vocabulary: Vocabulary
     label: str
     rules: tuple[Rule, ...] = ()
-    card: Card | None = None
+    decider: Decider | None = None
     default: bool | None = None
 
     @property
     def form(self) -> Form:
         """What there is to read."""
-        return "rules" if self.card is None else "card"
+        if self.decider is None:
+            return "rules"
+        return "card" if isinstance(self.decider, Card) else "tree"
 
     @property
     def lines(self) -> int:
-        """How many rules there are, or lines of a card."""
-        return len(self.rules) if self.card is None else len(self.card.items)
+        """How many rules there are, or lines of a card, or answers of a tree."""
+        return len(self.rules) if self.decider is None else self.decider.lines
 
     @property
     def literals(self) -> int:
         """How many literals there are to read, heads aside."""
-        return sum(len(rule.body) for rule in self.rules) if self.card is None else self.card.literals
+        return sum(len(rule.body) for rule in self.rules) if self.decider is None else self.decider.literals
 
     def derive(self, batch: Batch) -> NDArray[np.float64]:
         """What follows for each row of features: 1, 0, or NaN where neither label or both do."""
-        if self.card is not None:
-            return self.card.decide(batch).astype(np.float64)
+        if self.decider is not None:
+            return self.decider.decide(batch).astype(np.float64)
         theory = HornTheory(self.vocabulary, self.rules)
         return predicted_labels(theory, self.label, observed(batch, self.vocabulary))
 
@@ -101,8 +104,8 @@ class Candidate:
         return labels if self.default is None else np.where(np.isnan(labels), float(self.default), labels)
 
     def __str__(self) -> str:
-        if self.card is not None:
-            return str(self.card)
+        if self.decider is not None:
+            return str(self.decider)
         lines = [syntax.rule_text(self.vocabulary, rule, syntax.UNICODE) for rule in self.rules]
         names = {None: "undetermined", True: self.label, False: f"not_{self.label}"}
         return "\n".join([*lines, f"otherwise {names[self.default]}"])

@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.cards import Card, compiled, observed
+from hornbook.cards import observed
 from hornbook.classify.candidate import Candidate, Form, Point
 from hornbook.classify.search import chosen
+from hornbook.deciders import Decider, compiled
 from hornbook.evaluate import Fidelity, RuleStatistics
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import Rule
@@ -20,12 +21,12 @@ from hornbook.queries import Guarantee
 
 @dataclass(frozen=True)
 class Explanation:
-    """Rules about a label and its negation, or a card, with what is known of their faithfulness.
+    """Rules about a label and its negation, a card or a tree, with what is known of their faithfulness.
 
     Attributes
     ----------
     said
-        The rules and their default, or the card.
+        The rules and their default, or the card or tree.
     background
         What holds of features, label and its dual whatever the model says.
     weighed
@@ -70,18 +71,18 @@ class Explanation:
 
     @property
     def form(self) -> Form:
-        """What there is to read: `rules` or a `card`."""
+        """What there is to read: `rules`, a `card` or a `tree`."""
         return self.said.form
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules found, over the vocabulary of the background; none if there is a card."""
+        """The rules found, over the vocabulary of the background; none for a card or tree."""
         return self.said.rules
 
     @property
-    def card(self) -> Card | None:
-        """The score with points, or None."""
-        return self.said.card
+    def decider(self) -> Decider | None:
+        """The card or the tree; None for rules."""
+        return self.said.decider
 
     @property
     def default(self) -> bool | None:
@@ -110,14 +111,14 @@ class Explanation:
 
     @cached_property
     def theory(self) -> HornTheory:
-        """Background and rules, or background and the concepts by which the card counts."""
-        if self.card is None:
+        """Background and rules, or background and the concepts by which a card counts or a tree asks."""
+        if self.decider is None:
             return self.background | HornTheory(self.background.vocabulary, self.rules)
-        counted = compiled(self.card)
-        return self.background.over(counted.vocabulary) | counted
+        deciding = compiled(self.decider)
+        return self.background.over(deciding.vocabulary) | deciding
 
     def observed(self, batch: Batch) -> Batch:
-        """Rows of features over the vocabulary of the theory: for a card, with what is missing as a fact."""
+        """Rows of features over the vocabulary of the theory: what it asks about and is missing is a fact."""
         return observed(batch, self.theory.vocabulary)
 
     def derive(self, batch: Batch) -> NDArray[np.float64]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from hornbook.logic.errors import HornbookError
 from hornbook.queries import Budget
 
-Wanted: TypeAlias = Literal["auto", "rules", "card"]
-"""What is to be read: `auto` is a card where it pays, and rules otherwise."""
+Wanted: TypeAlias = Literal["auto", "rules", "card", "tree"]
+"""What is to be read: `auto` is a card or a tree where it pays, and rules otherwise."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,10 @@ class Reading:
     ----------
     max_rules, max_literals
         What a reader is willing to read: so many rules, and so many literals in the bodies of
-        rules or on a card.
+        rules, on a card or in a tree.
     form
-        `rules`, `card`, or `auto` for a card where it is more faithful than rules by 0.3 percentage points.
+        `rules`, `card`, `tree`, or `auto` for a card or a tree where it is more faithful than rules
+        by 0.3 percentage points.
     default
         Whether what rules leave open gets a label, the one that is then right more often.
         Without one it stays undetermined, and counts as no agreement.
@@ -50,8 +51,8 @@ class Reading:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.form not in ("auto", "rules", "card"):
-            raise HornbookError(f"form is 'auto', 'rules' or 'card', not {self.form!r}")
+        if self.form not in get_args(Wanted):
+            raise HornbookError(f"form is 'auto', 'rules', 'card' or 'tree', not {self.form!r}")
         least = {"max_rules": 1, "max_literals": 1, "max_points": 1, "samples": 1, "evaluation": 1, "seed": 0}
         for name, bound in least.items():
             if getattr(self, name) < bound:

@@ -11,12 +11,13 @@ from hornbook.classify.candidate import Candidate, Form, Point
 from hornbook.classify.reading import Reading
 from hornbook.learners.cover import Worth, covers
 from hornbook.learners.points import cards
+from hornbook.learners.splits import trees
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 
 PAYS = 0.003
-"""How much more faithful a card has to be than rules to be read in their place."""
+"""How much more faithful a card or a tree has to be than rules to be read in their place."""
 
 DERIVED = 0.05
 """How much more a right answer is worth that rules derive than one by default, and a wrong one less."""
@@ -33,22 +34,26 @@ def candidates(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading
     if reading.default:
         nothing = replace(nothing, default=_majority(labels))
     yield nothing
-    if reading.form != "card":
+    if reading.form in ("auto", "rules"):
         yield from _rule_sets(nothing, batch, labels, reading)
-    if reading.form != "rules":
+    if reading.form in ("auto", "tree"):
+        for tree in trees(batch, labels, nothing.label, reading.max_literals):
+            yield replace(nothing, decider=tree, default=None)
+    if reading.form in ("auto", "card"):
         for card in cards(batch, labels, nothing.label, reading.max_literals, reading.max_points):
-            yield replace(nothing, card=card, default=None)
+            yield replace(nothing, decider=card, default=None)
 
 
 def chosen(weighed: Iterable[tuple[Candidate, Point]], literals: int | None = None) -> Candidate:
-    """The most faithful candidate with so many literals; rules, where a card does not pay."""
+    """The most faithful candidate with so many literals; rules, where nothing else pays."""
     best: dict[Form, tuple[float, Candidate]] = {}
     for candidate, point in sorted(weighed, key=lambda pair: pair[1].literals):
         fits = literals is None or point.literals <= literals
         if fits and (point.form not in best or point.fidelity.estimate > best[point.form][0]):
             best[point.form] = point.fidelity.estimate, candidate
-    rules, card = best["rules"], best.get("card")
-    return card[1] if card is not None and card[0] - rules[0] > PAYS else rules[1]
+    rules = best.pop("rules")
+    other = max(best.values(), key=lambda found: found[0], default=rules)
+    return other[1] if other[0] - rules[0] > PAYS else rules[1]
 
 
 def _rule_sets(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:

@@ -41,6 +41,7 @@ class Form(StrEnum):
     AUTO = "auto"
     RULES = "rules"
     CARD = "card"
+    TREE = "tree"
 
 
 @app.command()
@@ -63,7 +64,7 @@ def extract(
         Method, typer.Option(help="What a reader will read, or equivalence queries without end.")
     ] = Method.READER,
     form: Annotated[
-        Form, typer.Option(help="Rules, a card with points, or whichever is better.")
+        Form, typer.Option(help="Rules, a card with points, a tree, or whichever is better.")
     ] = Form.AUTO,
     max_rules: Annotated[int, typer.Option(min=1, help="So many rules a reader will read.")] = 20,
     max_literals: Annotated[int, typer.Option(min=1, help="So many literals a reader will read.")] = 60,
@@ -72,6 +73,9 @@ def extract(
     max_queries: Annotated[int, typer.Option(min=1, help="Equivalence queries, with queries.")] = 100,
     max_seconds: Annotated[float | None, typer.Option(help="So long at most.")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Labelled samples to learn from.")] = 1 << 14,
+    device: Annotated[
+        str | None, typer.Option(help="Where a torch model answers queries, such as cuda; with queries.")
+    ] = None,
     encoding: Annotated[
         str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
     ] = None,
@@ -127,6 +131,7 @@ def extract(
         "max_equivalence_queries": max_queries,
         "max_seconds": max_seconds,
         "samples": samples,
+        "device": device,
         "encoding": encoding,
         "random_state": seed,
     }
@@ -270,13 +275,24 @@ def _keep(subject: Any, folder: Path, train: bool) -> None:
 def _proofs(
     extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> list[Proof]:
+    """What became of each rule; without a folder, what is known when it is interrupted."""
+    from hornbook.oracles.proof import Certificates
     from hornbook.oracles.proof.certificate import PROOFS
     from hornbook.runs.proving import prove, prover_of
 
     rules = extractor.reading_.answers.rules
-    with progress("proving rules", len(rules)) as watch:
-        path = None if folder is None else folder / PROOFS
-        return prove(prover_of(extractor, seconds), rules, path, model, total=total, watch=watch)
+    certificates = Certificates(prover_of(extractor, seconds), folder and folder / PROOFS, model)
+    found: dict[Rule, Proof] = {}
+    try:
+        with progress("proving rules", len(rules)) as watch:
+            for each in prove(certificates, rules, total=total, watch=watch):
+                found[each.rule] = each
+    except KeyboardInterrupt:
+        if folder is not None:
+            told = f"hornbook: interrupted; the same command goes on from what {folder} holds"
+            print(told, file=sys.stderr)
+            raise typer.Exit(130) from None
+    return list(found.values())
 
 
 def _proof_lines(proofs: list[Proof], extractor: HornExtractor) -> list[str]:

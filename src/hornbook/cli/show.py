@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ from hornbook.cli.output import emit
 from hornbook.logic.errors import HornbookError
 
 if TYPE_CHECKING:
+    from hornbook.deciders import Decider
     from hornbook.runs import Run
 
 
@@ -48,7 +49,7 @@ def show(
     """Show the rules of a run.
 
     Prolog, DIMACS, SymPy, Python and SQL hold the whole theory, with what always holds and, for a
-    card, the rules that count its points.
+    card or a tree, the rules that count its points or ask its questions.
 
     Examples:
       hornbook show run/
@@ -68,7 +69,7 @@ def show(
 def _text(run: Run, background: bool) -> str:
     from hornbook.extractor.display import lines
 
-    known = str(run.answers.uncounted().background).splitlines() if background else []
+    known = str(run.answers.plain().background).splitlines() if background else []
     return "\n".join([*lines(run.answers, run.rules, run.describe), *known])
 
 
@@ -81,17 +82,13 @@ def _html(run: Run, background: bool) -> str:
 
 
 def _csv(run: Run, background: bool) -> str:
-    """A table for spreadsheets: a rule or a line of the card each."""
+    """A table for spreadsheets: a rule, a line of the card or a line of the tree each."""
     from hornbook.logic.syntax import UNICODE, head_text
 
     answers, table = run.answers, io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    if answers.card is not None:
-        writer.writerow(["points", "if_unknown", "if", "in words"])
-        for item in answers.card.items:
-            names = answers.card.vocabulary.named(item.body)
-            points = (item.points, item.if_unknown)
-            writer.writerow([*points, " & ".join(names), " and ".join(map(run.describe, names))])
+    if answers.decider is not None:
+        writer.writerows(_decided(answers.decider, run.describe))
         return table.getvalue()
     writer.writerow(["if", "then", "in words", "applies_to", "right_on"])
     worth = {reported.rule: reported for reported in run.rules}
@@ -105,8 +102,27 @@ def _csv(run: Run, background: bool) -> str:
     return table.getvalue()
 
 
+def _decided(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple[str | int, ...]]:
+    """A card, or a tree, row by row."""
+    from hornbook.cards import Card
+
+    if isinstance(decider, Card):
+        yield "points", "if_unknown", "if", "in words"
+        for item in decider.items:
+            names = decider.vocabulary.named(item.body)
+            yield item.points, item.if_unknown, " & ".join(names), " and ".join(map(describe, names))
+        return
+    yield "depth", "otherwise", "if", "then", "in words"
+    for step in decider.steps():
+        name = "" if step.literal is None else decider.vocabulary.name(step.literal)
+        answer = "" if step.answer is None else decider.outcome(step.answer)
+        yield step.depth, int(step.otherwise), name, answer, describe(name) if name else ""
+
+
 def _latex(run: Run, background: bool) -> str:
-    return (run.answers.theory if background or run.answers.card is not None else run.found).export("latex")
+    return (run.answers.theory if background or run.answers.decider is not None else run.found).export(
+        "latex"
+    )
 
 
 def _dimacs(run: Run, background: bool) -> str:

@@ -34,7 +34,8 @@ def verify(
 
     """
     from hornbook.oracles.adapters import load_model
-    from hornbook.oracles.proof.certificate import PROOFS, read, restored, verified
+    from hornbook.oracles.proof.certificate import PROOFS, read
+    from hornbook.oracles.proof.verification import restored, verified
 
     path = proofs / PROOFS if proofs.is_dir() else proofs
     content = read(path)

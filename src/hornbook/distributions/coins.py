@@ -21,16 +21,11 @@ def biased(shape: tuple[int, ...], probability: float, stream: Stream, precision
     last to the first, so that one fair word serves one digit of 64 coins.
     """
     digits = binary(probability, precision)
+    if digits:
+        return stream.joined(shape, digits[-2::-1])
     words = stream.words(*shape)
-    if not digits:
-        words ^= words
-        return ~words if probability > 0.5 else words
-    for digit in reversed(digits[:-1]):
-        if digit == "1":
-            words |= stream.words(*shape)
-        else:
-            words &= stream.words(*shape)
-    return words
+    words ^= words
+    return ~words if probability > 0.5 else words
 
 
 def one_of(

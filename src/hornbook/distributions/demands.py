@@ -73,7 +73,7 @@ class Demanding(ABC):
 
     @abstractmethod
     def demand(self, stream: Stream) -> Words:
-        """The literals that each item must have, as (64, words, n); both of a value mean unknown."""
+        """The literals that each item must have, a row of words each; both of a value mean unknown."""
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
@@ -81,7 +81,7 @@ class Demanding(ABC):
 
     def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        must, must_not = self.literals.halves(bits.turned(self.demand(stream)))
+        must, must_not = self.literals.halves(self.demand(stream))
         free, unknown = ~(must | must_not), must & must_not
         must, must_not = must ^ unknown, must_not ^ unknown
         true, false = self.rest.drawn_rows(stream)
@@ -135,7 +135,7 @@ class Violations(Demanding):
 
     def demand(self, stream: Stream) -> Words:
         """The literals that each violation must have."""
-        return stream.of(self.table)[stream.below(len(self.rules))]
+        return bits.gathered((stream.of(self.table), stream.below(len(self.rules))))
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -196,12 +196,13 @@ class NearMisses(Demanding):
     def demand(self, stream: Stream) -> Words:
         """The literals that each near miss must have."""
         chosen = stream.below(len(self.rules))
-        demanded = stream.of(self.table)[chosen]
         padded, lengths = (stream.of(table) for table in self.undoable)
-        changes = stream.of(self.changes)
-        for position in distinct_positions(lengths[chosen], self.undone, stream):
-            demanded ^= changes[arrays.module_of(chosen).where(position < 0, -1, padded[chosen, position])]
-        return demanded
+        changes, none = stream.of(self.changes), len(self.changes) - 1
+        undone = [
+            (changes, arrays.module_of(chosen).where(position < 0, none, padded[chosen, position]))
+            for position in distinct_positions(arrays.taken(lengths, chosen), self.undone, stream)
+        ]
+        return bits.gathered((stream.of(self.table), chosen), *undone)
 
     def describe(self) -> str:
         """The distribution in words."""

@@ -101,7 +101,7 @@ class Imposed:
     def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = rows_of(self.rest, self.literals, stream)
-        demand = bits.turned(stream.of(self.table)[stream.below(len(self.table))])
+        demand = bits.gathered((stream.of(self.table), stream.below(len(self.table))))
         if self.kept < 1:
             demand &= coins.biased((len(demand),), self.kept, stream)
         must, must_not = self.literals.halves(demand)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -82,11 +81,10 @@ def draw_keyed(distribution: Sliced, keys: Words, size: int) -> Batch:
     return _batch(distribution.vocabulary, true, false, size)
 
 
-def draw_on(device: str, distribution: Distribution, rngs: Sequence[np.random.Generator], size: int) -> Batch:
-    """What draws of a block with each of the generators give, all at once on a device."""
+def draw_on(device: str, distribution: Distribution, keys: Words, size: int) -> Batch:
+    """What the keys decide, all blocks at once on a device."""
     if not isinstance(distribution, Sliced):
         raise _only_here(distribution)
-    keys = np.concatenate([keys_from(rng, 1) for rng in rngs])
     rows = distribution.literals.mirrored(*distribution.drawn_rows(Stream(keys, size, device=device)))
     return _batch(distribution.vocabulary, *rows, size)
 

@@ -99,8 +99,7 @@ class Rows:
 
     def _any_rows(self, stream: Stream) -> tuple[Words, Words]:
         """A row for each item, as it is."""
-        chosen = stream.of(self.table)[stream.below(len(self.rows))]
-        return self.literals.halves(bits.turned(chosen))
+        return self.literals.halves(bits.gathered((stream.of(self.table), stream.below(len(self.rows)))))
 
     def _exchange(self, true: Words, false: Words, stream: Stream) -> None:
         """Give groups the values of another row now and then, in place."""

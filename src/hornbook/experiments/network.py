@@ -18,19 +18,18 @@ from hornbook.experiments.backend import torch
 from hornbook.experiments.plan import Bools, Floats
 from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
+from hornbook.logic.dense import device_block
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import load_model
 from hornbook.oracles.adapters.encoding import Encoding
+from hornbook.oracles.adapters.from_torch import module_on
 
 EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
 """How 1, 0 and ? become numbers: 1, 0, ½; or 1, -1, 0; or (1, 0), (0, 1), (0, 0)."""
 
 BLOCK = 1 << 12
 """Interpretations that enter a network at a time: their numbers stay in the cache."""
-
-DEVICE_BLOCK = 1 << 20
-"""Interpretations that enter a network at a time on a GPU: enough to keep all of it at work."""
 
 Layers: TypeAlias = Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
@@ -112,27 +111,25 @@ class MLP:
             raise HornbookError("the batch and the network are over different vocabularies")
         if not arrays.on_host(batch.true):
             return self._log_odds_there(batch)
-        encoded = Encoding.named(self.encoding).encode
+        encoded, weights = Encoding.named(self.encoding).encode, next(self.module.parameters())
         with torch.inference_mode():
             parts = [
                 # one row a variable is how bits lie, and a product takes either order
-                self.module(torch.from_numpy(encoded(block, np.float32, "F"))).squeeze(1).numpy()
+                self.module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
                 for block in batch.blocks(BLOCK)
             ]
-        return np.concatenate([np.empty(0, np.float32), *parts])
+        return np.concatenate([np.empty(0, np.float32), *(part.cpu().numpy() for part in parts)])
 
     def to(self, device: str) -> MLP:
-        """The same network on a device of PyTorch's, where it judges batches that were drawn there."""
+        """The same network on a device of PyTorch's, where batches that were drawn there are judged."""
         return replace(self, module=deepcopy(self.module).to(device))
 
     def _log_odds_there(self, batch: Batch) -> Floats:
         """The output as a tensor where the batch is, and nowhere else."""
-        encoded = Encoding.named(self.encoding).encode
+        encoding, module = Encoding.named(self.encoding), module_on(self.module, batch.true.device)
+        blocks = batch.blocks(device_block(encoding.inputs(len(self.vocabulary))))
         with torch.inference_mode():
-            parts = [
-                self.module(encoded(block, np.float32, "F")).squeeze(1)
-                for block in batch.blocks(DEVICE_BLOCK)
-            ]
+            parts = [module(encoding.encode(block, np.float32, "F")).squeeze(1) for block in blocks]
         there: Any = torch.cat(parts)
         odds: Floats = there
         return odds

@@ -66,6 +66,7 @@ def extract(
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
     n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Extraction:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
@@ -103,6 +104,9 @@ def extract(
         Is called after each equivalence query.
     n_jobs
         How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
+    device
+        A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
+        asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.
 
     Examples
     --------
@@ -115,7 +119,9 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = _Run(member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs)
+    run = _Run(
+        member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs, device
+    )
     return run.result(run.learn(watch))
 
 
@@ -134,6 +140,7 @@ class _Run:
         guided: Callable[[Membership, Margin | None], Link] | None,
         path: Path | None,
         n_jobs: int | None,
+        device: str | None,
     ) -> None:
         vocabulary = distribution.vocabulary
         budget, seed = settings.budget, settings.seed
@@ -169,6 +176,7 @@ class _Run:
             delta=settings.delta,
             seed=seed,
             remember=self.pool.add,
+            device=device,
             n_jobs=n_jobs,
             remote=Remote(uncounted, asked),
         )

@@ -7,6 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Protocol
 
 from hornbook.answers import FREE, Answers
+from hornbook.cards import Card
+from hornbook.deciders import Decider
 from hornbook.intervals import Share
 from hornbook.logic.rule import Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
@@ -33,19 +35,19 @@ class Measured(Protocol):
 
 
 def lines(answers: Answers, rules: Iterable[Measured], describe: Describe) -> Iterator[str]:
-    """One rule a line, each with what it is worth in a comment; or a card, line by line.
+    """One rule a line, each with what it is worth in a comment; or a card or a tree, line by line.
 
-    But for a card, what comes out can be read back as a theory.
+    Rules as they come out can be read back as a theory.
     """
-    if answers.card is not None:
-        yield from str(answers.card).splitlines()
+    if answers.decider is not None:
+        yield from str(answers.decider).splitlines()
     worth = {reported.rule: reported for reported in rules}
-    texts = {rule: rule_text(answers.theory.vocabulary, rule, UNICODE) for rule in _readable(answers)}
+    texts = {rule: rule_text(answers.theory.vocabulary, rule, UNICODE) for rule in answers.readable}
     width = max(map(len, texts.values()), default=0)
     for rule, text in texts.items():
         found = worth.get(rule)
         yield f"{text:<{width}}  # {measured(found)}" if found else text
-    if answers.card is None and answers.labels and answers.default != FREE:
+    if answers.decider is None and answers.labels and answers.default != FREE:
         yield f"# otherwise {quote(answers.literals[answers.default])}"
     yield from (f"# {quote(name)}: {said}" for name in used(answers) if (said := describe(name)) != name)
 
@@ -57,9 +59,9 @@ def measured(found: Measured) -> str:
 
 def used(answers: Answers) -> list[str]:
     """The variables that there are to read, in order."""
-    card = answers.card
-    if card is not None:
-        return list(card.vocabulary.named({v for item in card.items for v in item.body}))
+    decider = answers.decider
+    if decider is not None:
+        return list(decider.vocabulary.named(decider.used))
     return list(answers.theory.vocabulary.named({v for rule in answers.rules for v in rule.body}))
 
 
@@ -69,14 +71,13 @@ def table(answers: Answers, rules: Iterable[Measured], title: str, describe: Des
     from rich.table import Table
 
     shown = Table(title=plain(title), title_justify="left")
-    if answers.card is not None:
-        for heading in ("points", "unknown", "if"):
-            shown.add_column(heading, justify="left" if heading == "if" else "right")
-        for item in answers.card.items:
-            named = answers.card.vocabulary.named(item.body)
-            points = (f"{points:+d}" for points in (item.points, item.if_unknown))
-            shown.add_row(*points, plain(" and ".join(map(describe, named))))
-        shown.caption = plain(str(answers.card).splitlines()[-1])
+    if answers.decider is not None:
+        headings, rows = _decided(answers.decider, describe)
+        for heading in headings:
+            shown.add_column(heading, justify="left" if heading in HEADINGS else "right")
+        for row in rows:
+            shown.add_row(*(plain(cell) for cell in row))
+        shown.caption = plain(str(answers.decider).splitlines()[-1])
         return shown
     for heading in HEADINGS:
         shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
@@ -89,8 +90,8 @@ def table(answers: Answers, rules: Iterable[Measured], title: str, describe: Des
 
 def html(answers: Answers, rules: Iterable[Measured], title: str, describe: Describe) -> str:
     """The rules in a notebook, in words; names are shown as text, whatever they hold."""
-    if answers.card is not None:
-        return f"<p>{escape(title)}</p><pre>{escape(str(answers.card))}</pre>"
+    if answers.decider is not None:
+        return f"<p>{escape(title)}</p><pre>{escape(str(answers.decider))}</pre>"
     heads = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
@@ -104,19 +105,31 @@ def html(answers: Answers, rules: Iterable[Measured], title: str, describe: Desc
     )
 
 
+def _decided(decider: Decider, describe: Describe) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The headings and cells of a card, or of a tree, in words."""
+    names = decider.vocabulary.named
+    if isinstance(decider, Card):
+        return ("points", "unknown", "if"), [
+            [f"{item.points:+d}", f"{item.if_unknown:+d}", " and ".join(map(describe, names(item.body)))]
+            for item in decider.items
+        ]
+    rows = []
+    for step in decider.steps():
+        asked = ("" if step.literal is None else f"if {describe(decider.vocabulary.name(step.literal))}",)
+        words = " ".join(filter(None, ("otherwise" if step.otherwise else "", *asked)))
+        answer = "" if step.answer is None else decider.outcome(step.answer)
+        rows.append(["  " * step.depth + words, answer])
+    return ("if", "then"), rows
+
+
 def _rows(answers: Answers, rules: Iterable[Measured], describe: Describe) -> Iterator[list[str]]:
     vocabulary = answers.theory.vocabulary
     worth = {reported.rule: reported for reported in rules}
-    for rule in _readable(answers):
+    for rule in answers.readable:
         found = worth.get(rule)
         body = " and ".join(describe(name) for name in vocabulary.named(rule.body)) or "always"
         shares = [_percent(found.support), _percent(found.precision)] if found else ["", ""]
         yield [body, head_text(vocabulary, rule.head, UNICODE), *shares]
-
-
-def _readable(answers: Answers) -> tuple[Rule, ...]:
-    """The rules that a person reads: those that count a card are for machines."""
-    return answers.rules if answers.card is None else ()
 
 
 def _percent(share: Share) -> str:

@@ -106,8 +106,9 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labelled samples. `queries`: rules by equivalence queries, as many as it takes; the only
         way for a judge.
     max_rules, max_literals, form
-        What a reader is willing to read, and in which form: `rules`, a `card` with points, or
-        `auto`, a card where it is clearly more faithful. A model of several classes gets rules.
+        What a reader is willing to read, and in which form: `rules`, a `card` with points, a `tree`
+        of questions, or `auto`, a card or a tree where it is clearly more faithful. A model of
+        several classes gets rules.
     samples
         How many labelled samples are learned from.
     epsilon, delta
@@ -118,6 +119,8 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         precise a rule has to be; and how many there are at most.
     max_membership_queries, max_seconds
         What the extraction may spend; None is no limit.
+    device
+        For queries to a torch model: where samples are drawn, asked and judged, such as `cuda`.
     evaluation
         How many fresh samples everything is measured on at least.
     random_state
@@ -128,10 +131,10 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     theory_, background_
         The rules found, and what always holds beside them: a variable excludes its dual, and
         the bins of a column each other.
-    card_
-        The score with points, if the rules count one, or None.
+    decider_
+        The `Card` with points or the `Tree` of questions that the rules decide by, or None.
     rules_
-        What each rule is worth: `RuleStatistics`, in order; none for a card.
+        What each rule is worth: `RuleStatistics`, in order; none for a card or tree.
     fidelity_
         The share of fresh samples on which the rules, with their default, say what the model says.
     rows_fidelity_
@@ -140,7 +143,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     undetermined_
         The share of fresh samples on which the rules say nothing, and the default does.
     default_
-        The class assumed there; None for a judge, and for a card, which always decides.
+        The class assumed there; None for a judge, and for a card or tree, which always decide.
     conflicts_
         The share for which two classes follow; part of what is undetermined.
     guarantee_
@@ -205,6 +208,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_equivalence_queries: int | None = 100,
         max_membership_queries: int | None = None,
         max_seconds: float | None = None,
+        device: str | None = None,
         evaluation: int = 1 << 13,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -231,6 +235,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_equivalence_queries = max_equivalence_queries
         self.max_membership_queries = max_membership_queries
         self.max_seconds = max_seconds
+        self.device = device
         self.evaluation = evaluation
         self.random_state = random_state
 
@@ -376,7 +381,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Everything that was read, under the names that scikit-learn's users expect."""
         answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
         self.reading_ = reading
-        self.background_, self.labels_, self.card_ = answers.background, answers.labels, answers.card
+        self.background_, self.labels_, self.decider_ = answers.background, answers.labels, answers.decider
         self.theory_ = HornTheory(answers.theory.vocabulary, answers.rules)
         self.rules_ = reading.rules
         self.default_ = None if answers.default == FREE else self.classes_[answers.default]
@@ -425,10 +430,10 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 evaluation=self._fresh,
                 seed=seed,
             )
-            return Found.extracted(
-                subject.extract(settings, trace, watch and (lambda _, trace: watch(trace.entries[-1]))),
-                subject,
+            found = subject.extract(
+                settings, trace, watch and (lambda _, trace: watch(trace.entries[-1])), self.device
             )
+            return Found.extracted(found, subject)
         reading = Reading(
             max_rules=self.max_rules,
             max_literals=self.max_literals,
@@ -478,6 +483,11 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_tolerances(self.epsilon, self.delta)
         if self.method not in get_args(Method):
             raise HornbookError(f"method is 'reader' or 'queries', not {self.method!r}")
+        if self.device is not None and self.method == "reader" and not self.judge:
+            raise HornbookError(
+                f"device={self.device!r} is for equivalence queries, which draw samples by the million: "
+                "say method='queries', or leave it out"
+            )
         if y is not None and type_of_target(y).startswith("continuous"):
             middle = np.median(np.asarray(y))
             raise HornbookError(

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.answers import FREE, Answers, united
-from hornbook.cards import Card
 from hornbook.classify import Explanation
 from hornbook.classify import Point as Weighed
+from hornbook.deciders import Decider
 from hornbook.distributions import Distribution
 from hornbook.evaluate.rules import RuleStatistics
 from hornbook.extraction import Extraction, Point
@@ -46,8 +46,9 @@ class Found:
         How many answers the model gave.
     drawn_from, unknowns
         Where samples came from, and how unknown values were answered about.
-    card, default
-        The score that the theory counts, if it does; the label of what it leaves open, if chosen.
+    decider, default
+        The card or tree that the theory decides by, if it does; the label of what it leaves open,
+        if chosen.
     coherence
         How often the model contradicts itself about unknown values, if that was measured.
 
@@ -63,7 +64,7 @@ class Found:
     queries: int
     drawn_from: Distribution
     unknowns: str
-    card: Card | None = None
+    decider: Decider | None = None
     default: bool | None = None
     coherence: CoherenceReport | None = None
 
@@ -81,7 +82,7 @@ class Found:
             found.queries,
             subject.drawn_from,
             found.unknowns,
-            found.card,
+            found.decider,
             found.default,
         )
 
@@ -151,7 +152,7 @@ class Reading:
     answers
         The rules and the labels that they are about.
     rules
-        What each rule is worth; none for a card.
+        What each rule is worth; none for a card or tree.
     faithfulness
         Rules and model on fresh samples.
     found
@@ -185,8 +186,7 @@ class Reading:
     @property
     def literals(self) -> int:
         """How many literals there are to read, heads aside."""
-        card = self.answers.card
-        return sum(len(rule.body) for rule in self.answers.rules) if card is None else card.literals
+        return self.answers.to_read
 
     @property
     def queries(self) -> int:
@@ -222,8 +222,8 @@ def _answers(subject: Subject | Judged, found: Found, items: Batch) -> Answers:
     """The rules about one label with their default."""
     if isinstance(subject, Judged):
         return Answers(found.theory, found.background)
-    answers = Answers(found.theory, found.background, (subject.label,), card=found.card)
-    if found.card is not None:
+    answers = Answers(found.theory, found.background, (subject.label,), decider=found.decider)
+    if found.decider is not None:
         return answers
     default = (
         _default(answers, subject.answers(items), items) if found.default is None else int(found.default)

@@ -141,7 +141,7 @@ class Subject:
         return spoiled(self.rows, self.reader.groups)
 
     def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
-        """The most faithful rules about the label, or card, that a reader is willing to read."""
+        """The most faithful rules about the label, card or tree, that a reader is willing to read."""
         return explain_classifier(
             self.asked,
             self.rows,
@@ -153,10 +153,14 @@ class Subject:
         )
 
     def extract(
-        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+        self,
+        settings: Settings,
+        trace: Path | None = None,
+        watch: Watch | None = None,
+        device: str | None = None,
     ) -> Extraction:
         """Rules about the label and its negation, by equivalence queries."""
-        return _extracted(self.teacher, settings, trace, watch)
+        return _extracted(self.teacher, settings, trace, watch, device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +206,19 @@ class Judged:
         return self.teacher.distribution
 
     def extract(
-        self, settings: Settings, trace: Path | None = None, watch: Watch | None = None
+        self,
+        settings: Settings,
+        trace: Path | None = None,
+        watch: Watch | None = None,
+        device: str | None = None,
     ) -> Extraction:
         """Rules that tell what the model accepts, by equivalence queries."""
-        return _extracted(self.teacher, settings, trace, watch)
+        return _extracted(self.teacher, settings, trace, watch, device)
 
 
-def _extracted(teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None) -> Extraction:
+def _extracted(
+    teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None, device: str | None
+) -> Extraction:
     return extract(
         teacher,
         teacher.distribution,
@@ -219,6 +229,7 @@ def _extracted(teacher: Teacher, settings: Settings, trace: Path | None, watch: 
         groups=teacher.groups,
         trace=trace,
         watch=watch,
+        device=device,
     )
 
 
@@ -253,4 +264,4 @@ def against_rest(predictor: Predictor, column: int) -> Predictor:
         led: NDArray[np.float64] = np.where(chosen, np.maximum(ahead, 0), np.minimum(ahead, -TIE))
         return led + predictor.threshold
 
-    return replace(predictor, outputs=lead, column=None, output="score")
+    return replace(predictor, outputs=lead, column=None, output="score", there=None)

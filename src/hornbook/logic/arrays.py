@@ -8,13 +8,22 @@ same bits as the array, but its numbers are signed: a shift to the right copies 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.logic.errors import HornbookError
+
 HOST = "cpu"
 """Where NumPy's arrays are."""
+
+
+FUSED = 1 << 21
+"""Words from which on a GPU's steps are fused: it takes seconds, once, to prepare that."""
 
 
 def on_host(array: Any) -> bool:
@@ -35,6 +44,34 @@ def on_device(array: np.ndarray[Any, Any], device: str | None) -> Any:
 
     signed = array.view(np.int64) if array.dtype == np.uint64 else array
     return torch.from_numpy(np.ascontiguousarray(signed)).to(device)
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that PyTorch does not have here."""
+    try:
+        import torch
+    except ImportError:
+        raise HornbookError(
+            f'device={device!r} needs PyTorch: pip install "hornbook[torch]"; leave it out for the CPU'
+        ) from None
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        seen = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        raise HornbookError(
+            f"PyTorch cannot use device={device!r} here ({str(error).splitlines()[0]}); "
+            f"it sees {', '.join(['cpu', *seen])}"
+        ) from None
+
+
+def free_memory(device: str) -> int:
+    """The bytes that are free on a GPU; for other devices, what may be used of the machine's memory."""
+    import torch
+
+    if torch.device(device).type != "cuda":
+        return 1 << 31
+    free: int = torch.cuda.mem_get_info(device)[0]
+    return free
 
 
 def copied(array: Any) -> Any:
@@ -74,6 +111,13 @@ def all_of(rows: Any, chosen: NDArray[np.intp]) -> Any:
     return common
 
 
+def is_of(array: Any, kind: type[np.generic]) -> bool:
+    """Whether its items are of a kind of NumPy's: `np.bool_`, or `np.floating`."""
+    if on_host(array):
+        return np.issubdtype(array.dtype, kind)
+    return bool(array.is_floating_point() if kind is np.floating else array.dtype == module_of(array).bool)
+
+
 def signed(words: Any) -> Any:
     """The words as signed numbers, as indices have to be."""
     return words.view(np.int64) if on_host(words) else words
@@ -83,3 +127,26 @@ def word(value: int, like: Any) -> int:
     """A word as a number that fits the type of `like`."""
     value %= 2**64
     return value if on_host(like) or value < 2**63 else value - 2**64
+
+
+def taken(table: Any, index: Any) -> Any:
+    """The rows of a table that an array of numbers says; none of them is negative."""
+    return table.take(index, axis=0, mode="clip") if on_host(table) else table[index]
+
+
+def fuses(device: Any, words: int) -> bool:
+    """Whether so many words on a device are worth fusing steps: on a GPU alone."""
+    return words >= FUSED and str(device).startswith("cuda") and find_spec("triton") is not None
+
+
+def fused(function: Callable[..., Any], device: Any, words: int) -> Callable[..., Any]:
+    """A function of tensors; for very many words compiled, so that it passes over them once."""
+    return _compiled(function) if fuses(device, words) else function
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    import torch
+
+    compiled: Callable[..., Any] = torch.compile(function, dynamic=True)
+    return compiled

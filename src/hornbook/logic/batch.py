@@ -145,6 +145,11 @@ class Batch:
         """The batch as NumPy's, wherever it was drawn."""
         return Batch(self.vocabulary, arrays.to_host(self.true), arrays.to_host(self.false), self.size)
 
+    def refuse_device(self, who: str) -> None:
+        """Raise for a batch on a device, if those who are asked about it are on the CPU."""
+        if not arrays.on_host(self.true):
+            raise HornbookError(f"{who} are for the CPU; leave device={str(self.true.device)!r} out")
+
     def _span(self, start: int, size: int) -> Batch:
         return Batch(
             self.vocabulary, bits.span(self.true, start, size), bits.span(self.false, start, size), size

@@ -6,6 +6,10 @@ device the words are those of an `int64` tensor, with the same bits: see `arrays
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial, reduce
+from operator import xor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +21,12 @@ Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 WORD = 64
+
+HALVES = np.array([32, 16, 8, 4, 2, 1], np.uint64)
+"""The sides of the quarters that are exchanged, one after another, to turn over 64 × 64 bits."""
+
+LOWS = np.array([(2**WORD - 1) // (2**half + 1) for half in HALVES.tolist()], np.uint64)
+"""For each side, the words whose lower halves are set."""
 
 TAKEN = 1 << 16
 """Bits that are taken at once, so that they stay in the cache."""
@@ -140,22 +150,55 @@ def transposed(words: Words, size: int) -> Words:
 
 
 def turned(rows: Words) -> Words:
-    """What `transposed` does, of items that lie as (64, words, n): bit first; they are overwritten."""
+    """What `transposed` does, of items that lie as (64, words, n): bit first; NumPy's are overwritten."""
     _, across, width = rows.shape
-    half, low = WORD // 2, 2**32 - 1
-    while half:
-        quarters = rows.reshape(WORD // (2 * half), 2, half, across * width)
-        upper, lower = quarters[:, 0], quarters[:, 1]
-        swap = upper >> half
-        swap ^= lower
-        swap &= low
-        lower ^= swap
-        swap <<= half
-        upper ^= swap
-        half //= 2
-        low ^= low << half & (2**WORD - 1)
-    moved: Words = arrays.module_of(rows).moveaxis(rows, 2, 0).reshape(width * WORD, across)
-    return moved
+    if arrays.on_host(rows):
+        swapped: Callable[..., Words] = partial(_swapped_in_place, np.empty(rows.size // 2, np.uint64))
+        halves, lows = HALVES, LOWS
+    else:
+        swapped = arrays.fused(_swapped, rows.device, math.prod(rows.shape))
+        halves, lows = (arrays.on_device(table, rows.device) for table in (HALVES, LOWS))
+    for step, half in enumerate(HALVES.tolist()):
+        quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
+        rows = swapped(quarters, halves[step], lows[step])
+    moved: Words = arrays.module_of(rows).moveaxis(rows.reshape(WORD, across, width), 2, 0)
+    return moved.reshape(width * WORD, across)
+
+
+def gathered(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
+    """Rows of bits that items choose from tables, bit-sliced; of several tables, joined by XOR.
+
+    A table has n words a row. Choices are (64, words): bit first. The answer has 64·n rows.
+
+    Examples
+    --------
+    >>> table = np.array([[0b01], [0b10]], np.uint64)
+    >>> choices = np.zeros((64, 1), np.intp)
+    >>> choices[:3, 0] = [1, 1, 0]
+    >>> [f"{int(row[0]):b}"[-4:] for row in gathered((table, choices))[:2]]
+    ['1100', '11']
+
+    """
+    return turned(reduce(xor, (arrays.taken(table, index) for table, index in choices)))
+
+
+def _swapped(quarters: Any, half: Any, low: Any) -> Any:
+    """Blocks of bits, (blocks, 2, rows of one half), with their off-diagonal quarters exchanged."""
+    upper, lower = quarters[:, 0], quarters[:, 1]
+    swap = (upper >> half ^ lower) & low
+    return arrays.module_of(quarters).stack([upper ^ swap << half, lower ^ swap], 1)
+
+
+def _swapped_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
+    """`_swapped`, in no more memory than there is."""
+    upper, lower = quarters[:, 0], quarters[:, 1]
+    swap = np.right_shift(upper, half, out=spare.reshape(upper.shape))
+    swap ^= lower
+    swap &= low
+    lower ^= swap
+    swap <<= half
+    upper ^= swap
+    return quarters
 
 
 def _unpacked_on_device(words: Any, size: int) -> Bools:

@@ -6,8 +6,7 @@ number of a table's row, and the row, which holds their numbers, is copied as on
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from importlib.util import find_spec
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,8 +24,8 @@ TILE = 63
 since rows a power of two apart would compete for the same cache lines."""
 
 
-FUSED = 1 << 14
-"""Words of each row from which on a GPU's steps are fused: it takes seconds, once, to prepare that."""
+ROOM = 1 << 30
+"""Bytes of dense numbers that a device is given at a time: enough to keep all of it at work."""
 
 
 class Values(NamedTuple):
@@ -35,6 +34,11 @@ class Values(NamedTuple):
     true: float
     false: float
     unknown: float
+
+
+def device_block(inputs: int) -> int:
+    """So many items of so many numbers each enter a model on a device at a time, in whole words."""
+    return max(1, ROOM // (4 * WORD * max(1, inputs))) * WORD
 
 
 def as_numbers(
@@ -88,8 +92,7 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
 
 def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
     """The same with tensors; where there are many the steps are fused, as each alone waits for memory."""
-    many = true.is_cuda and true.shape[1] >= FUSED and find_spec("triton")
-    expanded = _fused() if many else _expanded
+    expanded = arrays.fused(_expanded, true.device, true.numel())
     numbers: NDArray[Any] = expanded(true, false, *map(float, values)).T
     return numbers if order == "F" else arrays.copied(numbers)
 
@@ -101,13 +104,6 @@ def _expanded(true: Any, false: Any, is_true: float, is_false: float, unknown: f
     ones, zeros = (words[..., None] >> places & 1 for words in (true, false))
     known = torch.where(zeros == 1, is_false, unknown)
     return torch.where(ones == 1, is_true, known).reshape(len(true), -1)
-
-
-@cache
-def _fused() -> Any:
-    import torch
-
-    return torch.compile(_expanded, dynamic=True)
 
 
 def _octets(words: Words) -> NDArray[np.uint8]:

@@ -97,6 +97,7 @@ def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataF
         names=plain,
         dtype=np.float64,
         order="C",
+        there=None,
     )
 
 

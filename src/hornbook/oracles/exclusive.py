@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 import numpy as np
 
 from hornbook.distributions.literals import Groups, Literals, check_groups
@@ -31,7 +34,7 @@ class Exclusions:
         sizes = sorted({len(group) for group in groups if group})
         # groups of one size are looked at together: questions are many and batches of them small
         alike = ([group for group in groups if len(group) == size] for size in sizes)
-        self.rows = [np.searchsorted(self.literals.drawn, np.array(several, np.intp)) for several in alike]
+        self.rows = [np.searchsorted(self.literals.drawn, np.array(several, np.intp).T) for several in alike]
 
     def __call__(self, batch: Batch) -> Batch:
         """The same items with more known."""
@@ -40,5 +43,5 @@ class Exclusions:
         true, false = batch.true[self.literals.drawn], batch.false[self.literals.drawn]
         for rows in self.rows:
             members = true[rows]
-            false[rows] |= np.bitwise_or.reduce(members, axis=1, keepdims=True) & ~members
+            false[rows] |= reduce(or_, members) & ~members
         return Batch(batch.vocabulary, *self.literals.mirrored(true, false), len(batch))

@@ -94,6 +94,7 @@ class Fillings:
 
     def of(self, batch: Batch) -> Holes:
         """A batch made ready for filling."""
+        batch.refuse_device("completions of unknown values")
         return Holes(self, batch)
 
 

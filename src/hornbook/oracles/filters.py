@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
@@ -64,19 +64,22 @@ class Checked(Generic[Answers]):
         if not len(batch):
             return cast(Answers, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
         try:
-            answers = np.asarray(self.member(batch))
+            answers: Any = self.member(batch)
+            if arrays.on_host(batch.true) or not hasattr(answers, "device"):
+                answers = np.asarray(answers)
         except HornbookError as error:
             raise TeacherFailed(str(error)) from error
         except Exception as error:
             raise TeacherFailed(f"{type(error).__name__}: {error}") from error
-        if answers.shape != (len(batch),) or not np.issubdtype(answers.dtype, self.kind):
+        if answers.shape != (len(batch),) or not arrays.is_of(answers, self.kind):
             wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
             raise TeacherFailed(
                 f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "
                 f"expected as many {wanted}"
             )
-        if np.isnan(answers).any():
-            raise TeacherFailed(f"{int(np.isnan(answers).sum())} of {len(batch)} answers are NaN")
+        wrong = arrays.module_of(answers).isnan(answers)
+        if wrong.any():
+            raise TeacherFailed(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
         return cast(Answers, answers)
 
 
@@ -90,6 +93,7 @@ class Cached:
 
     def __call__(self, batch: Batch) -> Bools:
         """Answer from memory where possible, the rest in one batch."""
+        batch.refuse_device("caches")
         keys = _keys(batch)
         first: dict[bytes, int] = {}
         for position, key in enumerate(keys):
@@ -110,8 +114,9 @@ class Cached:
 class Budgeted(Generic[Answers]):
     """Stops a run when it has asked enough, or has run long enough.
 
-    With a time limit large batches are asked in parts, so that the limit is kept. `asked` counts
-    the questions that were passed on; `spent` are seconds that were used before.
+    With a time limit large batches are asked in parts, so that the limit is kept, but on a device,
+    whose answers come all at once. `asked` counts the questions that were passed on; `spent` are
+    seconds that were used before.
     """
 
     def __init__(
@@ -131,10 +136,11 @@ class Budgeted(Generic[Answers]):
         """Ask, if the budget allows it."""
         self._refuse_beyond(len(batch))
         parts = []
-        for part in [batch] if self.deadline is None or not len(batch) else batch.blocks(PART):
+        whole = self.deadline is None or not len(batch) or not arrays.on_host(batch.true)
+        for part in [batch] if whole else batch.blocks(PART):
             self.charge(len(part))
             parts.append(self.member(part))
-        return cast(Answers, np.concatenate(parts))
+        return cast(Answers, arrays.module_of(parts[0]).concat(parts))
 
     def charge(self, questions: int) -> None:
         """Count questions that are asked here or, for this run, elsewhere, if the budget allows them."""
@@ -177,6 +183,7 @@ class Voted:
 
     def __call__(self, batch: Batch) -> Bools:
         """The majority's answers."""
+        batch.refuse_device("votes")
         majority = self.times // 2 + 1
         votes = np.zeros((2, len(batch)), np.intp)
         open_still = np.arange(len(batch))

@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import Floats
+
+TINY = float(np.finfo(np.float32).tiny)
+"""The least number above zero."""
 
 Gradient = Callable[[Batch], Floats]
 """For each interpretation and variable, how the score grows with the truth of the variable."""
@@ -41,7 +44,7 @@ class Judge:
 
     def margin(self, batch: Batch) -> Floats:
         """The score less the threshold."""
-        margins: Floats = self.predictor(batch) - np.float32(self.predictor.threshold)
+        margins: Floats = self.predictor(batch) - self.predictor.threshold
         return margins
 
 
@@ -103,13 +106,17 @@ class Classifier:
     def margin(self, batch: Batch) -> Floats:
         """How clearly the model predicts the label that is given; infinite where none is."""
         true, false = self._labels(batch)
-        asked = np.flatnonzero(true | false)
-        scores = self._scores(batch if len(asked) == len(batch) else batch[asked])
+        known = true | false
+        if not known.all() and arrays.on_host(known):
+            partly = np.full(len(batch), np.inf, np.float32)
+            partly[known] = self.margin(batch[np.flatnonzero(known)])
+            return partly
+        scores = self._scores(batch)
         against = -scores
         # a score at the threshold predicts true, so it contradicts a false label, however narrowly
-        against[against == 0] = -np.finfo(np.float32).tiny
-        margins = np.full(len(batch), np.inf, np.float32)
-        margins[asked] = np.where(true[asked], scores, against)
+        against[against == 0] = -TINY
+        against[~known] = np.inf
+        margins: Floats = arrays.module_of(scores).where(true, scores, against)
         return margins
 
     def predict(self, batch: Batch) -> Bools:
@@ -129,7 +136,7 @@ class Classifier:
         return of_margin
 
     def _scores(self, batch: Batch) -> Floats:
-        scores: Floats = self.predictor(self._read(batch)) - np.float32(self.predictor.threshold)
+        scores: Floats = self.predictor(self._read(batch)) - self.predictor.threshold
         return scores
 
     def _read(self, batch: Batch) -> Batch:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.stream import BLOCK
+from hornbook.distributions.stream import BLOCK, keys_of
 from hornbook.intervals import Share, sample_size
 from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
+from hornbook.logic.errors import HornbookError
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.filters import Budgeted
 from hornbook.parallel import mapped, workers
@@ -26,7 +28,13 @@ CHUNK = BLOCK
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
 
 TOGETHER = 1 << 10
-"""Chunks drawn, asked and judged together on a device, so that the whole of it is at work."""
+"""Chunks drawn, asked and judged together on a device at most: enough to keep the whole of it at work."""
+
+COPIES = 64
+"""So many times the memory of a batch may be needed to draw it, judge it and draw the next one meanwhile."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 Place = tuple[int, int, int]
 """The numbers of a query and of a chunk, and how many samples the chunk has."""
@@ -37,7 +45,7 @@ Difference = tuple[Batch, Bools, int]
 
 @dataclass(frozen=True)
 class Remote:
-    """A teacher as other processes ask it, and the account that this process keeps of their questions."""
+    """A teacher as a device or other processes ask it, and the account that is kept here of its questions."""
 
     member: Membership
     account: Budgeted[Any]
@@ -65,16 +73,18 @@ class Sampling:
     remember
         Is given the labelled chunk in which a difference was found, for the learner's pool.
     device
-        A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged: only a
-        chunk with a difference leaves it. The teacher has to be there, as `network.to("cuda")` is.
-        The answer is the same, but for the rounding of the teacher's numbers.
+        A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged, very many
+        at once. A chunk in which the device sees a difference is drawn and judged here once more, and
+        counts if it differs here too. So the answer is the same, unless rounding hides a difference
+        from the device. The teacher has to answer on the device: torch models do, see `Predictor`.
     n_jobs
         How many processes share the chunks of a query, see `hornbook.parallel.mapped`. The
         answer does not depend on it. The first chunk is judged here: most counterexamples are
         found in it.
     remote
-        For other processes, a teacher without the filters that count its questions, and where
-        they are counted here. Without it they ask `member`, and filters count each for itself.
+        For a device and other processes, a teacher without the filters that count its questions, and
+        where they are counted here, chunk after chunk. Without it they ask `member`: on a device
+        filters then count all that is asked at once, and other processes count each for itself.
 
     Examples
     --------
@@ -116,6 +126,8 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.n_jobs = n_jobs
         self.remote = remote or Remote(member, Budgeted(member, None, None))
         self.queries = 0
+        if device is not None:
+            arrays.check_device(device)
         self._size(size)  # refuses what cannot be drawn before anything is asked
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
@@ -138,51 +150,64 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.queries += 1
         if found.found_by == self.name and self.remember is not None:
             query, chunk, size = found.at
-            batch = self._draw(query, range(chunk, chunk + 1), size)
-            self.remember(batch.to_host(), arrays.to_host(self.member(batch)))
+            batch = draw(self.distribution, self.seed, (query, chunk, size))
+            self.remember(batch, self.member(batch))
 
     def _size(self, rule: str | int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
     def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
         """Chunk after chunk: where it is, and its first difference."""
-        chunks = -(-size // CHUNK)
+        places = self._places(size)
         if self.device is not None:
-            yield from self._judged_here(hypothesis, size, parts(chunks, TOGETHER))
+            yield from self._judged_there(hypothesis, size)
         elif workers(self.n_jobs) == 1:
-            yield from self._judged_here(hypothesis, size, parts(chunks, 1))
+            yield from self._judged_here(hypothesis, places)
         else:
-            yield from self._judged_here(hypothesis, size, parts(1, 1))
+            yield from self._judged_here(hypothesis, islice(places, 1))
             yield from self._judged_elsewhere((self.distribution, hypothesis, self.seed), size)
 
     def _judged_here(
-        self, hypothesis: HornTheory, size: int, drawn: Sequence[range]
+        self, hypothesis: HornTheory, places: Iterable[Place]
     ) -> Iterator[tuple[Place, Difference | None]]:
-        """What this process finds, in chunks that are drawn together."""
+        """What this process finds."""
 
-        def judged(part: range) -> tuple[Batch, Bools]:
-            batch = self._draw(self.queries, part, min(len(part) * CHUNK, size - part.start * CHUNK))
-            return batch, hypothesis.satisfied_by(batch)
+        def judged(at: Place) -> tuple[Place, Batch, Bools]:
+            batch = draw(self.distribution, self.seed, at)
+            return at, batch, hypothesis.satisfied_by(batch)
 
-        with closing(ahead(judged, drawn)) as found:
-            for part, (batch, satisfied) in zip(drawn, found, strict=True):
-                accepted = self.member(batch)
-                differs = accepted != satisfied
-                if not differs.any():
-                    yield (self.queries, part.start, len(batch)), None
-                    continue
-                accepted, differs = arrays.to_host(accepted), arrays.to_host(differs)
-                start = int(np.argmax(differs)) // CHUNK * CHUNK
-                at = slice(start, start + CHUNK)
-                chunk = batch[at].to_host()
-                place = (self.queries, part.start + start // CHUNK, len(chunk))
-                yield place, (chunk, accepted[at], foremost(differs[at], accepted[at]))
+        with closing(ahead(judged, places)) as found:
+            for at, batch, satisfied in found:
+                yield at, first_difference(batch, self.member(batch), satisfied)
 
-    def _draw(self, query: int, chunks: range, size: int) -> Batch:
-        if self.device is None:
-            return draw(self.distribution, self.seed, (query, chunks.start, size))
-        rngs = [generator(self.seed, query, chunk) for chunk in chunks]
-        return draw_on(self.device, self.distribution, rngs, size)
+    def _judged_there(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
+        """What a device finds in many chunks at once, looked at here where there is something to see."""
+        assert self.device is not None
+        device, query = self.device, self.queries
+        member, account = self.remote.member, self.remote.account
+        affordable = -(-size // CHUNK) if size <= account.left else int(account.left) // CHUNK
+
+        def judged(part: range) -> tuple[range, Batch, Bools]:
+            keys = keys_of(source(self.seed, query, chunk) for chunk in part)
+            items = min(part.stop * CHUNK, size) - part.start * CHUNK
+            batch = draw_on(device, self.distribution, keys, items)
+            return part, batch, hypothesis.satisfied_by(batch)
+
+        places = self._places(size)
+        with closing(ahead(judged, parts(affordable, self._together(device)))) as found:
+            for part, batch, satisfied in found:
+                seen = differing_chunks(member(batch), satisfied)
+                for at in islice(places, len(part)):
+                    account.charge(at[2])
+                    shared = (member, self.distribution, hypothesis, self.seed)
+                    yield at, difference(*shared, at) if at[1] - part.start in seen else None
+        for at in places:
+            account.charge(at[2])  # ends the run where the affordable chunks end
+
+    def _together(self, device: str) -> int:
+        """How many chunks the device's memory has room for, with all that is made of them on the way."""
+        chunk = 2 * len(self.distribution.vocabulary) * CHUNK // 8
+        return max(1, min(TOGETHER, arrays.free_memory(device) // (COPIES * chunk)))
 
     def _judged_elsewhere(
         self, shared: tuple[Any, ...], size: int
@@ -213,11 +238,24 @@ def difference(
 ) -> Difference | None:
     """The first difference of a chunk, a missing rule before a wrong one, whoever judges it."""
     batch = draw(distribution, seed, at)
-    accepted = member(batch)
-    differs = accepted != hypothesis.satisfied_by(batch)
-    if not differs.any():
-        return None
-    return batch, accepted, foremost(differs, accepted)
+    return first_difference(batch, member(batch), hypothesis.satisfied_by(batch))
+
+
+def first_difference(batch: Batch, accepted: Bools, satisfied: Bools) -> Difference | None:
+    """The first difference of a chunk, if there is one."""
+    differs = accepted != satisfied
+    return (batch, accepted, foremost(differs, accepted)) if differs.any() else None
+
+
+def differing_chunks(accepted: Any, satisfied: Any) -> set[int]:
+    """The numbers of those among many chunks on a device in which answers differ; they alone leave it."""
+    if arrays.on_host(accepted):
+        raise HornbookError(
+            "the teacher was asked on a device and answered on the CPU; there, teachers are theories, "
+            "networks, and the judges and classifiers of torch models"
+        )
+    (items,) = (accepted != satisfied).nonzero(as_tuple=True)
+    return set((items // CHUNK).unique().tolist())
 
 
 def foremost(differs: Bools, accepted: Bools) -> int:
@@ -229,23 +267,22 @@ def foremost(differs: Bools, accepted: Bools) -> int:
 def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
     """The samples of a chunk: what they are follows from the seed and its place."""
     query, chunk, size = at
-    return distribution.draw(size, generator(seed, query, chunk))
+    return distribution.draw(size, np.random.default_rng(source(seed, query, chunk)))
 
 
-def generator(seed: int, query: int, chunk: int) -> np.random.Generator:
-    """The source of a chunk's samples."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(query, chunk)))
+def source(seed: int, query: int, chunk: int) -> np.random.SeedSequence:
+    """Where a chunk's samples come from."""
+    return np.random.SeedSequence(seed, spawn_key=(query, chunk))
 
 
-def ahead(
-    job: Callable[[range], tuple[Batch, Bools]], items: Sequence[range]
-) -> Generator[tuple[Batch, Bools], None, None]:
+def ahead(job: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
     """The results of a job; from the second on, one is made in the background while another is used."""
-    for first in items[:1]:
+    items = iter(items)
+    for first in islice(items, 1):
         yield job(first)
     with ThreadPoolExecutor(1) as background:
-        coming = [background.submit(job, item) for item in items[1:2]]
-        for item in items[2:]:
+        coming = [background.submit(job, item) for item in islice(items, 1)]
+        for item in items:
             ready = coming.pop().result()
             coming.append(background.submit(job, item))
             yield ready

@@ -61,7 +61,9 @@ class Chart:
 
 
 def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
-    """Fidelity against the number of rules, or of lines on a card: the best of each size.
+    """Fidelity against what there is to read: the best of each size.
+
+    Rules, cards and trees are compared by literals; the run of a learner goes by rules.
 
     Examples
     --------
@@ -72,19 +74,21 @@ def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
 
     """
     best: dict[str, dict[int, Share]] = {}
+    x = "rules"
     for point in curve:
-        form, agreed = ("rules", _agreed(point)) if isinstance(point, Point) else (point.form, point.fidelity)
+        if isinstance(point, Point):
+            form, size, agreed = "rules", point.rules, _agreed(point)
+        else:
+            form, size, agreed, x = point.form, point.literals, point.fidelity, "literals to read"
         sizes = best.setdefault(form, {})
-        if point.rules not in sizes or agreed.estimate > sizes[point.rules].estimate:
-            sizes[point.rules] = agreed
+        if size not in sizes or agreed.estimate > sizes[size].estimate:
+            sizes[size] = agreed
     series = tuple(
         Series(form, tuple(Dot(size, *_drawn(share)) for size, share in sorted(sizes.items())))
         for form, sizes in sorted(best.items(), reverse=True)
     )
     title = "How often the answers agree with the model, for explanations of growing size"
-    return Chart(
-        title, "lines of a card, or rules" if "card" in best else "rules", "fidelity", series, percent=True
-    )
+    return Chart(title, x, "fidelity", series, percent=True)
 
 
 def _agreed(point: Point) -> Share:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from hornbook.cards import Card
 from hornbook.classify import Point as Weighed
 from hornbook.data.dual import exclusivity
+from hornbook.deciders import Decider
 from hornbook.distributions.literals import Groups
 from hornbook.extraction import Point
 from hornbook.intervals import Share
@@ -135,8 +135,9 @@ class Report:
         How faithful the rules are, and in which sense.
     fidelity
         The share of answers that equal the model's.
-    card
-        Points to add up, in place of rules or beside them; its vocabulary is part of the report's.
+    decider
+        Points to add up or questions to ask, in place of rules or beside them; its vocabulary is
+        part of the report's.
     undetermined
         The share of cases about which the rules say nothing.
     default
@@ -144,7 +145,7 @@ class Report:
     stop_reason
         How the run ended.
     curve
-        Theories, or cards, of growing size and how faithful each is.
+        Theories, cards or trees of growing size and how faithful each is.
     convergence
         The run, query by query.
     differences
@@ -168,7 +169,7 @@ class Report:
     settings: Facts = ()
     words: Mapping[str, str] = field(default_factory=dict)
     groups: Groups = ()
-    card: Card | None = None
+    decider: Decider | None = None
     undetermined: Share | None = None
     default: str | None = None
     curve: tuple[Point | Weighed, ...] = ()
@@ -176,7 +177,7 @@ class Report:
     differences: tuple[Difference, ...] = ()
 
     def __post_init__(self) -> None:
-        spoken_of = () if self.card is None else (self.card.label, *self.card.vocabulary)
+        spoken_of = () if self.decider is None else (self.decider.label, *self.decider.vocabulary)
         for name in (*self.labels, *self.words, *spoken_of):
             self.background.vocabulary.index(name)
         if self.default is not None and not self.labels:

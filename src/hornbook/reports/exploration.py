@@ -10,6 +10,7 @@ from hornbook.logic.batch import Interpretation
 from hornbook.logic.rule import Bottom, Rule
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.reports.content import Report
+from hornbook.trees import Node, Split, Tree
 
 OTHER_FACTS = "Facts"
 """The heading of the facts that share no column with another."""
@@ -18,7 +19,7 @@ OTHER_FACTS = "Facts"
 def exploration(report: Report) -> dict[str, Any]:
     """The explorer's data, ready for JSON; `templates/reasoner.js` says what it means."""
     vocabulary = report.background.vocabulary
-    known, labels = report.known, vocabulary.variables(report.labels)
+    known, labels, decider = report.known, vocabulary.variables(report.labels), report.decider
     used = {_base(vocabulary, v) for v in used_literals(report)}
     facts = [v for v in base_variables(vocabulary) if v not in labels]
     askable = [v for v in facts if v in used]
@@ -34,7 +35,8 @@ def exploration(report: Report) -> dict[str, Any]:
         "sections": _sections(report, askable),
         "goals": sorted(labels) or askable,
         "default": report.default,
-        "card": None if report.card is None else _card_object(vocabulary, report.card),
+        "card": _card_object(vocabulary, decider) if isinstance(decider, Card) else None,
+        "tree": _tree_object(vocabulary, decider) if isinstance(decider, Tree) else None,
         "cases": [{"name": case.name, **_known_facts(case.facts, facts)} for case in report.differences],
     }
 
@@ -46,13 +48,12 @@ def base_variables(vocabulary: Vocabulary) -> list[int]:
 
 
 def used_literals(report: Report) -> set[int]:
-    """The variables that the rules and the card speak of."""
+    """The variables that the rules, the card or the tree speak of."""
     rules = [reported.rule for reported in report.rules]
     heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
-    lines = () if report.card is None else report.card.items
-    named = report.background.vocabulary.variables
-    on_card = (named(report.card.vocabulary.named(line.body)) for line in lines if report.card)
-    return heads.union(*(rule.body for rule in rules), *on_card)
+    decider = report.decider
+    asked = () if decider is None else decider.vocabulary.named(decider.used)
+    return heads.union(*(rule.body for rule in rules), report.background.vocabulary.variables(asked))
 
 
 def _base(vocabulary: Vocabulary, variable: int) -> int:
@@ -74,6 +75,16 @@ def _card_object(vocabulary: Vocabulary, card: Card) -> dict[str, Any]:
         for line in card.items
     ]
     return {"label": vocabulary.index(card.label), "lines": lines, "threshold": card.threshold}
+
+
+def _tree_object(vocabulary: Vocabulary, tree: Tree) -> dict[str, Any]:
+    def written(node: Node) -> Any:
+        if not isinstance(node, Split):
+            return node
+        literal = vocabulary.index(tree.vocabulary.name(node.literal))
+        return {"literal": literal, "yes": written(node.yes), "no": written(node.no)}
+
+    return {"label": vocabulary.index(tree.label), "root": written(tree.root)}
 
 
 def _known_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[int]]:

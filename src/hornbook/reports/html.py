@@ -14,6 +14,7 @@ from hornbook.reports.content import Difference, Facts, Report, ReportedRule
 from hornbook.reports.exploration import base_variables, exploration, used_literals
 from hornbook.reports.page import render
 from hornbook.reports.wording import PROMISES, duration, meaning, signed
+from hornbook.trees import Tree
 
 IMPOSSIBLE = "impossible"
 """What ⊥ is called on the page."""
@@ -57,7 +58,8 @@ def to_html(report: Report) -> str:
         conditions=_conditions(report),
         promise=PROMISES.get(report.guarantee.kind, report.guarantee.kind),
         meaning=meaning(report.guarantee),
-        card=None if report.card is None else _card(report, report.card),
+        card=_card(report, report.decider) if isinstance(report.decider, Card) else None,
+        tree=_tree(report, report.decider) if isinstance(report.decider, Tree) else None,
         lines=lines,
         written=WRITTEN_OUT,
         heads=sorted({line.head for line in lines}),
@@ -115,6 +117,34 @@ def _card(report: Report, card: Card) -> _CardTable:
     return _CardTable(words.get(card.label, card.label), signed(card.threshold).removeprefix("+"), lines)
 
 
+@dataclass(frozen=True)
+class _TreeLine:
+    """A line of a tree in words."""
+
+    depth: int
+    otherwise: bool
+    condition: str
+    answer: str
+    sign: str
+
+
+def _tree(report: Report, tree: Tree) -> list[_TreeLine]:
+    vocabulary = report.background.vocabulary
+    answers = {
+        answer: (report.say(vocabulary.index(tree.outcome(answer))), "yes" if answer else "no")
+        for answer in (False, True)
+    }
+    return [
+        _TreeLine(
+            step.depth,
+            step.otherwise,
+            "" if step.literal is None else report.say(vocabulary.index(tree.vocabulary.name(step.literal))),
+            *(("", "") if step.answer is None else answers[step.answer]),
+        )
+        for step in tree.steps()
+    ]
+
+
 def _line(report: Report, reported: ReportedRule) -> _Line:
     rule = reported.rule
     return _Line(
@@ -139,8 +169,10 @@ def _sign(report: Report, head: Head) -> str:
 
 
 def _lead(report: Report) -> str:
-    if report.card is not None:
+    if isinstance(report.decider, Card):
         return "A card with points that adds up to what the model decides."
+    if isinstance(report.decider, Tree):
+        return "A tree of questions that leads to what the model decides."
     count = len(report.rules)
     vocabulary = report.background.vocabulary
     *others, last = [report.say(vocabulary.index(label)) for label in report.labels] or [""]

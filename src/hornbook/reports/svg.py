@@ -42,7 +42,7 @@ def svg(chart: Chart) -> Markup:
         parts += _drawn(series, plane)
         parts.append("</g>")
     if len(chart.series) > 1:
-        parts += _legend(chart)
+        parts += _legend(chart, plane)
     return Markup("".join([*parts, "</svg>"]))
 
 
@@ -170,10 +170,14 @@ def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
     return "L".join(corners)
 
 
-def _legend(chart: Chart) -> list[str]:
+def _legend(chart: Chart, plane: _Plane) -> list[str]:
+    """The names of the series, on the right, above or below where their last dots are."""
+    ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
+    low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
+    top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
     parts = []
     for number, series in enumerate(chart.series):
-        y = TOP + 10 + 18 * number
+        y = top + 18 * number
         parts.append(
             f'<g class="legend s{number % COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
             f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
@@ -19,7 +19,8 @@ from typing import Any
 
 import hornbook
 from hornbook.answers import FREE, Answers
-from hornbook.cards import Card, Item
+from hornbook.cards import Card
+from hornbook.classify import Point as Weighed
 from hornbook.data.binarise import Binariser
 from hornbook.distributions.literals import Groups
 from hornbook.evaluate.rules import RuleStatistics
@@ -35,6 +36,7 @@ from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.proof.certificate import PROOFS
 from hornbook.queries import Guarantee
 from hornbook.reports.content import ReportedRule
+from hornbook.trees import Tree
 
 CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
 TRACE, REPORT, MODEL = "trace.jsonl", "report.html", "model.safetensors"
@@ -53,7 +55,7 @@ class Run:
     answers
         The rules, and what they are about.
     rules
-        The rules and what each is worth; none for a card.
+        The rules and what each is worth; none for a card or tree.
     groups
         Sets of variables of which at most one is true.
 
@@ -90,8 +92,9 @@ class Run:
             answers = Answers(background | HornTheory(vocabulary, found), background, labels)
             default = answers.literals.index(literals) if literals is not None else FREE
             answers = replace(answers, default=default)
-            if rules["card"] is not None:
-                answers = answers.counting(_read_card(rules["card"], vocabulary, labels))
+            for kind, name in ((Card, "card"), (Tree, "tree")):
+                if rules.get(name) is not None:
+                    answers = answers.by(kind.from_object(rules[name], answers.features))
             groups = tuple(tuple(map(vocabulary.index, group)) for group in rules["groups"])
         except (KeyError, TypeError, ValueError, HornbookError) as error:
             raise HornbookError(f"{folder / RULES} is not what a run leaves there: {error}") from None
@@ -137,7 +140,7 @@ def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     ready(folder)
     if (folder / CONFIG).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG), config)
-    for name in (RULES, TEXT, METRICS, REPORT, PROOFS, *([TRACE] if force else [])):
+    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE, PROOFS] if force else [])):
         (folder / name).unlink(missing_ok=True)
     _write(folder / CONFIG, _json(config))
 
@@ -167,8 +170,8 @@ def save(
     """Write down what was read; the metrics last, for they say that all the rest is there."""
     answers = reading.answers
     text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
-    if answers.card is not None:
-        text = "".join(f"# {line}\n" for line in str(answers.card).splitlines())
+    if answers.decider is not None:
+        text = "".join(f"# {line}\n" for line in str(answers.decider).splitlines())
     _write(folder / RULES, _json(rules_object(reading, groups, guarantees)))
     _write(folder / TEXT, text)
     _write(folder / REPORT, report)
@@ -178,8 +181,8 @@ def save(
 def rules_object(
     reading: Reading, groups: Groups, guarantees: Mapping[Rule, Guarantee] | None = None
 ) -> dict[str, Any]:
-    """The rules and what they are worth, ready for JSON; a card by its lines, not by rules that count."""
-    answers = reading.answers.uncounted()
+    """The rules and what they are worth, ready for JSON; a card or tree as such, not by rules that count."""
+    decider, answers = reading.answers.decider, reading.answers.plain()
     vocabulary = answers.theory.vocabulary
     worth = {found.rule: found for found in reading.rules}
     proved = guarantees or {}
@@ -191,7 +194,8 @@ def rules_object(
         "groups": [list(vocabulary.named(group)) for group in groups],
         "rules": [_rule(vocabulary, rule, worth.get(rule), proved.get(rule)) for rule in answers.rules],
         "background": [rule_object(vocabulary, rule) for rule in answers.background],
-        "card": _card(reading.answers.card),
+        "card": decider.to_object() if isinstance(decider, Card) else None,
+        "tree": decider.to_object() if isinstance(decider, Tree) else None,
     }
 
 
@@ -199,7 +203,7 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
     """What was measured, ready for JSON."""
     faithfulness, worst = reading.faithfulness, reading.worst
     return {
-        "rules": len(reading.answers.rules) if reading.answers.card is None else 0,
+        "rules": len(reading.answers.readable),
         "literals": reading.literals,
         "fidelity": share_object(faithfulness.agreement),
         "rows_fidelity": share_object(faithfulness.rows),
@@ -215,11 +219,12 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
         "incoherence": None if worst.coherence is None else share_object(worst.coherence.rate),
         "frontier": [
             {
+                "form": found.form if isinstance(found, Weighed) else "rules",
                 "rules": point.rules,
                 "literals": point.literals,
                 "disagreement": share_object(point.disagreement),
             }
-            for point in worst.curve
+            for found, point in zip(worst.frontier, worst.curve, strict=True)
         ],
     }
 
@@ -264,38 +269,6 @@ def _reported(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]
                 Share.of(entry[name]["hits"], entry[name]["of"]) for name in ("support", "precision")
             )
             yield ReportedRule(rule, support, precision)
-
-
-def _card(card: Card | None) -> dict[str, Any] | None:
-    if card is None:
-        return None
-    items = [
-        {
-            "body": list(card.vocabulary.named(item.body)),
-            "points": item.points,
-            "if_unknown": item.if_unknown,
-        }
-        for item in card.items
-    ]
-    return {
-        "label": card.label,
-        "items": items,
-        "threshold": card.threshold,
-        "features": len(card.vocabulary),
-    }
-
-
-def _read_card(kept: Mapping[str, Any], vocabulary: Vocabulary, labels: Sequence[str]) -> Card:
-    """A card over the features, which are all but the label and its dual."""
-    (label,) = labels
-    heads = {label, f"not_{label}"}
-    names = [name for name in vocabulary if name not in heads]
-    duals = {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs}
-    features = Vocabulary(names, {name: dual for name, dual in duals.items() if name not in heads})
-    items = tuple(
-        Item(features.variables(item["body"]), item["points"], item["if_unknown"]) for item in kept["items"]
-    )
-    return Card(features, label, items, kept["threshold"])
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hornbook.extractor import HornExtractor
 from hornbook.extractor.subject import Subject
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Rule
-from hornbook.oracles.proof import Prime, Prover, Verdict, proofs, repaired
-from hornbook.oracles.proof.certificate import verdict_object, write
+from hornbook.oracles.proof import Certificates, Prime, Prover, Verdict, proofs, repaired
 from hornbook.queries import Guarantee, Unknown
 
 
@@ -39,8 +37,10 @@ class Proof:
 
 def prover_of(extractor: HornExtractor, seconds: float) -> Prover:
     """Who proves what the model of a fitted extractor says."""
-    if extractor.card_ is not None:
-        raise HornbookError("a card is read as points, not as rules that could be proved; use --form rules")
+    if extractor.decider_ is not None:
+        raise HornbookError(
+            "a card or a tree is no set of rules that could be proved one by one; use --form rules"
+        )
     if len(extractor.subjects_) > 1:
         raise HornbookError("proofs are about models of two classes; say which class with --positive")
     (subject,) = extractor.subjects_
@@ -53,39 +53,26 @@ def prover_of(extractor: HornExtractor, seconds: float) -> Prover:
 
 
 def prove(
-    prover: Prover,
+    certificates: Certificates,
     rules: Sequence[Rule],
-    path: Path | None = None,
-    model: Path | None = None,
     *,
     total: float | None = None,
     watch: Callable[[dict[str, Any]], None] = lambda entry: None,
-) -> list[Proof]:
-    """Prove or refute each rule, and repair what was refuted; `path` keeps certificates all the while.
+) -> Iterator[Proof]:
+    """Prove or refute each rule, as it becomes known, and then once more each that was refuted, repaired.
 
-    An interruption ends it, and what is known by then is kept.
+    What the certificates know already is not asked again.
     """
     deadline = time.time() + (math.inf if total is None else total)
-    found: list[Proof] = []
-    try:
-        for rule, verdict in proofs(prover, rules, path, model, total=deadline - time.time()):
-            found.append(Proof(rule, verdict))
-            watch({"query": len(found), "rules": len(rules), "membership_queries": 0})
-        for place, proof in enumerate(found):
-            if proof.verdict.status == "refuted" and time.time() < deadline:
-                found[place] = Proof(proof.rule, proof.verdict, repaired(prover, proof.rule))
-                _keep(path, prover, found, model)
-    except KeyboardInterrupt:
-        pass
-    return found
-
-
-def _keep(path: Path | None, prover: Prover, found: Sequence[Proof], model: Path | None) -> None:
-    """Write the certificates of all rules, those of repaired ones after them."""
-    if path is None:
-        return
-    pairs = [(proof.rule, proof.verdict) for proof in found]
-    pairs += [
-        (each.repair.rule, each.repair.verdict) for each in found if each.repair is not None and each.mended
-    ]
-    write(path, prover, [verdict_object(prover.vocabulary, *pair) for pair in pairs], model)
+    refuted = []
+    for place, (rule, verdict) in enumerate(proofs(certificates, rules, total=deadline - time.time())):
+        proof = Proof(rule, verdict, certificates.repair(rule))
+        watch({"query": place + 1, "rules": len(rules), "membership_queries": 0})
+        yield proof
+        if verdict.status == "refuted" and proof.repair is None:
+            refuted.append(proof)
+    for proof in refuted:
+        if time.time() < deadline:
+            repair = repaired(certificates.prover, proof.rule, deadline)
+            certificates.keep(proof.rule, proof.verdict, repair)
+            yield replace(proof, repair=repair)

@@ -64,8 +64,8 @@ def report_of(
     subject = " and ".join(answers.labels) or "what it accepts"
     return Report(
         title=f"What {name} says about {subject}",
-        background=answers.uncounted().background,
-        card=answers.card,
+        background=answers.plain().background,
+        decider=answers.decider,
         rules=tuple(reported(extractor, guarantees or {})),
         guarantee=worst.guarantee,
         fidelity=faithfulness.agreement,

@@ -91,11 +91,11 @@ class Encoding:
         """Raise for a batch with ? if ? has no number."""
         if self.native or len(batch) == 0:
             return
-        known = batch.true | batch.false
-        count = np.bitwise_count(known).sum(axis=1)
-        if (count == len(batch)).all():
+        unknown = ~(batch.true | batch.false)
+        bits.clear_spare(unknown, len(batch))
+        if not unknown.any():
             return
-        row, variable = np.argwhere(~bits.unpack(known, len(batch)))[0]
+        row, variable = np.argwhere(bits.unpack(arrays.to_host(unknown), len(batch)))[0]
         raise HornbookError(
             f"row {row}, variable {batch.vocabulary.name(variable)!r}: the value is unknown, and the model "
             "takes complete inputs only; ask it through completions, or name the encoding of ? that it was "

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hornbook.logic import arrays
+from hornbook.logic.errors import HornbookError
 from hornbook.oracles.adapters.libraries import library
 from hornbook.oracles.adapters.predictor import Predictor
 from hornbook.oracles.adapters.scores import Output, column_of, undecided
@@ -38,14 +40,32 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
         order="F" if linear else "C",
+        there=partial(_there, model, name),
     )
 
 
-def _outputs(model: Any, array: NDArray[Any]) -> NDArray[Any]:
+def module_on(model: Any, device: Any) -> Any:
+    """The module, if it is on a device already, and otherwise a copy of it as it is now."""
+    weights = _first_weights(model)
+    return model if weights is None or weights.device == device else deepcopy(model).to(device)
+
+
+def _there(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
+    """What the module gives on a device: tensors for tensors."""
+    try:
+        return partial(_outputs, module_on(model, device))
+    except Exception as error:  # whatever a module raises that does not want to be copied
+        raise HornbookError(
+            f"{name} cannot be copied to {device} ({type(error).__name__}: {error}); "
+            f"move it there first: model.to({str(device)!r})"
+        ) from error
+
+
+def _outputs(model: Any, array: Any) -> Any:
     import torch
 
     weights = _first_weights(model)
-    tensor = torch.from_numpy(array)
+    tensor = torch.from_numpy(array) if arrays.on_host(array) else array
     if weights is not None:
         tensor = tensor.to(weights.device, weights.dtype)
     with _evaluating(model), torch.no_grad():
@@ -54,8 +74,7 @@ def _outputs(model: Any, array: NDArray[Any]) -> NDArray[Any]:
         raise TypeError(f"forward gave a {type(answer).__name__}, not one tensor; wrap the module")
     if answer.dtype != torch.float64:
         answer = answer.float()
-    numbers: NDArray[Any] = answer.cpu().numpy()
-    return numbers
+    return answer.cpu().numpy() if arrays.on_host(array) else answer
 
 
 @contextmanager

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import WORD, Bools
-from hornbook.logic.dense import TILE, Order
+from hornbook.logic.dense import TILE, Order, device_block
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters.encoding import COMPLETE, Encoding
@@ -51,6 +52,9 @@ class Predictor:
         What arrays it reads fastest.
     source
         The model itself, for proofs, which look inside.
+    there
+        For models of PyTorch's: the same function on a device, of tensors. A batch that was drawn
+        on a device is then encoded, asked about and scored there, and the scores stay there.
 
     Examples
     --------
@@ -75,11 +79,14 @@ class Predictor:
     dtype: DTypeLike = np.float32
     order: Order = "C"
     source: Any = None
+    there: Callable[[Any], Callable[[Any], Any]] | None = None
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
         self.check(batch.vocabulary)
         self.encoding.refuse_unknown(batch)
+        if not arrays.on_host(batch.true):
+            return self._scores_there(batch)
         scores = np.empty(len(batch), np.float32)
         for start in range(0, len(batch), BLOCK):
             scores[start : start + BLOCK] = self._block(batch[start : start + BLOCK], start)
@@ -107,6 +114,20 @@ class Predictor:
                     f"{position} is {ours!r}; give the variables in the model's order"
                 )
 
+    def _scores_there(self, batch: Batch) -> Floats:
+        """The scores as a tensor where the batch is."""
+        xp, device = arrays.module_of(batch.true), batch.true.device
+        if self.there is None:
+            raise HornbookError(
+                f"{self.name} is asked on the CPU only: on a device, such as {str(device)!r}, "
+                "models are torch modules that read the variables themselves"
+            )
+        moved = replace(self, outputs=self.there(device), dtype=np.float32)
+        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
+        starts = range(0, len(batch), size)
+        scores: Floats = xp.concat([moved._block(batch[start : start + size], start) for start in starts])
+        return scores
+
     def _block(self, block: Batch, start: int) -> Floats:
         array = self.encoding.encode(block, self.dtype, self.order)
         try:
@@ -123,14 +144,20 @@ class Predictor:
         return scores
 
     def _outputs(self, array: NDArray[Any]) -> NDArray[Any]:
-        raw = np.asarray(self.outputs(array))
+        raw = self.outputs(array)
+        if not arrays.on_host(array):
+            there: NDArray[Any] = raw
+            return there
+        raw = np.asarray(raw)
         return raw if raw.dtype == np.float64 else raw.astype(np.float32, copy=False)
 
     def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
-        wrong = ~np.isfinite(scores)
+        xp = arrays.module_of(scores)
+        wrong = ~xp.isfinite(scores)
         if self.output == "probability":
-            wrong |= np.abs(scores - 0.5) > 0.5 + ROUNDING
+            wrong |= xp.abs(scores - 0.5) > 0.5 + ROUNDING
         if wrong.any():
+            wrong, scores = arrays.to_host(wrong), arrays.to_host(scores)
             row = int(wrong.argmax())
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""

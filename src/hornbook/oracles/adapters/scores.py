@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.logic import arrays
 from hornbook.logic.errors import HornbookError
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -42,7 +43,13 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
         chosen = second if column == 1 else 1 - second
     else:
         chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
-    return chosen.astype(np.float32, copy=False)
+    return as_floats(chosen)
+
+
+def as_floats(numbers: Any) -> Floats:
+    """Numbers of NumPy's or of a tensor as `float32`."""
+    floats: Floats = numbers.astype(np.float32, copy=False) if arrays.on_host(numbers) else numbers.float()
+    return floats
 
 
 def class_column(classes: list[Any], positive: Any, name: str) -> int:
@@ -72,14 +79,15 @@ def column_of(positive: Any, name: str) -> int | None:
 
 def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):  # e^x for a large x is infinite, and the score rightly 0
-        probabilities: NDArray[Any] = 1 / (1 + np.exp(-logits))
+        probabilities: NDArray[Any] = 1 / (1 + arrays.module_of(logits).exp(-logits))
     return probabilities
 
 
 def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which the caller refuses
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities: NDArray[Any] = powers / powers.sum(axis=1, keepdims=True)
+        xp = arrays.module_of(logits)
+        powers = xp.exp(logits - xp.amax(logits, 1)[:, None])
+        probabilities: NDArray[Any] = powers / powers.sum(1)[:, None]
     return probabilities
 
 

@@ -1,9 +1,9 @@
 """Branch and bound, many cells at a time.
 
 A cell whose bound is below 0 by more than rounding can amount to holds no witness. Another is split
-by the unit whose open sign costs the bound most, or, where no sign is open, by a base variable. The
-input where a linear bound is highest is tried on the way, which is how witnesses turn up that
-local search missed.
+by the unit whose open sign costs the bound most, or, where no sign is open, by a base variable. From
+the inputs where linear bounds are highest local search starts again on the way, which is how
+witnesses turn up that it missed before.
 
 References
 ----------
@@ -16,42 +16,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from hornbook.logic.bits import Bools
-from hornbook.oracles.proof.bounds import Bounds, Cells, Tried
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.cells import Cells, Tried
+from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.layers import Vector
+from hornbook.oracles.proof.lines import Lines
 from hornbook.oracles.proof.region import Numbers, States
 from hornbook.oracles.proof.rounding import Rounding
-from hornbook.oracles.proof.witness import Admits
+from hornbook.oracles.proof.witness import Admits, climb
 
 BATCH = 256
 """Cells bounded at a time."""
 
-ROUNDS = 6
-"""Rounds in which a cell's slopes and multipliers are improved; its parts take them over."""
+ROUNDS = 10
+"""Rounds in which a cell's slopes and multipliers are improved; its parts take the multipliers over."""
 
 CANDIDATES = 32
 """Units whose signs are tried out before one is chosen: with 8 there are ten times as many cells."""
 
+TRIALS = 512
+"""So many are tried out at a time."""
+
 ENOUGH = -5.0
 """A bound that is lower than this is as good as this."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """How a search ended: `upper` bounds the model's output, rounding included; `states` is the best found.
-
-    `nodes` counts the cells that were bounded, and `ended` says whether none was left over.
-    """
-
-    upper: float
-    best: float
-    states: States | None
-    nodes: int
-    ended: bool = True
 
 
 def branch(
@@ -94,8 +85,11 @@ def branch(
         cells = cells._replace(upper=np.minimum(cells.upper, exact))
         if admits is not None:
             outputs[~admits(tried.states)] = -np.inf
-        if outputs.max() > best:
-            best, states = float(outputs.max()), tried.states[outputs.argmax()]
+        if outputs.max() > -np.inf:
+            start = tried.states[outputs.argmax()][None]
+            climbed, heights = climb(bounds, bounds.region, start, admits=admits)
+            if heights[0] > best:
+                best, states = float(heights[0]), climbed[0]
         spare = cells.upper + rounding(cells)
         settled = (spare < 0) | single
         closed = max(closed, spare[settled].max(initial=-np.inf))
@@ -129,7 +123,7 @@ def _split(bounds: Bounds, cells: Cells, tried: Tried) -> Cells:
         chosen = _looked_ahead(bounds, cells.take(units), cost[units])
         parts += [_signed(cells.take(units), chosen, sign) for sign in (1.0, -1.0)]
     if len(variables):
-        pull = np.abs(tried.inputs[variables]) @ bounds.spread.T
+        pull = np.abs(tried.inputs[variables]) @ np.ptp(bounds.effects, axis=1).T
         parts.append(_fixed(bounds, cells.take(variables), pull))
     return Cells.joined(parts)
 
@@ -167,12 +161,15 @@ def _fixed(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:
 def _looked_ahead(bounds: Bounds, cells: Cells, cost: Vector) -> States:
     """Of the units of most cost the one whose signs, tried out, lower the bound most."""
     top = np.argsort(-cost, axis=1, kind="stable")[:, :CANDIDATES]
-    left: Numbers = np.empty(top.shape)
-    for place in range(top.shape[1]):
+    lines, multiplied = Lines.of(cells), cells.multipliers * cells.signs
+    left: Numbers = np.full(top.shape, np.inf)
+    trials = np.argwhere(np.take_along_axis(cost, top, axis=1) > 0)
+    for start in range(0, len(trials), TRIALS):
+        rows, places = trials[start : start + TRIALS].T
+        units, extra = top[rows, places], multiplied[rows]
         on, off = (
-            np.maximum(bounds.glance(_signed(cells, top[:, place], sign)), ENOUGH) for sign in (1.0, -1.0)
+            np.maximum(bounds.glance(lines.signed(rows, units, sign), extra), ENOUGH) for sign in (1.0, -1.0)
         )
-        left[:, place] = np.maximum(on, off) + np.minimum(on, off) / 2
-    left[np.take_along_axis(cost, top, axis=1) <= 0] = np.inf
+        left[rows, places] = np.maximum(on, off) + np.minimum(on, off) / 2
     chosen: States = np.take_along_axis(top, left.argmin(axis=1)[:, None], axis=1)[:, 0]
     return chosen

@@ -25,24 +25,22 @@ from hornbook.logic.theory import violation
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.membership import Classifier, Judge
-from hornbook.oracles.proof import milp
 from hornbook.oracles.proof.bounds import Bounds
-from hornbook.oracles.proof.branch import Found, branch
 from hornbook.oracles.proof.models import relu_net
 from hornbook.oracles.proof.region import UNKNOWN, Space, States, Values
-from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.search import search
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
-LOCAL, BRANCHING, SOLVER, VACUOUS = "local search", "branch and bound", "HiGHS", "no input breaks it"
+LOCAL, VACUOUS = "local search", "no input breaks it"
 
 SECONDS = 60.0
 """What a question may take."""
 
-SHARE = 0.9
-"""The part of a question's time that branch and bound gets before HiGHS has its turn."""
+ROUGH = 5
+"""Rounds for a bound that only says how hard a question is."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +167,18 @@ class Prover:
         limit = self.seconds if seconds is None else seconds
         return self._decided(item, region, bounds, started, started + limit)
 
+    def linear(self, rule: Rule) -> float:
+        """What one linear bound says of the inputs that violate a rule: how far it is from easy."""
+        item = violation(rule)
+        item = interpretation(self.vocabulary, item.true, item.false)
+        region, bounds = self.region(item), self.side(item)
+        if region is None:
+            return -np.inf
+        if bounds is None:
+            return np.inf
+        inner = bounds.within(region)
+        return float(inner.bounded(inner.root(ROUGH), ROUGH)[0].upper[0])
+
     def _decided(
         self, item: Interpretation, region: Bools, bounds: Bounds | None, started: float, deadline: float
     ) -> Verdict:
@@ -187,15 +197,7 @@ class Prover:
         best = states[outputs.argmax()]
         if outputs.max() > 0:
             return self._refuted(item, whole(best), LOCAL, started, np.inf)
-        root = bounds.root(inner)
-        left = deadline - time.perf_counter()
-        found, by = branch(bounds, root, left * SHARE if self.solver else left), BRANCHING
-        if not _settled(found) and not found.ended and self.solver:
-            tolerance = float(Rounding(bounds, root)(root)[0])
-            left = deadline - time.perf_counter()
-            solved, by = milp.solve(bounds, root, tolerance, left, start=best), f"{BRANCHING}, then {SOLVER}"
-            # both bounds hold
-            found = solved if solved.upper < found.upper or solved.best > 0 else found
+        found, by = search(bounds, deadline - time.perf_counter(), self.solver, start=best)
         if found.best > 0 and found.states is not None:
             return self._refuted(item, whole(found.states), by, started, found.upper)
         seconds = time.perf_counter() - started
@@ -253,7 +255,3 @@ class Prover:
         """The variable that says that a base variable is true, or false, if there is one."""
         own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
         return own if true else self.vocabulary.dual(own)
-
-
-def _settled(found: Found) -> bool:
-    return found.upper < 0 or found.best > 0

@@ -1,8 +1,10 @@
-"""Certificates: what was proved of which network, kept in a file and checked again.
+"""Certificates: what was proved of which network, kept in a file.
 
 `proofs.json` names the network by a checksum of its weights and threshold, says how it was asked,
-and lists for each rule the verdict, the engine, the bound or the witness, and the seconds. It is
-written anew after every verdict, so that an interrupted run keeps what it has.
+and lists for each rule the verdict, the engine, the bound or the witness, and the seconds; for a
+refuted rule that was repaired also the rule that holds instead, and for every literal of that an
+input that shows it to be needed. It is written anew after every verdict, and what an interrupted
+run left in it is not asked again.
 """
 
 from __future__ import annotations
@@ -11,36 +13,119 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hornbook.logic.batch import Batch, Interpretation
+from hornbook.logic.batch import Interpretation
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
-from hornbook.logic.theory import violation
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import Encoding, as_predictor
 from hornbook.oracles.proof.cascade import Prover, Verdict
 from hornbook.oracles.proof.layers import ReluNet
+from hornbook.oracles.proof.primes import Prime
 from hornbook.parallel import mapped
 
 PROOFS = "proofs.json"
 
-PATIENCE = 10.0
-"""So many seconds at least, and twice what it took before, a proof may take when it is checked."""
+
+class Certificates:
+    """The certificates of one model, as they are made.
+
+    Parameters
+    ----------
+    prover
+        Who answers about the model.
+    path
+        Their file; none is written if not given. What it holds about the same model, asked in
+        the same way, is taken over.
+    model
+        The file of the model, which the certificates then name.
+
+    """
+
+    def __init__(self, prover: Prover, path: Path | None = None, model: Path | None = None) -> None:
+        self.prover, self.path, self.model = prover, path, model
+        self.entries: dict[Rule, dict[str, Any]] = {}
+        self.earlier: dict[Rule, dict[str, Any]] = {}
+        if path is not None and path.is_file():
+            content = read(path)
+            if all(content.get(part) == own for part, own in self._about().items()):
+                self.earlier = {read_rule(prover.vocabulary, entry): entry for entry in content["proofs"]}
+
+    def verdict(self, rule: Rule) -> Verdict | None:
+        """What is known of a rule; what was undecided is not known."""
+        entry = self.entries.get(rule) or self.earlier.get(rule)
+        found = entry and read_verdict(self.prover.vocabulary, entry)
+        return None if not found or found.status == "undecided" else found
+
+    def repair(self, rule: Rule) -> Prime | None:
+        """What a refuted rule was repaired to."""
+        entry = self.entries.get(rule) or self.earlier.get(rule) or {}
+        return read_prime(self.prover.vocabulary, entry["repaired"]) if entry.get("repaired") else None
+
+    def keep(self, rule: Rule, verdict: Verdict, repair: Prime | None = None) -> None:
+        """Add a certificate, and write all of them down."""
+        vocabulary = self.prover.vocabulary
+        repair = repair or self.repair(rule)
+        self.entries[rule] = {
+            **verdict_object(vocabulary, rule, verdict),
+            "repaired": repair and prime_object(vocabulary, repair),
+        }
+        self.earlier.pop(rule, None)
+        if self.path is None:
+            return
+        # those of earlier rules that were not reached yet stay
+        content = {
+            **self._about(),
+            "model": None if self.model is None else str(self.model.resolve()),
+            "proofs": [*self.entries.values(), *self.earlier.values()],
+        }
+        fresh = self.path.with_name(f"{self.path.name}.new")
+        fresh.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        fresh.replace(self.path)
+
+    def _about(self) -> dict[str, Any]:
+        return {"network": checksum(self.prover.accepting.net), "asked": _asked(self.prover)}
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One certificate, checked: whether it holds, and what is wrong if not."""
+def proofs(
+    certificates: Certificates,
+    rules: Iterable[Rule],
+    *,
+    total: float = math.inf,
+    n_jobs: int | None = None,
+) -> Generator[tuple[Rule, Verdict]]:
+    """The verdict on each rule, in order, as it becomes known and is kept.
 
-    rule: Rule
-    status: str
-    holds: bool
-    says: str
+    Parameters
+    ----------
+    certificates
+        Where they are kept, and who answers.
+    rules
+        The rules.
+    total
+        So many seconds for all rules together; what comes later is undecided.
+    n_jobs
+        How many processes share the questions, see `hornbook.parallel.mapped`.
+
+    """
+    known = {rule: certificates.verdict(rule) for rule in rules}
+    asked = [rule for rule, verdict in known.items() if verdict is None]
+    answers = mapped(_verdict, asked, shared=(certificates.prover, time.time() + total), n_jobs=n_jobs)
+    for rule, earlier in known.items():
+        verdict = earlier or next(answers)
+        certificates.keep(rule, verdict)
+        yield rule, verdict
+
+
+def _verdict(prover: Prover, deadline: float, rule: Rule) -> Verdict:
+    left = min(prover.seconds, deadline - time.time())
+    if left <= 0:
+        return Verdict("undecided", "nobody", 0.0, math.inf, reason="the time for all rules was spent")
+    return prover.rule(rule, left)
 
 
 def checksum(net: ReluNet) -> str:
@@ -52,75 +137,53 @@ def checksum(net: ReluNet) -> str:
     return digest.hexdigest()
 
 
-def proofs(
-    prover: Prover,
-    rules: Iterable[Rule],
-    path: Path | None = None,
-    model: Path | None = None,
-    *,
-    total: float = math.inf,
-    n_jobs: int | None = None,
-) -> Generator[tuple[Rule, Verdict]]:
-    """The verdict on each rule, in order, as it becomes known; `path` keeps them all the while.
-
-    Parameters
-    ----------
-    prover
-        Who answers.
-    rules
-        The rules.
-    path, model
-        The file of certificates, and that of the model, which it then names.
-    total
-        So many seconds for all rules together; what comes later is undecided.
-    n_jobs
-        How many processes share the questions, see `hornbook.parallel.mapped`.
-
-    """
-    rules = list(rules)
-    kept: list[dict[str, Any]] = []
-    deadline = time.time() + total
-    verdicts = mapped(_verdict, rules, shared=(prover, deadline), n_jobs=n_jobs)
-    for rule, verdict in zip(rules, verdicts, strict=True):
-        kept.append(verdict_object(prover.vocabulary, rule, verdict))
-        if path is not None:
-            write(path, prover, kept, model)
-        yield rule, verdict
-
-
-def _verdict(prover: Prover, deadline: float, rule: Rule) -> Verdict:
-    left = min(prover.seconds, deadline - time.time())
-    if left <= 0:
-        return Verdict("undecided", "nobody", 0.0, math.inf, reason="the time for all rules was spent")
-    return prover.rule(rule, left)
-
-
 def verdict_object(vocabulary: Vocabulary, rule: Rule, verdict: Verdict) -> dict[str, Any]:
     """A certificate, ready for JSON; a bound that is infinite is null."""
-    witness = verdict.witness
     return {
         **rule_object(vocabulary, rule),
         "verdict": verdict.status,
         "by": verdict.by,
         "seconds": round(verdict.seconds, 3),
         "bound": verdict.bound if math.isfinite(verdict.bound) else None,
-        "witness": witness
-        and {"true": list(vocabulary.named(witness.true)), "false": list(vocabulary.named(witness.false))},
+        "witness": verdict.witness and _item_object(vocabulary, verdict.witness),
         "reason": verdict.reason or None,
     }
 
 
-def write(path: Path, prover: Prover, entries: list[dict[str, Any]], model: Path | None = None) -> None:
-    """Write certificates, all at once."""
-    content = {
-        "network": checksum(prover.accepting.net),
-        "model": None if model is None else str(model.resolve()),
-        "asked": _asked(prover),
-        "proofs": entries,
-    }
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    fresh.replace(path)
+def read_verdict(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Verdict:
+    """The verdict that `verdict_object` wrote down."""
+    try:
+        endless = -math.inf if entry["verdict"] == "proved" else math.inf
+        bound = endless if entry["bound"] is None else float(entry["bound"])
+        witness = entry["witness"] and _read_item(vocabulary, entry["witness"])
+        seconds, reason = float(entry["seconds"]), entry["reason"] or ""
+        return Verdict(entry["verdict"], entry["by"], seconds, bound, witness or None, reason)
+    except (KeyError, TypeError, ValueError) as error:
+        raise HornbookError(f"a certificate is damaged: {error!r}") from None
+
+
+def prime_object(vocabulary: Vocabulary, prime: Prime) -> dict[str, Any]:
+    """The certificate of a rule with what is known of each of its literals."""
+    needed = {vocabulary.name(v): _item_object(vocabulary, item) for v, item in prime.needed.items()}
+    return {**verdict_object(vocabulary, prime.rule, prime.verdict), "needed": needed}
+
+
+def read_prime(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Prime:
+    """The rule and its literals that `prime_object` wrote down; without the questions on the way."""
+    rule, verdict = read_rule(vocabulary, entry), read_verdict(vocabulary, entry)
+    try:
+        needed = {vocabulary.index(v): _read_item(vocabulary, item) for v, item in entry["needed"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise HornbookError(f"a certificate is damaged: {error!r}") from None
+    return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))))
+
+
+def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
+    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
+
+
+def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
+    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
 
 
 def _asked(prover: Prover) -> dict[str, Any]:
@@ -141,26 +204,6 @@ def _asked(prover: Prover) -> dict[str, Any]:
     }
 
 
-def restored(content: Mapping[str, Any], model: Any, name: str) -> Prover:
-    """The prover that certificates came from, about a model that was loaded again."""
-    try:
-        asked = dict(content["asked"])
-        vocabulary = Vocabulary(asked["vocabulary"], asked["duals"])
-        groups = tuple(tuple(map(vocabulary.index, group)) for group in asked["groups"])
-        predictor = as_predictor(
-            model,
-            encoding=Encoding(**asked["encoding"]),
-            threshold=asked["threshold"],
-            positive=asked["positive"],
-            output=asked["output"],
-            name=name,
-        )
-        how = {part: asked[part] for part in ("values", "label", "features")}
-    except (KeyError, TypeError, ValueError) as error:
-        raise HornbookError(f"the proofs do not say how the model was asked: {error!r}") from None
-    return Prover(predictor, vocabulary, groups=groups, **how)
-
-
 def read(path: Path) -> dict[str, Any]:
     """The certificates in a file."""
     try:
@@ -175,37 +218,3 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         raise HornbookError(f"{path} holds no proofs, or is damaged; make them anew with --proof") from None
     return dict(content)
-
-
-def verified(prover: Prover, content: Mapping[str, Any]) -> Iterator[Checked]:
-    """Check every certificate: witnesses are given to the model again, proofs are made again."""
-    if content["network"] != checksum(prover.accepting.net):
-        raise HornbookError("the proofs are about another network: the checksums of the weights differ")
-    for entry in content["proofs"]:
-        try:
-            rule = read_rule(prover.vocabulary, entry)
-            status, seconds = entry["verdict"], float(entry["seconds"])
-            known = entry["witness"] and _read_item(prover.vocabulary, entry["witness"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise HornbookError(f"a certificate is damaged: {error!r}") from None
-        yield _checked(prover, rule, status, seconds, known)
-
-
-def _checked(
-    prover: Prover, rule: Rule, status: str, seconds: float, witness: Interpretation | None
-) -> Checked:
-    if status == "undecided":
-        return Checked(rule, status, True, "nothing is claimed")
-    if status == "refuted" and witness is not None:
-        question = violation(rule)
-        breaks = question.true <= witness.true and question.false <= witness.false
-        accepted = breaks and prover.member(Batch.from_interpretations([witness], prover.vocabulary))[0]
-        return Checked(
-            rule, status, bool(accepted), "the model accepts the witness" if accepted else "it does not"
-        )
-    again = prover.rule(rule, max(PATIENCE, 2 * seconds))
-    return Checked(rule, status, again.status == status, str(again))
-
-
-def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
-    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))

@@ -17,11 +17,10 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
-from hornbook.oracles.proof import milp
-from hornbook.oracles.proof.branch import Found, branch
-from hornbook.oracles.proof.cascade import BRANCHING, SHARE, SOLVER, Prover
+from hornbook.oracles.proof.cascade import LOCAL, Prover
+from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.region import States
-from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.search import search
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Counterexample, Guarantee, Proved, Unknown
 
@@ -95,13 +94,6 @@ class ProvedEquivalence:
         if len(starts):
             states, outputs = climb(bounds, region, starts[:STARTS], admits=admits)
             if outputs.max() > 0:
-                return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0), "local search"
-        root = bounds.root(region)
-        found = branch(bounds, root, self.seconds * (SHARE if prover.solver else 1), keep, admits)
-        if found.upper < 0 or found.best > 0 or found.ended or not prover.solver:
-            return found, BRANCHING
-        tolerance = float(Rounding(bounds, root)(root)[0])
+                return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0), LOCAL
         left = deadline - time.perf_counter()
-        solved = milp.solve(bounds, root, tolerance, left, rules=program.rules)
-        better = solved.upper < found.upper or solved.best > 0
-        return (solved if better else found), f"{BRANCHING}, then {SOLVER}"
+        return search(bounds, left, prover.solver, keep=keep, admits=admits, rules=program.rules)

@@ -24,8 +24,9 @@ import numpy as np
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Bottom, Rule
 from hornbook.oracles.adapters.libraries import library
-from hornbook.oracles.proof.bounds import Bounds, Cells
-from hornbook.oracles.proof.branch import Found
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.cells import Cells
+from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, States
 
 MARGIN = 1e-4

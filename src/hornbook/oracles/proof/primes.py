@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from hornbook.logic.batch import Interpretation
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import violation
 from hornbook.oracles.proof.cascade import Prover, Verdict
-from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, States
+from hornbook.oracles.proof.region import TRUE, UNKNOWN, States
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import interpretation
 
@@ -47,10 +50,13 @@ class Prime:
         return self.verdict.status == "proved" and self.rule.body == set(self.needed)
 
 
-def shrunk(prover: Prover, rule: Rule, order: Iterable[int] | None = None) -> Prime:
+def shrunk(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
     """Leave out of a rule what can provably be left out, one literal after another.
 
-    A literal that is needed stays needed when others are left out, so each is asked about once.
+    The literal goes next without which a linear bound on the output stays lowest: so the
+    questions stay easy for as long as can be, and the body gets short. The bound only rises as
+    literals go, so a literal is looked at again only when it seems to be the next. A literal that
+    is needed stays needed when others are left out, so each is asked about once.
 
     Parameters
     ----------
@@ -58,18 +64,28 @@ def shrunk(prover: Prover, rule: Rule, order: Iterable[int] | None = None) -> Pr
         Who answers about the model.
     rule
         The rule; if it is not proved it stays as it is.
-    order
-        The literals that may go, the first to go first; by default all of the body.
+    last
+        Literals that go after all others.
+    deadline
+        By `time.time`: literals that are not asked about by then are open.
 
     """
     verdict = prover.rule(rule)
     answers = [verdict]
     if verdict.status != "proved":
         return Prime(rule, verdict, questions=tuple(answers))
-    needed, unsure = {}, []
-    for literal in sorted(rule.body) if order is None else order:
+    needed: dict[int, Interpretation] = {}
+    unsure: list[int] = []
+    waiting = [(literal in last, -np.inf, literal) for literal in sorted(rule.body)]
+    heapify(waiting)
+    while waiting and time.time() < deadline:
+        late, _, literal = heappop(waiting)
         smaller = Rule(rule.body - {literal}, rule.head)
-        answer = prover.rule(smaller)
+        place = (late, prover.linear(smaller), literal)
+        if waiting and waiting[0] < place:
+            heappush(waiting, place)
+            continue
+        answer = prover.rule(smaller, min(prover.seconds, deadline - time.time()))
         answers.append(answer)
         if answer.status == "proved":
             rule, verdict = smaller, answer
@@ -77,42 +93,40 @@ def shrunk(prover: Prover, rule: Rule, order: Iterable[int] | None = None) -> Pr
             needed[literal] = answer.witness
         else:
             unsure.append(literal)
+    unsure += [literal for _, _, literal in waiting]
     return Prime(rule, verdict, needed, tuple(unsure), tuple(answers))
 
 
-def repaired(prover: Prover, rule: Rule) -> Prime:
-    """A rule that holds, from one that does not: literals are added until it is proved, then spare ones go.
+def repaired(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:
+    """A rule that holds, from one that does not: literals are added until it does, then spare ones go.
 
-    The literals are those of one input that the model clearly rejects; each is one on which the
-    last witness differs, the one that would lower the witness's output most. A rule that no such
-    input violates stays refuted.
+    The literals are those of one input that violates the rule and that the model clearly rejects;
+    what is left of them in the end is what the rule lacked. A rule that no such input violates
+    stays refuted.
     """
     verdict = prover.rule(rule)
-    answers = [verdict]
-    goal = _rejected(prover, rule)
-    added: list[int] = []
-    last = verdict.witness
-    while verdict.witness is not None and goal is not None:
-        literal = _against(prover, rule, goal, verdict.witness)
-        if literal is None:
-            break
-        added.append(literal)
-        last = verdict.witness
-        rule = Rule({*rule.body, literal}, rule.head)
-        verdict = prover.rule(rule)
-        answers.append(verdict)
-    if verdict.status != "proved":
-        return Prime(rule, verdict, questions=tuple(answers))
-    spare = shrunk(prover, rule, [*added[:-1], *sorted(rule.body - set(added))])
-    # without the literal that was added last the rule was refuted
-    needed = {**spare.needed, **({added[-1]: last} if added and last is not None else {})}
-    return replace(spare, needed=needed, questions=(*answers, *spare.questions))
+    goal = _rejected(prover, rule) if verdict.witness is not None else None
+    if goal is None:
+        return (
+            shrunk(prover, rule) if verdict.status == "proved" else Prime(rule, verdict, questions=(verdict,))
+        )
+    item = _question(prover, rule)
+    said = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
+    added = {literal for literal in said if literal is not None} - item.true
+    prime = shrunk(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
+    if prime.verdict.status != "proved":
+        return Prime(rule, verdict, questions=(verdict, *prime.questions))
+    return replace(prime, questions=(verdict, *prime.questions))
+
+
+def _question(prover: Prover, rule: Rule) -> Interpretation:
+    item = violation(rule)
+    return interpretation(prover.vocabulary, item.true, item.false)
 
 
 def _rejected(prover: Prover, rule: Rule) -> States | None:
     """An input without unknown values that violates a rule, and that the model clearly rejects."""
-    item = violation(rule)
-    item = interpretation(prover.vocabulary, item.true, item.false)
+    item = _question(prover, rule)
     region, bounds = prover.region(item), prover.side(item)
     if region is None or bounds is None:
         return None
@@ -122,24 +136,3 @@ def _rejected(prover: Prover, rule: Rule) -> States | None:
     rng = np.random.default_rng(0)
     states, outputs = climb(opposite, certain, random_states(prover.space, certain, STARTS, rng), np.inf)
     return states[outputs.argmax()] if outputs.max() > 0 else None
-
-
-def _against(prover: Prover, rule: Rule, goal: States, witness: Interpretation) -> int | None:
-    """The literal of the goal that the witness lacks and that lowers its output most."""
-    item = violation(rule)
-    bounds = prover.side(interpretation(prover.vocabulary, item.true, item.false))
-    now = prover.states(witness)
-    places = [
-        (u, literal)
-        for u in np.flatnonzero((goal != now) & (goal != UNKNOWN)).tolist()
-        if (literal := prover.literal(u, goal[u] == TRUE)) is not None and literal not in rule.body
-    ]
-    if not places or bounds is None:
-        return None
-    trials = np.repeat(now[None], len(places), axis=0)
-    for row, (u, _) in zip(trials, places, strict=True):
-        for members in prover.space.groups:
-            if goal[u] == TRUE and u in members:
-                row[members] = FALSE
-        row[u] = goal[u]
-    return places[int(bounds.outputs(trials).argmin())][1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -86,6 +87,12 @@ class Space:
             own = np.concatenate([own, own[:, ::-1]], axis=2)
         return cls(vocabulary, tuple(places), values, literals, own)
 
+    @cached_property
+    def stacked(self) -> tuple[NDArray[np.intp], ...]:
+        """The groups, those of one size as the rows of a matrix."""
+        sizes = sorted({len(members) for members in self.groups})
+        return tuple(np.array([each for each in self.groups if len(each) == size]) for size in sizes)
+
     @property
     def count(self) -> int:
         """The number of base variables."""
@@ -156,38 +163,17 @@ class Space:
         allowed = np.where(regions, effects, -np.inf)
         states: States = allowed.argmax(axis=2)
         best = np.take_along_axis(allowed, states[:, :, None], axis=2)[:, :, 0]
-        for members in self.groups:
-            self._settle(members, allowed, states, best)
+        for members in self.stacked:
+            group = allowed[:, members]
+            false = effects[:, members, FALSE]
+            none = group[..., :TRUE].max(axis=3).sum(axis=2)
+            # where a member may be true, the others may be false
+            one = group[..., TRUE] + (false.sum(axis=2, keepdims=True) - false)
+            chosen = one.argmax(axis=2)[:, :, None]
+            highest = np.take_along_axis(one, chosen, axis=2)[:, :, 0]
+            alone = np.where(np.arange(members.shape[1]) == chosen, TRUE, FALSE)
+            without = group[..., :TRUE].argmax(axis=3)
+            states[:, members] = np.where((highest > none)[:, :, None], alone, without)
+            best[:, members] = 0
+            best[:, members[:, 0]] = np.maximum(none, highest)
         return best.sum(axis=1), states
-
-    def most(self, effects: Numbers, regions: Bools) -> Numbers:
-        """The greatest sums of several kinds of effects, (k, r, m, 3), within each of k regions."""
-        allowed = np.where(regions[:, None], effects, -np.inf)
-        best = allowed.max(axis=3)
-        for members in self.groups:
-            group = allowed[:, :, members]
-            best[:, :, members[0]] = _best_of_group(group).max(axis=2)
-            best[:, :, members[1:]] = 0
-        sums: Numbers = best.sum(axis=2)
-        return sums
-
-    def _settle(self, members: NDArray[np.intp], allowed: Numbers, states: States, best: Vector) -> None:
-        """Choose the best states of a group, in place."""
-        group = allowed[:, members]
-        choices = _best_of_group(group[:, None])[:, 0]
-        chosen = choices.argmax(axis=1)
-        none = group[:, :, :TRUE].argmax(axis=2)
-        one = np.where(np.arange(len(members)) == (chosen - 1)[:, None], TRUE, FALSE)
-        states[:, members] = np.where((chosen == 0)[:, None], none, one)
-        best[:, members] = 0
-        best[:, members[0]] = choices.max(axis=1)
-
-
-def _best_of_group(group: Numbers) -> Numbers:
-    """The best sums with none of a group true, with the first true, the second, and so on."""
-    size = group.shape[2]
-    choices = [group[..., :TRUE].max(axis=3).sum(axis=2)]
-    for member in range(size):
-        others = [other for other in range(size) if other != member]
-        choices.append(group[..., member, TRUE] + group[..., others, FALSE].sum(axis=2))
-    return np.stack(choices, axis=2)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hornbook.oracles.proof.bounds import Bounds, Cells
+from hornbook.oracles.proof.bounds import Bounds
+from hornbook.oracles.proof.cells import Cells
 from hornbook.oracles.proof.layers import Vector, gamma
 from hornbook.oracles.proof.region import Numbers
 

@@ -2,6 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const program = Reasoner.compile(data);
+  const decider = data.card ?? data.tree; // what always decides, in place of rules
   const byId = (id) => document.getElementById(id);
   const values = new Map(); // variable → true or false; unknown facts are absent
   const inputs = new Map(); // variable → {fieldset, radios, hint}
@@ -117,7 +118,8 @@
       contradiction: `No case can have all of them, if the rules are right.${otherwise}`,
     };
     const follows = values.size ? "It follows from what you said." : "It always holds.";
-    const note = data.card ? "By the points of the card." : (notes[answer] ?? follows);
+    const how = data.card ? "By the points of the card." : "By the questions of the tree.";
+    const note = decider ? how : (notes[answer] ?? follows);
     box.append(element("small", { textContent: note }));
   }
 
@@ -204,7 +206,16 @@
     put("card", `Points: ${signed(threshold)} or more for ${say(label)}`, list, element("p", { className: "soft", textContent: text }));
   }
 
-  /* With a card: single facts that would turn the answer. */
+  function showTree({ path }) {
+    const words = { true: "yes", false: "no", unknown: "unknown, so not true" };
+    const list = element("ol");
+    for (const { literal, status } of path) {
+      list.append(element("li", {}, `${say(literal)}? `, element("b", { textContent: words[status] })));
+    }
+    put("tree-path", "The questions on the way", list);
+  }
+
+  /* With a card or a tree: single facts that would turn the answer. */
   function showTurning(answer, now) {
     const list = element("ul");
     for (const variable of data.askable.filter((v) => !values.has(v))) {
@@ -213,7 +224,7 @@
         if (then === answer) continue;
         const button = element("button", { type: "button", textContent: sayFact(variable, value) });
         button.addEventListener("click", () => choose(variable, value));
-        list.append(element("li", {}, button, ` would give: ${sayFact(data.card.label, then === "yes")}`));
+        list.append(element("li", {}, button, ` would give: ${sayFact(decider.label, then === "yes")}`));
       }
     }
     return list.children.length ? put("decide", "One more fact would turn it", list) : put("decide", "");
@@ -227,13 +238,17 @@
   }
 
   function decide(now) {
-    return Reasoner.score(program, data.card, now).score >= data.card.threshold ? "yes" : "no";
+    const yes = data.card
+      ? Reasoner.score(program, data.card, now).score >= data.card.threshold
+      : Reasoner.walk(program, data.tree, now).answer;
+    return yes ? "yes" : "no";
   }
 
-  function refreshCard(now) {
+  function refreshDecided(now) {
     const answer = decide(now);
-    showVerdict(answer, data.card.label);
-    showCard(Reasoner.score(program, data.card, now));
+    showVerdict(answer, decider.label);
+    if (data.card) showCard(Reasoner.score(program, data.card, now));
+    else showTree(Reasoner.walk(program, data.tree, now));
     showTurning(answer, now);
   }
 
@@ -242,7 +257,7 @@
     for (const [v, { radios }] of inputs) {
       radios[values.has(v) ? (values.get(v) ? "yes" : "no") : ""].checked = true;
     }
-    if (data.card) return refreshCard(now);
+    if (decider) return refreshDecided(now);
     const goal = Number(byId("goal").value);
     const answer = Reasoner.verdict(program, now, goal);
     const ruledOut = answer === "contradiction" ? [] : Reasoner.excluded(program, now, data.askable);

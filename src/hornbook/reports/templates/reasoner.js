@@ -190,5 +190,19 @@ const Reasoner = (() => {
     return total;
   }
 
-  return { score, compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
+  /* The questions of a tree on the way of a case, and the answer: what is unknown counts as not true. */
+  function walk(program, tree, state) {
+    const { yes, no } = literals(program, state);
+    const path = [];
+    let node = tree.root;
+    while (typeof node !== "boolean") {
+      const { literal } = node;
+      const status = yes.has(literal) ? "true" : no.has(literal) ? "false" : "unknown";
+      path.push({ literal, status });
+      node = status === "true" ? node.yes : node.no;
+    }
+    return { answer: node, path };
+  }
+
+  return { score, walk, compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
 })();

@@ -4,7 +4,7 @@
   const FIRST = 25; // rules
   document.documentElement.classList.add("js");
   const table = document.getElementById("table");
-  if (!table) return; // a card has no rules
+  if (!table) return; // a card or a tree has no rules
   const body = table.tBodies[0];
   const rows = [...body.rows].filter((row) => row.cells.length > 1);
   const data = JSON.parse(document.getElementById("data").textContent);
