@@ -5,12 +5,12 @@
 
 `rules`: rules read out of the paper's network by queries are proved or refuted, for a network trained
 on 400 examples and for one trained on 5,000. `repairs`: some of those refuted, repaired. `primes`:
-rules of patients that the network has, shrunk to provably prime ones. `engines`: branch and bound
-against HiGHS on questions from such a shrink that take over a thousand cells. `scaling`: questions in
-which a quarter of the values is free, for three networks and four numbers of base variables. `sampling`:
-a property that 708,344 samples report as fine and the prover refutes. Without --data the synthetic
-cohort is used. Of the three bins of a column at most one is true in `rules`, `repairs` and `primes`.
-Times are CPU-seconds.
+rules of patients that the network has, shrunk to provably prime ones. `trees`: the same for forests and
+gradient boosting. `engines`: branch and bound against HiGHS on questions from a shrink in random order
+that take over a thousand cells. `scaling`: questions in which a quarter of the values is free, for three
+networks and four numbers of base variables. `sampling`: a property that 708,344 samples report as fine
+and the prover refutes. Without --data the synthetic cohort is used. Of the three bins of a column at
+most one is true in `rules`, `repairs`, `primes` and `trees`. Times are CPU-seconds.
 """
 
 import os
@@ -27,9 +27,10 @@ from itertools import islice
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hornbook.data import load_dataset
-from hornbook.data.target import default_recipe, target_theory
+from hornbook.data.target import default_recipe, target_theory, training_set
 from hornbook.distributions import Imposed, Random
 from hornbook.distributions.literals import Groups
 from hornbook.experiments.network import MLP
@@ -41,6 +42,7 @@ from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.logic.theory import HornTheory, violation
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.adapters.encoding import ENCODINGS
 from hornbook.oracles.proof import Prime, Prover, Verdict, milp, repaired, shrunk
 from hornbook.oracles.proof.branch import branch
 from hornbook.oracles.proof.region import TRUE, UNKNOWN
@@ -169,6 +171,38 @@ def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterat
             yield targets[number]
 
 
+def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
+    """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
+    recipe = replace(task.recipe, sizes=(2500, 2500))
+    examples = training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
+    inputs = ENCODINGS["half"].encode(examples.batch)
+    for name, model in (
+        ("forest, 100 trees of depth 6", RandomForestClassifier(100, max_depth=6, random_state=0)),
+        ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
+        ("forest, 100 full trees", RandomForestClassifier(100, random_state=0)),
+        ("boosting, 100 trees of depth 3", GradientBoostingClassifier(n_estimators=100, random_state=0)),
+        ("boosting, 300 trees of depth 3", GradientBoostingClassifier(n_estimators=300, random_state=0)),
+    ):
+        predictor = as_predictor(model.fit(inputs, examples.accepted), encoding="half")
+        yield name, Timed(predictor, task.rows.vocabulary, groups=task.binariser.groups_)
+
+
+def trees_table(task: Task, seconds: float, count: int) -> Table:
+    """Rules of patients that ensembles of trees have, shrunk to provably prime ones."""
+    table = columns(
+        f"trees: rules of patients shrunk, {seconds:g} s a question", "model", "body", "prime body", "prime",
+        *QUESTIONS, "CPU-seconds",
+    )  # fmt: skip
+    progress = Console(stderr=True)
+    for name, prover in ensembles(task):
+        prover.seconds = seconds
+        for rule in islice(proved_rules(task, prover, np.random.default_rng(0)), count):
+            prime = shrunk(prover, rule)
+            table.add_row(name, str(len(rule.body)), *ended(prime))
+            progress.print(name, len(rule.body), *ended(prime))
+    return table
+
+
 def engines_table(task: Task, seconds: float, count: int) -> Table:
     """Branch and bound against HiGHS, on questions of a shrink that need over a thousand cells."""
     table = columns(
@@ -286,7 +320,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", help="a copy of the HCC survival data")
-    parser.add_argument("--part", choices=("rules", "repairs", "primes", "engines", "scaling", "sampling"))
+    parser.add_argument(
+        "--part", choices=("rules", "repairs", "primes", "trees", "engines", "scaling", "sampling")
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="what a question may take")
     parser.add_argument("--count", type=int, default=2, help="rules to repair or shrink for each network")
     arguments = parser.parse_args()
@@ -296,6 +332,7 @@ def main() -> None:
         "rules": lambda: rules_table(task, arguments.seconds),
         "repairs": lambda: repairs_table(task, arguments.seconds, arguments.count),
         "primes": lambda: primes_table(task, arguments.seconds, arguments.count),
+        "trees": lambda: trees_table(task, arguments.seconds, arguments.count),
         "engines": lambda: engines_table(task, arguments.seconds, arguments.count),
         "scaling": lambda: scaling_table(task, arguments.seconds),
         "sampling": lambda: sampling_table(task, arguments.seconds),

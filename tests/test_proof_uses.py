@@ -158,7 +158,7 @@ def test_certificates_of_prime_rules_are_checked_literal_by_literal():
     prime = repaired(prover, rule)
     assert read_prime(prover.vocabulary, prime_object(prover.vocabulary, prime)).needed == prime.needed
     certificates.keep(rule, prover.rule(rule), prime)
-    content = {"network": checksum(prover.accepting.net), "proofs": list(certificates.entries.values())}
+    content = {"network": checksum(prover.accepting), "proofs": list(certificates.entries.values())}
     assert [each.holds for each in verified(prover, content)] == [True, True]
     (entry,) = content["proofs"]
     literal = next(iter(entry["repaired"]["needed"]))

@@ -48,7 +48,10 @@ def check(
     ] = False,
     samples: Annotated[int, typer.Option(min=1, help="Violations asked about for each rule.")] = 10_000,
     proof: Annotated[
-        bool, typer.Option("--proof", help="Prove each rule for every input, or refute it; ReLU networks.")
+        bool,
+        typer.Option(
+            "--proof", help="Prove each rule for every input, or refute it; ReLU networks and trees."
+        ),
     ] = False,
     seconds: Annotated[float, typer.Option("--proof-seconds", min=0.1, help="What a proof may take.")] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,

@@ -83,7 +83,10 @@ def extract(
         bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
     ] = False,
     proof: Annotated[
-        bool, typer.Option("--proof", help="Prove each rule for every input, or refute it; ReLU networks.")
+        bool,
+        typer.Option(
+            "--proof", help="Prove each rule for every input, or refute it; ReLU networks and trees."
+        ),
     ] = False,
     proof_seconds: Annotated[float, typer.Option(min=0.1, help="What the proof of a rule may take.")] = 60.0,
     proof_total: Annotated[float | None, typer.Option(help="What all proofs together may take.")] = None,

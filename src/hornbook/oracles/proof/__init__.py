@@ -1,4 +1,4 @@
-"""Proofs: what a feed-forward ReLU network does on every input, not on most samples."""
+"""Proofs: what a ReLU network or an ensemble of trees does on every input, not on most samples."""
 
 from hornbook.oracles.proof.cascade import Prover, Verdict
 from hornbook.oracles.proof.certificate import Certificates, proofs

@@ -24,6 +24,7 @@ Propagation with Per-neuron Split Constraints for Neural Network Robustness Veri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,13 +35,16 @@ from hornbook.oracles.proof.cells import Cells, Tried, chosen
 from hornbook.oracles.proof.extremes import Extremes
 from hornbook.oracles.proof.layers import DOUBLE, ReluNet, Vector, gamma
 from hornbook.oracles.proof.lines import Lines, plain_slopes
-from hornbook.oracles.proof.region import Numbers, Space, States
+from hornbook.oracles.proof.region import FALSE, TRUE, Numbers, Space, States
 
 RATE, DECAY, MOMENTUM = 0.2, 0.97, (0.8, 0.99)
 """How slopes and multipliers are improved: Adam's step sizes."""
 
 ROWS = 512
 """Sums bounded at a time."""
+
+ROUGH = 5
+"""Rounds for a bound that only says how hard a question is."""
 
 
 class Back(NamedTuple):
@@ -131,6 +135,28 @@ class Bounds:
         np.put_along_axis(chosen, states[:, :, None], 1.0, axis=2)
         sums: Numbers = chosen.reshape(len(states), -1) @ self.flat + self.net.biases[0]
         return sums
+
+    def after(self, here: States, moves: States) -> Numbers:
+        """The outputs at each input after each move; the first sums are updated, not computed anew."""
+        effects, (variables, target) = self.effects, moves.T
+        sums: Numbers = self.sums(here)[:, None] + effects[variables, target]
+        sums -= effects[variables, here[:, variables]]
+        for members in self.space.groups:
+            gone = effects[members, FALSE] - effects[members, here[:, members]]
+            total = gone.sum(axis=1)
+            for place, variable in enumerate(members.tolist()):
+                raised = np.flatnonzero((variables == variable) & (target == TRUE))
+                sums[:, raised] += (total - gone[:, place])[:, None]
+        return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
+
+    def rough(self) -> float:
+        """What one linear bound says of all inputs in question."""
+        return float(self.bounded(self.root(ROUGH), ROUGH)[0].upper[0])
+
+    @property
+    def numbers(self) -> Iterator[Numbers]:
+        """All that decides the output."""
+        yield from (*self.net.weights, *self.net.biases)
 
     def root(self, rounds: int = 20) -> Cells:
         """The whole region as one cell, with ranges as good as slopes can make them."""

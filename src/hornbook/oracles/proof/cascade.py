@@ -25,10 +25,9 @@ from hornbook.logic.theory import violation
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.membership import Classifier, Judge
-from hornbook.oracles.proof.bounds import Bounds
-from hornbook.oracles.proof.models import relu_net
 from hornbook.oracles.proof.region import UNKNOWN, Space, States, Values
 from hornbook.oracles.proof.search import search
+from hornbook.oracles.proof.sides import Side, sides
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 
@@ -38,9 +37,6 @@ LOCAL, VACUOUS = "local search", "no input breaks it"
 
 SECONDS = 60.0
 """What a question may take."""
-
-ROUGH = 5
-"""Rounds for a bound that only says how hard a question is."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class Prover:
     Parameters
     ----------
     predictor
-        The model, a feed-forward ReLU network.
+        The model, a feed-forward ReLU network or an ensemble of trees.
     vocabulary
         What the questions are about.
     groups
@@ -147,9 +143,7 @@ class Prover:
         grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in groups)
         predictor.check(read)
         self.space = Space.of(read, encoding, grouped, self.values)
-        net = relu_net(predictor)
-        self.accepting = Bounds(net, self.space)
-        self.rejecting = Bounds(net.negated(), self.space)
+        self.accepting, self.rejecting = sides(predictor, self.space)
 
     def rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
         """Whether the model rejects every input that violates a rule."""
@@ -168,7 +162,7 @@ class Prover:
         return self._decided(item, region, bounds, started, started + limit)
 
     def linear(self, rule: Rule) -> float:
-        """What one linear bound says of the inputs that violate a rule: how far it is from easy."""
+        """What a bound without search says of the inputs that violate a rule: how far it is from easy."""
         item = violation(rule)
         item = interpretation(self.vocabulary, item.true, item.false)
         region, bounds = self.region(item), self.side(item)
@@ -176,11 +170,10 @@ class Prover:
             return -np.inf
         if bounds is None:
             return np.inf
-        inner = bounds.within(region)
-        return float(inner.bounded(inner.root(ROUGH), ROUGH)[0].upper[0])
+        return bounds.within(region).rough()
 
     def _decided(
-        self, item: Interpretation, region: Bools, bounds: Bounds | None, started: float, deadline: float
+        self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
     ) -> Verdict:
         states = random_states(self.space, region, STARTS, np.random.default_rng(0))
         if bounds is None:  # a label that is free is never contradicted
@@ -237,7 +230,7 @@ class Prover:
         region = self.space.region(true, false)
         return region if region.any(axis=1).all() else None
 
-    def side(self, item: Interpretation) -> Bounds | None:
+    def side(self, item: Interpretation) -> Side | None:
         """The network that is positive where the model accepts."""
         if self.classifier is None or self.classifier.label in item.true:
             return self.accepting

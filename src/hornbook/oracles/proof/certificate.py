@@ -24,8 +24,8 @@ from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.proof.cascade import Prover, Verdict
-from hornbook.oracles.proof.layers import ReluNet
 from hornbook.oracles.proof.primes import Prime
+from hornbook.oracles.proof.sides import Side
 from hornbook.parallel import mapped
 
 PROOFS = "proofs.json"
@@ -88,7 +88,7 @@ class Certificates:
         fresh.replace(self.path)
 
     def _about(self) -> dict[str, Any]:
-        return {"network": checksum(self.prover.accepting.net), "asked": _asked(self.prover)}
+        return {"network": checksum(self.prover.accepting), "asked": _asked(self.prover)}
 
 
 def proofs(
@@ -128,10 +128,10 @@ def _verdict(prover: Prover, deadline: float, rule: Rule) -> Verdict:
     return prover.rule(rule, left)
 
 
-def checksum(net: ReluNet) -> str:
-    """A fingerprint of a network: its shape, weights, biases and threshold."""
+def checksum(side: Side) -> str:
+    """A fingerprint of a model: the numbers that it computes with, and its threshold."""
     digest = hashlib.sha256()
-    for part in (*net.weights, *net.biases):
+    for part in side.numbers:
         digest.update(repr(part.shape).encode())
         digest.update(part.astype("<f8").tobytes())
     return digest.hexdigest()

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 from hornbook.oracles.proof import milp
-from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.branch import branch
+from hornbook.oracles.proof.forest import Forest
 from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.region import States
 from hornbook.oracles.proof.rounding import Rounding
+from hornbook.oracles.proof.sides import Side
 from hornbook.oracles.proof.witness import Admits
 
 BRANCHING, SOLVER = "branch and bound", "HiGHS"
@@ -22,7 +23,7 @@ SHARE = 0.9
 
 
 def search(
-    bounds: Bounds,
+    bounds: Side,
     seconds: float,
     solver: bool,
     *,
@@ -36,7 +37,7 @@ def search(
     Parameters
     ----------
     bounds
-        The network and its inputs.
+        The model and its inputs.
     seconds
         The time limit.
     solver
@@ -49,6 +50,8 @@ def search(
         The same for HiGHS: rules that some completion of an input that counts satisfies.
 
     """
+    if isinstance(bounds, Forest):
+        return bounds.search(seconds, keep, admits), BRANCHING
     deadline = time.perf_counter() + seconds
     root = bounds.root()
     found = branch(bounds, root, seconds * (SHARE if solver else 1), keep, admits)

@@ -52,7 +52,7 @@ def restored(content: Mapping[str, Any], model: Any, name: str) -> Prover:
 
 def verified(prover: Prover, content: Mapping[str, Any]) -> Iterator[Checked]:
     """Check every certificate, that of a repaired rule after that of the refuted one."""
-    if content["network"] != checksum(prover.accepting.net):
+    if content["network"] != checksum(prover.accepting):
         raise HornbookError("the proofs are about another network: the checksums of the weights differ")
     for entry in content["proofs"]:
         try:

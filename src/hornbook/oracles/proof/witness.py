@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from hornbook.logic.bits import Bools
-from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.layers import Vector
 from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
 
@@ -22,22 +21,34 @@ Admits: TypeAlias = Callable[[States], Bools]
 """Which inputs count at all."""
 
 
+class Outputs(Protocol):
+    """What local search asks of a model."""
+
+    @property
+    def space(self) -> Space:
+        """Its inputs."""
+
+    def outputs(self, states: States) -> Vector:
+        """The output for each input."""
+
+    def after(self, here: States, moves: States) -> Numbers:
+        """The outputs at each input after each move, a base variable and its new state."""
+
+
 def climb(
-    bounds: Bounds, region: Bools, states: States, target: float = 0.0, admits: Admits | None = None
+    bounds: Outputs, region: Bools, states: States, target: float = 0.0, admits: Admits | None = None
 ) -> tuple[States, Vector]:
     """Make the best single change at each input again and again, until none helps or one is above `target`.
 
-    The changes at all inputs are tried together, and the first layer's sums are updated, not
-    computed anew. Returns the inputs reached and their outputs.
+    The changes at all inputs are tried together. Returns the inputs reached and their outputs.
     """
     states = states.copy()
-    outputs = bounds.net.from_first(bounds.sums(states))
+    outputs = bounds.outputs(states)
     moves = np.argwhere(region & (region.sum(axis=1, keepdims=True) > 1))
     climbing = np.arange(len(states))
     while len(moves) and len(climbing) and outputs.max() <= target:
         here = states[climbing]
-        sums = _after(bounds, here, moves)
-        found = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
+        found = bounds.after(here, moves)
         found[_blocked(bounds.space, here, moves)] = -np.inf
         if admits is not None:
             candidates = np.concatenate([moved(bounds.space, here, *move) for move in moves.tolist()])
@@ -49,7 +60,7 @@ def climb(
         outputs[climbing] = value[better]
         for item, move in zip(climbing.tolist(), moves[best].tolist(), strict=True):
             states[item] = moved(bounds.space, states[item][None], *move)[0]
-    return states, outputs
+    return states, bounds.outputs(states)
 
 
 def random_states(space: Space, region: Bools, size: int, rng: np.random.Generator) -> States:
@@ -73,20 +84,6 @@ def moved(space: Space, states: States, variable: int, state: int) -> States:
                 states[:, members] = FALSE
     states[:, variable] = state
     return states
-
-
-def _after(bounds: Bounds, here: States, moves: States) -> Numbers:
-    """The first layer's sums at each input after each move."""
-    effects, (variables, target) = bounds.effects, moves.T
-    sums: Numbers = bounds.sums(here)[:, None] + effects[variables, target]
-    sums -= effects[variables, here[:, variables]]
-    for members in bounds.space.groups:
-        gone = effects[members, FALSE] - effects[members, here[:, members]]
-        total = gone.sum(axis=1)
-        for place, variable in enumerate(members.tolist()):
-            raised = np.flatnonzero((variables == variable) & (target == TRUE))
-            sums[:, raised] += (total - gone[:, place])[:, None]
-    return sums
 
 
 def _blocked(space: Space, here: States, moves: States) -> Bools:

@@ -1,0 +1,119 @@
+"""Proofs about ensembles of trees against brute force over all inputs."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from test_proof import accepted, states_of, vocabulary_of
+
+from hornbook import Vocabulary
+from hornbook.logic.errors import HornbookError
+from hornbook.logic.rule import BOTTOM, Rule
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.proof import Certificates, Prover, proofs, repaired, shrunk, verified
+from hornbook.oracles.proof.certificate import read
+from hornbook.oracles.proof.sides import sides
+from hornbook.queries import interpretation
+
+MODELS = {
+    "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
+    "forest": lambda seed: RandomForestClassifier(6, random_state=seed),
+    "shallow forest": lambda seed: RandomForestClassifier(9, max_depth=3, random_state=seed),
+    "extra trees": lambda seed: ExtraTreesClassifier(5, random_state=seed),
+    "boosting": lambda seed: GradientBoostingClassifier(n_estimators=8, random_state=seed),
+    "boosting from zero": lambda seed: GradientBoostingClassifier(
+        n_estimators=5, init="zero", random_state=seed
+    ),
+}
+
+
+def fitted(kind, seed, size, encoding="half"):
+    """A model of random examples that follow two rules, more or less."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.integers(0, 3, (120, size)) / 2 if encoding == "half" else rng.integers(0, 2, (120, size))
+    inputs = np.concatenate([inputs, 1 - inputs], axis=1)
+    labels = (inputs[:, 0] + inputs[:, 1] > inputs[:, 2] + 0.3) ^ (rng.random(120) < 0.15)
+    return MODELS[kind](seed).fit(inputs, labels)
+
+
+@pytest.mark.parametrize("encoding", ["half", "complete"])
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
+    rng = np.random.default_rng(0)
+    seen = {"proved": 0, "refuted": 0}
+    for seed in range(4):
+        model = fitted(kind, seed, 5, encoding)
+        positive, threshold = (seed % 2 == 0), (0.5, 0.35)[seed // 2]
+        predictor = as_predictor(model, encoding=encoding, positive=positive, threshold=threshold)
+        prover = Prover(predictor, vocabulary_of(5, dual=True), groups=groups)
+        for _ in range(8):
+            body = rng.choice(10, int(rng.integers(0, 4)), replace=False).tolist()
+            head = int(rng.integers(10)) if rng.random() < 0.7 else BOTTOM
+            verdict = prover.rule(Rule(body, head))
+            found = accepted(
+                prover, interpretation(prover.vocabulary, body, () if head is BOTTOM else {head})
+            )
+            assert verdict.status == ("refuted" if found else "proved")
+            assert verdict.witness in [*found, None]
+            seen[verdict.status] += 1
+    assert min(seen.values()) > 3, seen
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_leaves_compute_what_the_model_computes(kind):
+    model = fitted(kind, 1, 5)
+    predictor = as_predictor(model, encoding="half")
+    prover = Prover(predictor, vocabulary_of(5, dual=True))
+    rng = np.random.default_rng(0)
+    for side, sign in zip(sides(predictor, prover.space), (1, -1), strict=True):
+        states = states_of(prover.space, prover.space.whole())
+        outputs = side.outputs(states)
+        scores = predictor(prover.space.batch(states)).astype(float)
+        if "boosting" in kind:
+            scores = np.log(scores / (1 - scores)) + 0.5
+        assert np.abs(sign * outputs - (scores - 0.5)).max() < 1e-4
+        assert ((outputs > 0) == (predictor.decide(prover.space.batch(states)) == (sign > 0))).all()
+        for _ in range(20):
+            region = prover.space.whole() & (rng.random((5, 3)) < 0.7)
+            if region.any(axis=1).all():
+                inside = region[np.arange(5), states].all(axis=1)
+                upper = side.bounded(region[None])[0][0] + side.leaves.tolerance
+                assert upper >= outputs[inside].max()
+                assert side.within(region).rough() == pytest.approx(upper - side.leaves.tolerance)
+
+
+def test_rules_of_a_forest_are_shrunk_repaired_and_certified(tmp_path):
+    predictor = as_predictor(fitted("forest", 3, 6), encoding="half")
+    prover, path = Prover(predictor, vocabulary_of(6, dual=True)), tmp_path / "proofs.json"
+    rules = [Rule({v}, BOTTOM) for v in range(12)]
+    verdicts = list(proofs(Certificates(prover, path), rules))
+    refuted = [rule for rule, verdict in verdicts if verdict.status == "refuted"]
+    for rule in refuted[:3]:
+        prime = repaired(prover, rule)
+        assert prime.is_prime and shrunk(prover, prime.rule).rule == prime.rule
+        assert not accepted(prover, interpretation(prover.vocabulary, prime.rule.body))
+    assert all(each.holds for each in verified(prover, read(path)))
+    other = Prover(as_predictor(fitted("forest", 4, 6), encoding="half"), vocabulary_of(6, dual=True))
+    with pytest.raises(HornbookError, match="another"):
+        list(verified(other, read(path)))
+
+
+def test_a_classifier_of_trees_is_proved_about_its_label():
+    vocabulary = Vocabulary.with_duals(["a", "b", "c", "ill"])
+    features = [name for name in vocabulary if "ill" not in name]
+    predictor = as_predictor(fitted("boosting", 0, 3), encoding="half")
+    prover = Prover(predictor, vocabulary, label="ill", features=features)
+    assert prover.rule(Rule.of(vocabulary, ["a", "b", "not_c"], "ill")).status == "proved"
+    assert prover.rule(Rule.of(vocabulary, ["c"], "ill")).status == "refuted"
+
+
+def test_trees_that_cannot_be_read_are_refused():
+    several = RandomForestClassifier(3).fit(np.eye(6), [0, 0, 1, 1, 2, 2])
+    with pytest.raises(HornbookError, match="two classes"):
+        Prover(as_predictor(several, encoding="half", positive=1), vocabulary_of(3, dual=True))
+    own = GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier()).fit(
+        np.eye(6), [0, 0, 0, 1, 1, 1]
+    )
+    with pytest.raises(HornbookError, match="of its own"):
+        Prover(as_predictor(own, encoding="half"), vocabulary_of(3, dual=True))
