@@ -29,7 +29,7 @@ from hornbook.distributions import Random
 from hornbook.logic.generate import random_theory
 from hornbook.oracles import sampling
 from hornbook.oracles.sampling import Sampling
-from hornbook.parallel import RETRIES, mapped
+from hornbook.parallel import RETRIES, mapped, workers
 
 CHUNKS = 12
 
@@ -123,6 +123,8 @@ def obeys_the_laws(
 
     with pytest.raises(HornbookError, match="chunk 3 makes no sense"):
         list(mapped(fail, range(CHUNKS), n_jobs=n_jobs))
+
+    assert list(mapped(lambda item: workers(2), range(4), n_jobs=n_jobs)) == 4 * [1]
 
     with joblib.parallel_config("sequential"):
         alone = query(n_jobs=1)
