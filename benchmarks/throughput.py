@@ -1,18 +1,19 @@
 """Interpretations per second: drawn, judged by the paper's network, closed under rules, and all of it.
 
-    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save one.json
-    OMP_NUM_THREADS=2 python benchmarks/throughput.py --save two.json
-    python benchmarks/throughput.py --device cuda --growth --query 10_000_000_000 --save cuda.json
+    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save benchmarks/measured/growth-cpu.json
+    OMP_NUM_THREADS=2 python benchmarks/throughput.py
+    python benchmarks/throughput.py --device cuda --growth --query 10_000_000_000 --save growth-h200.json
     python benchmarks/throughput.py --device cuda --from mixture --own
-    python benchmarks/throughput.py --plot docs/growth.svg one.json cuda.json
+    python benchmarks/throughput.py --plot docs/growth.svg benchmarks/measured/growth-*.json
 
 204 paired variables, a third of the values unknown, the network 204-32-16-8-16-32-1 in float32, 100
 rules with bodies of 18. The network accepts everything and no rule can fire, so that an equivalence
 query draws, asks and judges every sample. `--from mixture` draws as the paper's examples are: half
 violations of 165 rules with bodies of about 90, the rest random but for rows and near misses, a 40th
 each. `--own` asks a plain `torch.nn.Sequential` through its adapter, here and on the device, with the
-same seeds. `--growth` changes one of variables, rules and samples at a time. It needs NumPy and
-PyTorch alone, so it runs where nothing is installed: PYTHONPATH=src.
+same seeds. `--growth` changes one of variables, rules and samples at a time; on the CPU it counts the
+time that processors worked, which other programs do not lengthen. It needs NumPy and PyTorch alone, so
+it runs where nothing is installed: PYTHONPATH=src.
 """
 
 import argparse
@@ -86,13 +87,13 @@ class Case:
         if not isinstance(found, Estimated) or found.disagreement.size != size:
             raise SystemExit(f"the query ended early: {found}")
 
-    def seconds(self, job: Callable[[], object]) -> float:
+    def seconds(self, job: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
         """Of one run, with what it started on a device."""
-        start = time.perf_counter()
+        start = clock()
         job()
         if self.device == "cuda":
             torch.cuda.synchronize()
-        return time.perf_counter() - start
+        return clock() - start
 
     def rates(self, samples: int) -> dict[str, float]:
         """Interpretations per second of each step and of a query, medians of several runs."""
@@ -155,10 +156,11 @@ def own(case: Case) -> None:
 def growth(device: str | None) -> dict[str, dict[int, float]]:
     """Microseconds an interpretation costs in a query, as one thing grows."""
     samples = 2**20 if device is None else 2**26
+    clock = time.process_time if device is None else time.perf_counter
 
     def cost(case: Case, size: int = samples) -> float:
         case.query(min(size, samples))
-        return 1e6 * min(case.seconds(lambda: case.query(size)) for _ in range(2)) / size
+        return 1e6 * min(case.seconds(lambda: case.query(size), clock) for _ in range(2)) / size
 
     return {
         "variables": {
@@ -184,7 +186,7 @@ def plot(files: list[Path], path: Path) -> None:
             panel.set_xlabel(name)
             panel.grid(alpha=0.3)
     panels[0].set_ylabel("µs an interpretation")
-    panels[0].legend()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(files))
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--nets", type=int, default=240)
     parser.add_argument("--only", nargs="+", default=["one", "cores", "dask", "ray"])
     arguments = parser.parse_args()
-    who = {"one": "1 process", "cores": f"{WORKERS} processes (loky)"}
+    who = {"one": "1 process", "cores": f"{WORKERS} processes"}
     who |= {name: f"{name.title()}, {WORKERS} workers" for name in ("dask", "ray")}
     jobs = {
         "sampling query": (sampling_query(arguments.samples), arguments.samples, "interpretations"),

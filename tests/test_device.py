@@ -249,16 +249,13 @@ def test_what_only_a_device_sees_is_no_counterexample():
 
 
 def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(monkeypatch):
-    def together(pairs, memory):
-        monkeypatch.setattr(arrays, "free_memory", lambda device: memory)
+    for pairs, gigabytes in ((102, 139), (102, 4), (102, 1), (10_000, 139), (10_000, 4), (10_000, 0)):
+        monkeypatch.setattr(arrays, "free_memory", lambda device, free=gigabytes << 30: free)
         vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
-        return Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._together(DEVICE)
-
-    gpu = 139 << 30
-    assert together(102, gpu) == module.TOGETHER
-    assert 1 <= together(50_000, gpu) < 10
-    assert together(102, gpu // 16) * 16 < 2 * module.TOGETHER
-    assert together(50_000, 1) == 1
+        count = Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._together(DEVICE)
+        needed = module.COPIES * (2 * 2 * pairs * CHUNK // 8)
+        assert count == 1 or count * needed <= gigabytes << 30
+        assert count == module.TOGETHER or (count + 1) * needed > gigabytes << 30
 
 
 def test_what_cannot_be_on_a_device_says_so():

@@ -161,11 +161,11 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
         {},
         {"failed", "given_up"},
     ),
-    "mistaken": (Mistaken(THEORY.satisfied_by, 0, 0.03), {"min_precision": 0.9}, {}, {"failed", "given_up"}),
-    "network": (NETWORK, {}, {}, {"failed", "given_up"}),
+    "mistaken": (Mistaken(THEORY.satisfied_by, 0, 0.03), {"min_precision": 0.9}, {}, {"refined", "given_up"}),
+    "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
     "refuting": (
         NETWORK,
-        SCARCE | {"shares": {}, "seed": 1},
+        SCARCE | {"shares": {}, "seed": 5},
         {"margin": NETWORK.margin},
         {"rules", "sampling", "removed", "witness"},
     ),
@@ -422,14 +422,14 @@ def test_a_known_difference_is_no_equivalence():
     assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
 
 
-@pytest.mark.parametrize("at", [1, 1000, 4000])
+@pytest.mark.parametrize("at", [1, 700, 1000])
 def test_a_failing_model(at):
     settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
     found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
     learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
     assert len(found.rules) == len(learned)
-    if at == 4000:
+    if at == 1000:
         assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
 
 

@@ -27,7 +27,10 @@ BUDGETS = (2, 4, 8, 16, 32, 64, 100)
 
 @dataclass(frozen=True)
 class Measured:
-    """One explanation of one model: what there is to read, how faithful it is and what it cost."""
+    """One explanation of one model: what there is to read, how faithful it is and what it cost.
+
+    `fidelity` is on samples of rows held out, `learned` on fresh ones like those learned from.
+    """
 
     table: str
     model: str
@@ -37,6 +40,7 @@ class Measured:
     size: int
     literals: int
     fidelity: float
+    learned: float
     balanced: float
     undetermined: float
     cpu_seconds: float
@@ -50,6 +54,8 @@ def measured(task: Task, model: str, build: Build, seed: int, peers: list[str]) 
     ask = classifier_labels(predictor, task.rows, task.label, inputs=task.inputs, groups=task.groups)
     fresh, sample = task.judged.draw(FRESH, rng), task.learned.draw(LABELS, rng)
     expected, known = ask(fresh), ask(sample)
+    again = task.learned.draw(FRESH, rng)
+    asked = ask(again)
     found, seconds = timed(lambda: explained(task, predictor, replace(READING, seed=seed)))
 
     def ours(who: str, size: int, budget: int) -> Measured:
@@ -57,13 +63,13 @@ def measured(task: Task, model: str, build: Build, seed: int, peers: list[str]) 
         answered, derived = said.measured(fresh, expected)
         return Measured(
             *(task.name, model, seed, who, said.form, size, said.literals),
-            *(answered.plain.estimate, answered.balanced, derived.undetermined.estimate),
-            *(seconds, found.queries),
+            *(answered.plain.estimate, said.measured(again, asked)[0].plain.estimate),
+            *(answered.balanced, derived.undetermined.estimate, seconds, found.queries),
         )
 
     results = [ours("hornbook", budget, budget) for budget in BUDGETS]
     width = len(task.inputs)
-    values, judged = (batch.to_array(unknown=0.5)[:, :width] for batch in (sample, fresh))
+    values, judged, like = (batch.to_array(unknown=0.5)[:, :width] for batch in (sample, fresh, again))
     for name, size in [(peer, size) for peer in peers for size in PEERS[peer].sizes]:
         fit, _, labels = PEERS[name]
         (predict, literals), cost = timed(partial(fit, values[:labels], known[:labels].astype(int), size))
@@ -71,7 +77,8 @@ def measured(task: Task, model: str, build: Build, seed: int, peers: list[str]) 
         results += [
             Measured(
                 *(task.name, model, seed, name, "peer", size, literals),
-                *(answered.plain.estimate, answered.balanced, 0.0, cost, labels),
+                *(answered.plain.estimate, float((np.asarray(predict(like)) == asked).mean())),
+                *(answered.balanced, 0.0, cost, labels),
             ),
             ours(f"against {name}", size, literals),
         ]

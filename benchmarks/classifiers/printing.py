@@ -12,6 +12,8 @@ from classifiers.measuring import BUDGETS
 CLEARLY = 0.005
 """A peer counts as above our curve if it is more faithful by half a percentage point, on average."""
 
+LEARNED = ("its on samples like those learned from", "ours")
+
 
 def overview(frame: pd.DataFrame) -> Printed:
     """Ours, and in brackets the best of all peers with no more literals, at every budget."""
@@ -72,11 +74,15 @@ def _budgets(part: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame, pd.Series 
 
 
 def above(frame: pd.DataFrame) -> Printed:
-    """Every peer that is above our curve: more faithful than ours with no more literals."""
+    """Every peer that is above our curve: more faithful than ours with no more literals.
+
+    Fidelity to samples like those learned from says whether the peer is better at what it was
+    asked to learn, or what it learned holds better of other rows.
+    """
     printed = Printed(
         title=f"peers above our curve by {CLEARLY:.1%} or more (mean over seeds, ours with no more literals)"
     )
-    for column in ("table", "model", "peer", "literals", "its fidelity", "ours", "above by"):
+    for column in ("table", "model", "peer", "literals", "its fidelity", "ours", "above by", *LEARNED):
         printed.add_column(column)
     for name, peer, ours in _pairs(frame):
         ahead = peer.fidelity.mean() - ours.fidelity.mean()
@@ -87,6 +93,8 @@ def above(frame: pd.DataFrame) -> Printed:
                 f"{peer.fidelity.mean():.1%}",
                 f"{ours.fidelity.mean():.1%}",
                 f"{ahead:.1%}",
+                f"{peer.learned.mean():.1%}",
+                f"{ours.learned.mean():.1%}",
             )
     return printed
 

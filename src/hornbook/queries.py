@@ -180,8 +180,9 @@ class Change:
 
     A refined rule is a pair: what it was, and what it became. A rule that was refuted, and not
     only given up for better ones, comes with a witness, an item that the teacher accepts and the
-    rule rejects. `failed` are the terms that were found on the way and failed their trial, as
-    questions: what was learned from a trial can be learned again from its term.
+    rule rejects. `failed` are the terms that were found on the way and failed their trials, as
+    questions, those together that were tried together: what was learned from a trial can be
+    learned again from its terms.
     """
 
     added: tuple[Rule, ...] = ()
@@ -189,7 +190,7 @@ class Change:
     refined: tuple[tuple[Rule, Rule], ...] = ()
     witness: Interpretation | None = None
     given_up: Interpretation | None = None
-    failed: tuple[Interpretation, ...] = ()
+    failed: tuple[tuple[Interpretation, ...], ...] = ()
 
     @property
     def is_idle(self) -> bool:

@@ -128,7 +128,9 @@ def step_object(step: Step) -> Entry:
         if item is not None:
             parts[name] = _item_object(vocabulary, item)
     if change.failed:
-        parts["failed"] = [_item_object(vocabulary, term) for term in change.failed]
+        parts["failed"] = [
+            [_item_object(vocabulary, term) for term in together] for together in change.failed
+        ]
     return {"counterexample": found, "change": parts}
 
 
@@ -145,7 +147,9 @@ def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
     witness, given_up = (
         _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
     )
-    failed = tuple(_read_item(vocabulary, term) for term in parts.get("failed", ()))
+    failed = tuple(
+        tuple(_read_item(vocabulary, term) for term in together) for together in parts.get("failed", ())
+    )
     return Step(hypothesis, answer, Change(added, removed, refined, witness, given_up, failed))
 
 

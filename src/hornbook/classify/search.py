@@ -25,6 +25,9 @@ DERIVED = 0.05
 WRONG = -4.0
 """What a wrong answer is worth where there is no default, against 1 for a right one."""
 
+ALONE = 4
+"""How often all rules may be replaced in the end where nothing but rules is wanted."""
+
 LITERAL = 3e-5
 """What reading a literal costs, as a share of all samples."""
 
@@ -64,7 +67,8 @@ def _rule_sets(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading
         True: nothing.vocabulary.index(nothing.label),
         False: nothing.vocabulary.index(f"not_{nothing.label}"),
     }
-    for found in covers(batch, labels, worth, reading.max_rules, reading.max_literals):
+    sweeps = ALONE if reading.form == "rules" else 1
+    for found in covers(batch, labels, worth, reading.max_rules, reading.max_literals, sweeps):
         candidate = replace(nothing, rules=tuple(Rule(body, heads[head]) for body, head in found))
         if reading.default:
             left_open = np.isnan(candidate.derive(batch))

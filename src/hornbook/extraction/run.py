@@ -47,7 +47,7 @@ PATIENCE = 30
 COMPLETIONS = 16
 """Completions of each interpretation whose answers are held against the answer about it."""
 
-FRESH = 4
+FRESH = 8
 """Samples that rules are chosen by in the end, for each that they are weighed by on the way."""
 
 INTERRUPTED = "interrupted"

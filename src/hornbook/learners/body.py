@@ -20,14 +20,17 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.pool import Pool, Side, count
-from hornbook.learners.together import Asking
+from hornbook.learners.pool import Pool, Side, all_but_one, count
+from hornbook.learners.together import Asking, Margins
 from hornbook.logic.bits import Bools, Words
 
 Term: TypeAlias = NDArray[np.intp]
 Count = TypeVar("Count", int, NDArray[np.int64])
 COST_OF_A_LITERAL = 0.02
 """What a literal costs a reader, in units of the logarithm of coverage."""
+
+AT_ONCE = 5
+"""A growing term gets one more literal at once for each so many that it has."""
 
 
 @dataclass
@@ -46,9 +49,10 @@ class View:
         """For each literal of the seed, how many items would be left."""
         return count(self.rows & self.meeting)
 
-    def narrowed(self, position: int) -> View:
-        """The items that have one more literal."""
-        return View(self.rows, self.meeting & self.rows[position])._compressed()
+    def narrowed(self, positions: NDArray[np.intp]) -> View:
+        """The items that have some more literals."""
+        meeting = np.bitwise_and.reduce(self.rows[positions], axis=0) & self.meeting
+        return View(self.rows, meeting)._compressed()
 
     def _compressed(self) -> View:
         """The same without the words in which no item is left, once they are half."""
@@ -60,13 +64,12 @@ class View:
 
 @dataclass(frozen=True)
 class Growth:
-    """A term on its way: what it covers, which literals of the seed are free, how the teacher answers."""
+    """A term on its way: what it covers, and which literals of the seed are free."""
 
     term: Term
     free: NDArray[np.intp]
     gained: View
     wronged: View
-    margin: float
 
     @property
     def gain(self) -> int:
@@ -86,15 +89,14 @@ class Growth:
         """What the harm would be with each free literal."""
         return self.wronged.counts()[self.free]
 
-    def plus(self, best: int, literal: int, margin: float) -> Growth:
-        """One more literal, the free one at position `best`."""
-        at = int(self.free[best])
+    def plus(self, best: NDArray[np.intp], seed: Term) -> Growth:
+        """With more literals of the seed, the free ones at the positions `best`."""
+        taken = self.free[best]
         return Growth(
-            np.append(self.term, literal),
+            np.append(self.term, seed[taken]),
             np.delete(self.free, best),
-            self.gained.narrowed(at),
-            self.wronged.narrowed(at),
-            margin,
+            self.gained.narrowed(taken),
+            self.wronged.narrowed(taken),
         )
 
 
@@ -112,23 +114,25 @@ class Search:
 
     def grow(self, seed: Term, fixed: Term) -> Asking[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
-        margin, whole = yield np.concatenate([self._rows(fixed), self._rows(seed)])
-        if whole >= 0:
-            return None
         now = Growth(
             fixed,
             np.flatnonzero(~np.isin(seed, fixed)),
             View.of(self.pool.rejected, seed, fixed),
             View.of(self.pool.accepted, seed, fixed),
-            float(margin),
         )
-        scale = 0.1 * abs(now.margin) + 1e-9
-        while not self._valid(now):
+        margin, whole = yield np.concatenate([self._rows(fixed), self._rows(seed)])
+        if whole >= 0:
+            return None
+        scale = 0.1 * abs(margin) + 1e-9
+        while not self._valid(now, margin):
             if not len(now.free):
                 return None
             margins = yield self._rows(now.term, seed[now.free], True)
-            best = int(np.argmax(self._progress(now, margins, scale)))
-            now = now.plus(best, seed[now.free[best]], float(margins[best]))
+            progress = self._progress(now, margin, margins, scale)
+            # the longer a term, the less hangs on one literal: several are taken at once
+            chosen = np.argsort(-progress, kind="stable")[: 1 + len(now.term) // AT_ONCE]
+            now = now.plus(chosen, seed)
+            (margin,) = margins[chosen] if len(chosen) == 1 else (yield self._rows(now.term))
         while now.harm and len(now.free):
             worths = worth(now.gains(), now.harms())
             best = int(np.argmax(worths))
@@ -138,7 +142,7 @@ class Search:
             (margin,) = yield self._rows(further)
             if margin >= 0:
                 break
-            now = now.plus(best, further[-1], float(margin))
+            now = now.plus(np.array([best]), seed)
         return now.term
 
     def shrink(self, term: Term, fixed: Term) -> Asking[Term]:
@@ -171,23 +175,25 @@ class Search:
             term = better
         return term
 
+    def weighed(self, term: Term, fixed: Term) -> Term:
+        """What `refine` would make of a term by the pool alone, without asking."""
+        while options := self._options(term, fixed):
+            better = next(filter(self._is_precise_throughout, options), None)
+            if better is None:
+                return term
+            term = better
+        return term
+
     def _options(self, term: Term, fixed: Term) -> list[Term]:
         """The terms worth more that one literal less, more or other makes, the best first."""
-        sides, width = (self.pool.rejected, self.pool.accepted), len(self.pool.vocabulary)
-        without = [all_but_one(side.rows[term], side.open) for side in sides]
-        met = [side.meeting(term) & side.open for side in sides]
-        now = worth(*(int(count(words)) for words in met))
-        more = worth(*(counts_with(side.rows[:width], words) for side, words in zip(sides, met, strict=True)))
+        table = worth(self.pool.rejected.neighbours(term), self.pool.accepted.neighbours(term))
+        *without, (*_, now) = table.tolist()
+        more = table[-1, :-1]
         options = [(float(more.max()), np.append(term, np.argmax(more)))]
         for at in np.flatnonzero(~np.isin(term, fixed)).tolist():
             rest = np.delete(term, at)
-            less = worth(*(int(count(words[at])) for words in without))
-            options.append((less + 0.5, rest))  # of two that are worth the same, the shorter
-            # what meets the rest meets the term, or lacks just this literal
-            lacking = [words[at] & ~side.rows[term[at]] for side, words in zip(sides, without, strict=True)]
-            other = more + worth(
-                *(counts_with(side.rows[:width], words) for side, words in zip(sides, lacking, strict=True))
-            )
+            options.append((now + without[at][-1] + 0.5, rest))  # of two that are worth the same, the shorter
+            other = more + table[at, :-1]
             options.append((float(other.max()), np.append(rest, np.argmax(other))))
         least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
         better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
@@ -197,17 +203,17 @@ class Search:
         gain, harm = (int(count(side.meeting(term))) for side in (self.pool.rejected, self.pool.accepted))
         return bool(self.is_precise(gain, harm))
 
-    def _valid(self, now: Growth) -> bool:
-        return now.margin < 0 and bool(self.is_precise(now.gain, now.harm))
+    def _valid(self, now: Growth, margin: float) -> bool:
+        return margin < 0 and bool(self.is_precise(now.gain, now.harm))
 
-    def _progress(self, now: Growth, margins: NDArray[np.floating], scale: float) -> NDArray[np.floating]:
+    def _progress(self, now: Growth, margin: float, margins: Margins, scale: float) -> NDArray[np.floating]:
         """How far each free literal goes towards a valid term, for the coverage that it loses."""
         gain, harm = now.gain, now.harm
         progress = np.full(len(now.free), 1e-3)
         if not self.is_precise(gain, harm):
             progress += np.log((harm + 1) / (now.harms() + 1)) / np.log(harm + 2)
-        if now.margin >= 0:
-            progress += np.clip((now.margin - margins) / (now.margin + scale), 0, 1)
+        if margin >= 0:
+            progress += np.clip((margin - margins) / (margin + scale), 0, 1)
         lost = np.log(max(gain, 1) / np.maximum(now.gains(), 0.5))
         return progress / (lost + COST_OF_A_LITERAL)
 
@@ -229,23 +235,3 @@ class Search:
 def worth(gain: Count, harm: Count) -> Count:
     """What covering so many rejected and accepted items is worth."""
     return gain - harm
-
-
-def all_but_one(rows: Words, start: Words) -> Words:
-    """For each row, the AND of `start` and all the other rows."""
-    without = np.empty_like(rows)
-    above = start
-    for at in range(len(rows)):
-        without[at] = above
-        above = above & rows[at]
-    below = np.full_like(start, 2**64 - 1)
-    for at in reversed(range(len(rows))):
-        without[at] &= below
-        below = below & rows[at]
-    return without
-
-
-def counts_with(rows: Words, met: Words) -> NDArray[np.int64]:
-    """How many of the items met have each of the literals."""
-    alive = np.flatnonzero(met)
-    return count(rows[:, alive] & met[alive])

@@ -31,6 +31,10 @@ class Cover:
         terms = list(terms)
         return cls(_met(pool.rejected, terms), _met(pool.accepted, terms))
 
+    def of_some(self, positions: Sequence[int]) -> Cover:
+        """The cover of some of the terms."""
+        return Cover(self.rejected[positions], self.accepted[positions])
+
     def alone(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet one term and no other."""
         return self.rejected[at] & _once(self.rejected), self.accepted[at] & _once(self.accepted)
@@ -53,23 +57,26 @@ class Cover:
     def best(self, chosen: Sequence[int], most: int) -> list[int]:
         """The positions of terms that are worth most together, as far as exchanges of those chosen lead.
 
-        The term that adds most comes in, then the one goes whose removal costs least.
+        A term that does more harm than good goes. The one that adds most comes in, and then, if
+        they are too many, the one goes whose removal costs least.
         """
         chosen = list(chosen)
         relevant = Cover(_met_by_some(self.rejected), _met_by_some(self.accepted))
+        added = -1
         while True:
+            losses = relevant.of_some(chosen).contributions()
+            if len(chosen) > most or losses.min(initial=0) < 0:
+                least = len(chosen) - 1 if losses[-1] <= losses.min() else int(np.argmin(losses))
+                if chosen.pop(least) == added:
+                    return chosen
+                continue
             offers = worth(
                 *(count(words & ~_any(words[chosen])) for words in (relevant.rejected, relevant.accepted))
             )
-            added = int(np.argmax(offers))
-            if offers[added] <= 0:
+            if offers.max(initial=0) <= 0:
                 return chosen
+            added = int(np.argmax(offers))
             chosen.append(added)
-            if len(chosen) > most:
-                losses = Cover(relevant.rejected[chosen], relevant.accepted[chosen]).contributions()
-                least = most if losses[most] <= losses.min() else int(np.argmin(losses))
-                if chosen.pop(least) == added:
-                    return chosen
 
 
 def _met(side: Side, terms: list[NDArray[np.intp]]) -> Words:

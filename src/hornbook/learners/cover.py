@@ -2,8 +2,8 @@
 
 The worth of a rule set is counted over samples: what it derives rightly or wrongly, and what it
 leaves to the default. Rules are added one by one, each the term whose addition is worth most
-among those that a beam search finds. At some sizes on the way every rule is then given up in
-turn for a better one, if there is one beside the others.
+among those that a beam search finds. At some sizes on the way, and when there is nothing to add,
+every rule is then given up in turn for a better one, if there is one beside the others.
 
 References
 ----------
@@ -151,9 +151,20 @@ class Cover:
 
 
 def covers(
-    batch: Batch, labels: Bools, worth: Worth, max_rules: int, max_literals: int
+    batch: Batch, labels: Bools, worth: Worth, max_rules: int, max_literals: int, sweeps: int = 1
 ) -> Iterator[list[Found]]:
     """Rule sets for labelled rows, the smallest first; the last is within the reader's budget.
+
+    Parameters
+    ----------
+    batch, labels
+        Rows, and whether the model gives each the label.
+    worth
+        What answers are worth.
+    max_rules, max_literals
+        How much a reader is willing to read.
+    sweeps
+        How often every rule may be replaced when there is nothing to add.
 
     Examples
     --------
@@ -168,13 +179,16 @@ def covers(
 
     """
     cover = Cover(batch, labels, worth)
-    while len(cover.rules) < max_rules:
-        _, found = cover.best()
-        if found is None:
+    while True:
+        _, found = cover.best() if len(cover.rules) < max_rules else (0.0, None)
+        if found is not None:
+            cover.add(found)
+            if len(cover.rules) in SIZES:
+                cover.sweep()
+        elif sweeps and cover.sweep():
+            sweeps -= 1
+        else:
             break
-        cover.add(found)
-        if len(cover.rules) in (*SIZES, max_rules):
-            cover.sweep()
         if sum(len(body) for body, _ in cover.rules) > max_literals:
             break
         yield list(cover.rules)

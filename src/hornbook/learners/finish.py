@@ -14,7 +14,6 @@ import numpy as np
 
 from hornbook.learners.body import Search, Term
 from hornbook.learners.contribution import Cover
-from hornbook.learners.together import Ask, together
 from hornbook.learners.wording import Wording
 from hornbook.logic.rule import Rule
 
@@ -29,7 +28,6 @@ def finished(
     *,
     search: Search,
     wording: Wording,
-    ask: Ask,
     stands: Callable[[Term], bool],
 ) -> list[tuple[Rule, Rule]]:
     """The rules chosen in the end, each with the candidate that it was refined from.
@@ -44,8 +42,6 @@ def finished(
         Knows the labelled items, and what makes a term precise.
     wording
         Turns rules into terms and back.
-    ask
-        The teacher's margins for terms as questions.
     stands
         Whether a term stands its trial.
 
@@ -57,8 +53,8 @@ def finished(
     for _ in range(SWEEPS):
         before = list(rules)
         for at, rule in enumerate(before):
-            pool.rejected.open, pool.accepted.open = cover.beside(at)
-            (term,) = together([search.refine(terms[at], np.array(wording.zero(rule.head), np.intp))], ask)
+            pool.reopen(*cover.beside(at))
+            term = search.weighed(terms[at], np.array(wording.zero(rule.head), np.intp))
             after = wording.rule(term)
             if after not in rules and stands(term):
                 rules[at], terms[at] = after, term

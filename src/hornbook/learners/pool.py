@@ -27,6 +27,7 @@ class Side:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.batch = Batch.from_interpretations([], vocabulary)
         self.rows = np.zeros((2 * len(vocabulary), 0), np.uint64)
+        self.items = np.zeros((0, bits.words_for(len(vocabulary))), np.uint64)
         self.open = np.zeros(0, np.uint64)
 
     def add(self, batch: Batch, limit: int) -> None:
@@ -35,6 +36,7 @@ class Side:
         if len(self.batch) > limit:
             self.batch = self.batch[len(self.batch) - limit :]
         self.rows = np.concatenate([self.batch.true, self.batch.false])
+        self.items = np.concatenate([self.items, *map(_turned_over, batch.blocks())])[-limit:]
 
     def close(self, done: Bools) -> None:
         """Mark which items need no further attention."""
@@ -46,6 +48,28 @@ class Side:
         if not len(term):
             bits.clear_spare(met := np.full(self.rows.shape[1], ALWAYS), len(self.batch))
         return met
+
+    def neighbours(self, term: NDArray[np.intp]) -> NDArray[np.int64]:
+        """How many open items lack just one literal of a term, or none, and what these have.
+
+        The last row of the table counts the items that meet the term, row j those that lack just
+        its j-th literal: in the last column all of them, in column v those in which v is true.
+        """
+        met, one = self.open, np.zeros_like(self.open)
+        for literal in term:
+            row = self.rows[literal]
+            met, one = met & row, (one & row) | (met & ~row)
+        near = np.flatnonzero(met | one)
+        lacking = one[near] & ~self.rows[np.ix_(term, near)]
+        lacks, word, bit = _positions(np.concatenate([lacking, met[None, near]]))
+        octets = self.items[bits.WORD * near[word] + bit].view(np.uint8)
+        width = len(self.batch.vocabulary)
+        having = np.unpackbits(octets, axis=1, count=width, bitorder="little")
+        table = np.zeros((len(term) + 1, width + 1), np.int64)
+        ends = np.searchsorted(lacks, np.arange(len(table)), "right")
+        for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
+            row[:-1], row[-1] = having[start:end].sum(axis=0, dtype=np.int32), end - start
+        return table
 
 
 class Pool:
@@ -87,6 +111,13 @@ class Pool:
         for side in (self.rejected, self.accepted):
             side.open = side.open & ~side.meeting(term)
 
+    def reopen(self, rejected: Words, accepted: Words) -> None:
+        """Just these items are open."""
+        self._judged = None
+        for side, words in ((self.rejected, rejected), (self.accepted, accepted)):
+            bits.clear_spare(words, len(side.batch))
+            side.open = words
+
     @contextmanager
     def reopened(self, rejected: Words, accepted: Words) -> Iterator[None]:
         """For a while, some items are open that a hypothesis rejects."""
@@ -109,14 +140,6 @@ class Pool:
         lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
         nearest = np.argsort(lacking, kind="stable")[:size]
         return imposed(self.accepted.batch[nearest], term, self.groups)
-
-    def typical(self, term: NDArray[np.intp], size: int) -> Batch:
-        """The latest items of both labels in their proportion, made to meet a term."""
-        sides = (self.accepted.batch, self.rejected.batch)
-        total = sum(map(len, sides))
-        counts = (min(len(batch), -(-size * len(batch) // total)) for batch in sides)
-        latest = (batch[len(batch) - count :] for batch, count in zip(sides, counts, strict=True))
-        return imposed(Batch.concatenate(latest), term, self.groups)
 
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
         """An item that the teacher rejects and the hypothesis accepts."""
@@ -157,7 +180,33 @@ def imposed(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Batch:
     return Batch(vocabulary, true, false, len(batch))
 
 
+def all_but_one(rows: Words, start: Words) -> Words:
+    """For each row, the AND of `start` and all the other rows."""
+    without = np.empty_like(rows)
+    above = start
+    for at in range(len(rows)):
+        without[at] = above
+        above = above & rows[at]
+    below = np.full_like(start, ALWAYS)
+    for at in reversed(range(len(rows))):
+        without[at] &= below
+        below = below & rows[at]
+    return without
+
+
 def count(words: Words) -> NDArray[np.int64]:
     """The number of set bits along the last axis."""
     counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
     return counts
+
+
+def _turned_over(batch: Batch) -> Words:
+    """The true variables of each item, as one row of bits an item."""
+    return bits.transposed(batch.true, len(batch))
+
+
+def _positions(words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The row, the word and the place in it of every set bit, row by row."""
+    row, word = np.nonzero(words)
+    at, bit = np.nonzero(bits.unpack_rows(words[row, word][:, None], bits.WORD))
+    return row[at], word[at], bit

@@ -111,7 +111,7 @@ class Reviser:
         self.max_rules = max_rules
         self.seed = seed
         self.calls = 0
-        self.failed: list[Interpretation] = []
+        self.failed: list[tuple[Interpretation, ...]] = []
         self.search = Search(pool, min_precision)
         self.refuted: dict[Rule, Interpretation] = {}
 
@@ -144,8 +144,8 @@ class Reviser:
     def recall(self, answer: Counterexample, change: Change) -> None:
         """Take up what an earlier run made of a counterexample."""
         self.calls += 1
-        for question in change.failed:
-            self._stands_trial(literals(question, len(self.pool.vocabulary)))
+        for questions in change.failed:
+            self._stand_trial([literals(question, len(self.pool.vocabulary)) for question in questions])
         if answer.positive:
             self._remember_accepted(answer.interpretation)
         elif change.given_up is not None:
@@ -163,25 +163,20 @@ class Reviser:
             self.max_rules,
             search=replace(self.search, pool=pool),
             wording=self.wording,
-            ask=self._margins,
-            stands=self._stands_trial,
+            stands=lambda term: not len(self._exceptions(term)),
         )
 
     def _found(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
         """Rules with prime bodies that reject the seeds, and that stand their trial."""
         rules: list[Rule] = []
         for _ in range(TRIALS):
-            terms = together([self._search(seed) for seed in seeds], self._margins)
-            failing = []
-            for seed, term in zip(seeds, terms, strict=True):
-                if term is not None and self._stands_trial(term):
-                    rules.append(self.wording.rule(term))
-                elif term is not None:
-                    self.failed.append(said(term, len(self.pool.vocabulary)))
-                    failing.append(seed)
-            if not failing:
+            found = together([self._search(seed) for seed in seeds], self._margins)
+            pairs = [(seed, term) for seed, term in zip(seeds, found, strict=True) if term is not None]
+            stands = self._stand_trial([term for _, term in pairs])
+            rules += (self.wording.rule(term) for (_, term), good in zip(pairs, stands, strict=True) if good)
+            if all(stands):
                 break
-            seeds = failing
+            seeds = [seed for (seed, _), good in zip(pairs, stands, strict=True) if not good]
             self.pool.judge(h)
         return [rule for rule in dict.fromkeys(rules) if rule not in {*self.refuted, *h}]
 
@@ -213,14 +208,14 @@ class Reviser:
     def _superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
         """The rules that have to go: those that do more harm than good, and the least useful of too many."""
         rules = [*(rule for rule in h if rule not in self.background), *added]
-        removed: set[Rule] = set()
-        while rules:
-            worths = Cover.of(self.pool, map(self.wording.term, rules)).contributions()
+        cover, kept = Cover.of(self.pool, map(self.wording.term, rules)), list(range(len(rules)))
+        while kept:
+            worths = cover.of_some(kept).contributions()
             least = int(np.argmin(worths))
-            if worths[least] >= 0 and len(rules) <= self.max_rules:
+            if worths[least] >= 0 and len(kept) <= self.max_rules:
                 break
-            removed.add(rules.pop(least))
-        return frozenset(removed)
+            kept.pop(least)
+        return frozenset(rules) - {rules[at] for at in kept}
 
     def _refined(self, rules: list[Rule], added: Sequence[Rule]) -> tuple[tuple[Rule, Rule], ...]:
         """Some of the rules, whose turn it is, each with what it becomes given all the others."""
@@ -238,27 +233,28 @@ class Reviser:
             taken = {*rules, *added, *refined.values(), *self.refuted}
             if after in taken:
                 continue
-            if not self._stands_trial(term):
-                self.failed.append(said(term, len(self.pool.vocabulary)))
+            if not all(self._stand_trial([term])):
                 break  # the pool is another now
             refined[before] = after
             cover.replace(at, term, self.pool)
         return tuple(refined.items())
 
-    def _stands_trial(self, term: Term) -> bool:
-        """Whether the teacher rejects enough items made to meet a term; if not, they are remembered."""
-        tried = self._tried(term)
-        accepted = self.member(tried)
-        if self.search.is_precise(int((~accepted).sum()), int(accepted.sum())):
-            return True
-        self.pool.add(tried[accepted], accepted[accepted])
-        return False
+    def _stand_trial(self, terms: Sequence[Term]) -> list[bool]:
+        """Whether each of several terms stands its trial; what speaks against the others is remembered."""
+        exceptions = [self._exceptions(term) for term in terms]
+        failed = [at for at, found in enumerate(exceptions) if len(found)]
+        if failed:
+            against = Batch.concatenate(exceptions)
+            self.pool.add(against, np.ones(len(against), np.bool_))
+            self.failed.append(tuple(said(terms[at], len(self.pool.vocabulary)) for at in failed))
+        return [not len(found) for found in exceptions]
 
-    def _tried(self, term: Term) -> Batch:
-        """Items made to meet a term: typical ones, or where no exception is allowed the nearest to one."""
-        if self.search.min_precision == 1:
-            return self.pool.accepted_nearest(term, TRIAL_SIZE)
-        return self.pool.typical(term, TRIAL_SIZE)
+    def _exceptions(self, term: Term) -> Batch:
+        """Where none is allowed: accepted items, made to meet a term, that the teacher still accepts."""
+        if self.search.min_precision < 1:
+            return Batch.from_interpretations([], self.pool.vocabulary)
+        tried = self.pool.accepted_nearest(term, TRIAL_SIZE)
+        return tried[self.member(tried)]
 
     def _worth(self, rule: Rule) -> int:
         """What the rule is worth to the hypothesis, by the pool."""

@@ -31,6 +31,12 @@ LOWS = np.array([(2**WORD - 1) // (2**half + 1) for half in HALVES.tolist()], np
 TAKEN = 1 << 16
 """Bits that are taken at once, so that they stay in the cache."""
 
+TURNED = 256
+"""Words of each row that are turned over at once, for the same reason."""
+
+FEW = 8
+"""Fewer items than one in so many are taken one by one."""
+
 
 def words_for(size: int) -> int:
     """How many words hold `size` bits."""
@@ -108,6 +114,17 @@ def deposit(into: Words, words: Words, start: int) -> None:
 
 def take(words: Words, items: NDArray[np.intp]) -> Words:
     """The bits of every row at the positions `items`, in that order."""
+    if FEW * len(items) <= WORD * words.shape[1]:
+        return _taken_one_by_one(words, items)
+    # a turned item is a few whole words, which are moved as they are
+    parts = (words[:, at : at + TURNED] for at in range(0, words.shape[1], TURNED))
+    rows = np.concatenate([transposed(part, WORD * part.shape[1]) for part in parts])[items]
+    size = WORD * TURNED
+    taken = (transposed(rows[at : at + size], len(words)) for at in range(0, len(items), size))
+    return np.concatenate([words[:, :0], *taken], axis=1)
+
+
+def _taken_one_by_one(words: Words, items: NDArray[np.intp]) -> Words:
     taken = np.empty((len(words), words_for(len(items))), np.uint64)
     word, shift = items // WORD, (items % WORD).astype(np.uint64)
     at_once = max(1, TAKEN // max(1, len(items)))

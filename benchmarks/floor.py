@@ -1,0 +1,147 @@
+"""How near can any Horn theory come to a network? A floor under the disagreement.
+
+    python benchmarks/floor.py [--data hcc-survival.csv] [--seeds 0 1 2]
+
+What a Horn theory rejects, it rejects as well when an unknown value becomes known. A network need
+not: it may reject an interpretation and accept it once a value is filled in, and then a theory is
+wrong about one of the two, whatever its rules. Here a violation or a random interpretation is
+drawn, and its FREE most influential open values take all 3^FREE combinations of true, false and
+unknown, which are equally likely. The fewest of them that any theory gets wrong is a minimum cut
+of that lattice. It is computed exactly; averaged over draws it bounds the disagreement from below,
+for any number of rules of any length. More open values would only raise the bound.
+"""
+
+import argparse
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
+
+from hornbook.data import load_dataset
+from hornbook.distributions import Random
+from hornbook.distributions.demands import Violations
+from hornbook.experiments.network import MLP
+from hornbook.experiments.paper import NETS
+from hornbook.experiments.task import Task
+from hornbook.logic.batch import Batch
+
+FALSE, TRUE, UNKNOWN = range(3)
+FREE = 8
+"""Open values that take all combinations."""
+
+
+class Asked:
+    """A network asked about values of the base variables, as a (k, n) array of FALSE, TRUE, UNKNOWN."""
+
+    def __init__(self, network: MLP, task: Task) -> None:
+        self.network, self.vocabulary = network, task.rows.vocabulary
+        self.base, self.dual = np.array(self.vocabulary.pairs).T
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """The log-odds of each."""
+        known = np.where(values == UNKNOWN, np.nan, values)
+        dense = np.full((len(values), len(self.vocabulary)), np.nan)
+        dense[:, self.base], dense[:, self.dual] = known, 1 - known
+        return self.network.log_odds(Batch.from_array(dense, self.vocabulary))
+
+
+@cache
+def lattice(free: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All values of so many variables, and from which to which one unknown value becomes known."""
+    values = np.array(list(product((FALSE, TRUE, UNKNOWN), repeat=free)), np.int8)
+    power = 3 ** np.arange(free)[::-1]
+    at, variable = np.nonzero(values == UNKNOWN)
+    steps = [at - (UNKNOWN - value) * power[variable] for value in (FALSE, TRUE)]
+    return values, np.concatenate([at, at]), np.concatenate(steps)
+
+
+def least_wrong(rejected: np.ndarray, free: int) -> float:
+    """The least share of a lattice that a theory, which stays with its rejections, gets wrong."""
+    if rejected.all() or not rejected.any():
+        return 0.0
+    _, origin, reached = lattice(free)
+    size, source, sink = len(rejected), len(rejected), len(rejected) + 1
+    no, yes = np.flatnonzero(rejected), np.flatnonzero(~rejected)
+    start = np.concatenate([origin, np.full(len(no), source), yes])
+    end = np.concatenate([reached, no, np.full(len(yes), sink)])
+    room = np.concatenate([np.full(len(origin), size), np.ones(len(no) + len(yes), np.int64)])
+    graph = coo_array((room.astype(np.int32), (start, end)), shape=(size + 2, size + 2)).tocsr()
+    return maximum_flow(graph, source, sink).flow_value / size
+
+
+def floors(asked: Asked, drawn: np.ndarray, is_open: np.ndarray, draws: int) -> Iterator[float]:
+    """For some of the items drawn, the least share of what their open values lead to."""
+    rejected = asked(drawn) < 0
+    if rejected.all() or not rejected.any():
+        yield from np.zeros(draws)
+        return
+    ends = np.empty((2, len(drawn), drawn.shape[1]))
+    for v in np.flatnonzero(is_open):
+        for value in (FALSE, TRUE):
+            changed = drawn.copy()
+            changed[:, v] = value
+            ends[value, :, v] = asked(changed)
+    influence = np.abs(ends[TRUE] - ends[FALSE]).mean(axis=0)
+    order = sorted(np.flatnonzero(is_open), key=lambda v: -influence[v])[:FREE]
+    for item in drawn[:draws]:
+        values = np.repeat(item[None], 3 ** len(order), axis=0)
+        values[:, order] = lattice(len(order))[0]
+        yield least_wrong(asked(values) < 0, len(order))
+
+
+def of_violations(asked: Asked, violations: Violations, rng: np.random.Generator) -> list[float]:
+    """One figure a rule of T: its body true, its head false, the rest open."""
+    found = []
+    for rule in violations.rules:
+        literals = {*rule.body, asked.vocabulary.dual(rule.head)}
+        demanded = np.where(np.isin(asked.base, list(literals)), TRUE, FALSE)
+        is_open = ~(np.isin(asked.base, list(literals)) | np.isin(asked.dual, list(literals)))
+        drawn = np.where(is_open, rng.integers(0, 3, (64, len(demanded))), demanded).astype(np.int8)
+        found.append(float(np.mean(list(floors(asked, drawn, is_open, 16)))))
+    return found
+
+
+def of_random(asked: Asked, rng: np.random.Generator) -> list[float]:
+    """One figure a random interpretation."""
+    drawn = rng.integers(0, 3, (1024, len(asked.base))).astype(np.int8)
+    return list(floors(asked, drawn, np.ones(len(asked.base), np.bool_), 512))
+
+
+def main() -> None:
+    """Print one row a seed of the network's training."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="the HCC file")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    arguments = parser.parse_args()
+    task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
+    shares = {type(part): share for part, share in zip(task.mixed.components, task.mixed.shares, strict=True)}
+    violations = next(part for part in task.mixed.components if isinstance(part, Violations))
+    said = Table(
+        title=f"no Horn theory comes nearer to a network on {task.table.name} (± standard error of the draws)"
+    )
+    for column in ("seed", "violations", "random", "of all, at least"):
+        said.add_column(column)
+    for seed in arguments.seeds:
+        asked, rng = Asked(task.network(NETS[0][0], seed), task), np.random.default_rng(seed)
+        parts = {Violations: of_violations(asked, violations, rng), Random: of_random(asked, rng)}
+        all_in_all = sum(shares[part] * np.mean(found) for part, found in parts.items())
+        spread = np.std(parts[Random]) / np.sqrt(len(parts[Random]))
+        said.add_row(
+            str(seed),
+            f"{100 * np.mean(parts[Violations]):.2f} %",
+            f"{100 * np.mean(parts[Random]):.2f} ± {100 * spread:.2f} %",
+            f"{100 * all_in_all:.2f} %",
+        )
+    Console().print(said)
+
+
+if __name__ == "__main__":
+    main()
