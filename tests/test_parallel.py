@@ -29,7 +29,7 @@ from hornbook.distributions import Random
 from hornbook.logic.generate import random_theory
 from hornbook.oracles import sampling
 from hornbook.oracles.sampling import Sampling
-from hornbook.parallel import RETRIES, mapped
+from hornbook.parallel import RETRIES, mapped, workers
 
 CHUNKS = 12
 
@@ -124,6 +124,8 @@ def obeys_the_laws(
     with pytest.raises(HornbookError, match="chunk 3 makes no sense"):
         list(mapped(fail, range(CHUNKS), n_jobs=n_jobs))
 
+    assert list(mapped(lambda item: workers(2), range(4), n_jobs=n_jobs)) == 4 * [1]
+
     with joblib.parallel_config("sequential"):
         alone = query(n_jobs=1)
     assert query(n_jobs) == alone and alone.at[1] > 2
@@ -180,6 +182,15 @@ def test_many_objects_come_and_go_on_one_machine_beside_a_cluster() -> None:
     with pytest.raises(FileNotFoundError):
         places[0]()
     assert all(place() for place in places[1:])
+
+
+def test_what_goes_wrong_elsewhere_is_told_here() -> None:
+    with pytest.raises(HornbookError, match="chunk 3 makes no sense") as told:
+        list(mapped(fail, range(CHUNKS), n_jobs=2))
+    assert "in fail" in "".join(told.value.__notes__)  # where it was raised, over there
+    with pytest.raises(RuntimeError, match=r"cannot be sent back: .*lock"):
+        list(mapped(lambda item: threading.Lock(), range(3), n_jobs=2))
+    assert list(mapped(abs, [-1, -2], n_jobs=2)) == [1, 2]  # and the processes go on
 
 
 def test_work_that_kills_its_workers_is_given_up() -> None:

@@ -192,8 +192,11 @@ def _finished(
 def _on_worker(
     work: Callable[..., Result], checksums: tuple[str, ...], chunk: tuple[int, Any], *places: Any
 ) -> tuple[int, Result]:
+    from joblib import parallel_config
+
     number, item = chunk
-    return number, work(*map(fetched, checksums, places), item)
+    with parallel_config("sequential"):  # work inside of work has no workers of its own
+        return number, work(*map(fetched, checksums, places), item)
 
 
 def _named(function: Callable[..., Result], *arguments: Any) -> Result:

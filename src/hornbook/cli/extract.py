@@ -114,11 +114,16 @@ def extract(
     from hornbook.extraction import INTERRUPTED
     from hornbook.extractor.display import lines
     from hornbook.intervals import check_tolerances
+    from hornbook.logic.arrays import check_device
     from hornbook.oracles.adapters import as_predictor
     from hornbook.runs import metrics_object, ready
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
+    if device is not None:
+        if method is Method.READER and not judge:
+            raise HornbookError(f"--device {device} is for equivalence queries: add --method queries")
+        check_device(device)
     check_tolerances(epsilon, delta)
     table = table_of(data, target, positive, above)
     if output is not None:
