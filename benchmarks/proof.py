@@ -177,11 +177,10 @@ def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
     examples = training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
     inputs = ENCODINGS["half"].encode(examples.batch)
     for name, model in (
-        ("forest, 100 trees of depth 6", RandomForestClassifier(100, max_depth=6, random_state=0)),
         ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
-        ("forest, 100 full trees", RandomForestClassifier(100, random_state=0)),
+        ("forest, 100 trees of depth 6", RandomForestClassifier(100, max_depth=6, random_state=0)),
+        ("boosting, 20 trees of depth 3", GradientBoostingClassifier(n_estimators=20, random_state=0)),
         ("boosting, 100 trees of depth 3", GradientBoostingClassifier(n_estimators=100, random_state=0)),
-        ("boosting, 300 trees of depth 3", GradientBoostingClassifier(n_estimators=300, random_state=0)),
     ):
         predictor = as_predictor(model.fit(inputs, examples.accepted), encoding="half")
         yield name, Timed(predictor, task.rows.vocabulary, groups=task.binariser.groups_)
