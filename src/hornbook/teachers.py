@@ -198,18 +198,14 @@ def _prover(
     seconds: float = SECONDS,
 ) -> Prover:
     """Who proves what a model says about an interpretation."""
-    label, features = (
-        (vocabulary.name(model.label), model.features.names)
-        if isinstance(model, Classifier)
-        else (None, None)
-    )
+    classifier = model if isinstance(model, Classifier) else None
     return Prover(
         model.predictor,
         vocabulary,
         groups=groups,
         values=values,
-        label=label,
-        features=features,
+        label=None if classifier is None else vocabulary.name(classifier.label),
+        features=None if classifier is None else classifier.features.names,
         seconds=seconds,
     )
 
