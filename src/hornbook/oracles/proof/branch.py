@@ -85,11 +85,12 @@ def branch(
         cells = cells._replace(upper=np.minimum(cells.upper, exact))
         if admits is not None:
             outputs[~admits(tried.states)] = -np.inf
-        if outputs.max() > -np.inf:
-            start = tried.states[outputs.argmax()][None]
-            climbed, heights = climb(bounds, bounds.region, start, admits=admits)
-            if heights[0] > best:
-                best, states = float(heights[0]), climbed[0]
+        top = [int(outputs.argmax())]
+        reached, heights = tried.states[top], outputs[top]
+        if admits is None:  # else every step would have to be looked at by others
+            reached, heights = climb(bounds, bounds.region, reached)
+        if heights[0] > best:
+            best, states = float(heights[0]), reached[0]
         spare = cells.upper + rounding(cells)
         settled = (spare < 0) | single
         closed = max(closed, spare[settled].max(initial=-np.inf))

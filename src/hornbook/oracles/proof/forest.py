@@ -139,11 +139,12 @@ class Forest:
             upper = np.where(single, outputs, upper + self.leaves.tolerance)
             if admits is not None:
                 outputs[~admits(tried)] = -np.inf
-            if outputs.max() > -np.inf:
-                climbed, _ = climb(self, self.region, tried[outputs.argmax()][None], admits=admits)
-                height = float(self.outputs(climbed)[0])
-                if height > best:
-                    best, states = height, climbed[0]
+            top = [int(outputs.argmax())]
+            reached, heights = tried[top], outputs[top]
+            if admits is None:
+                reached, heights = climb(self, self.region, reached)
+            if heights[0] > best:
+                best, states = float(heights[0]), reached[0]
             settled = (upper < 0) | single
             closed = max(closed, upper[settled].max(initial=-np.inf))
             rest = np.flatnonzero(~settled)

@@ -8,7 +8,7 @@ model decides for its positive class where N is at least 0, but for its own roun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,46 +66,54 @@ class Leaves:
 def leaves_of(predictor: Predictor, space: Space) -> Leaves | None:
     """The leaves of a predictor's model, if it is made of trees that can be read."""
     model = predictor.source
-    if hasattr(model, "tree_") and hasattr(model, "classes_"):
-        trees, scale, boosted = [model.tree_], 1.0, False
-    elif hasattr(model, "estimators_") and type(model).__module__.startswith("sklearn.ensemble._forest"):
-        trees, scale, boosted = [each.tree_ for each in model.estimators_], 1 / len(model.estimators_), False
-    elif hasattr(model, "estimators_") and type(model).__module__.startswith("sklearn.ensemble._gb"):
-        trees, scale, boosted = [each.tree_ for each in model.estimators_.flat], model.learning_rate, True
-    else:
+    kinds = {each.__name__ for each in type(model).__mro__ if each.__module__.startswith("sklearn.")}
+    if not kinds & {"DecisionTreeClassifier", "ForestClassifier", "GradientBoostingClassifier"}:
         return None
-    if not hasattr(model, "classes_") or len(model.classes_) != 2:
-        raise HornbookError(
-            f"proofs are about models that decide between two classes; {predictor.name} is not"
-        )
-    if boosted and type(model.init_).__name__ not in ("DummyClassifier", "str"):
+    if len(model.classes_) != 2:
+        raise HornbookError(f"{predictor.name} does not decide between two classes, which proofs are about")
+    if "GradientBoostingClassifier" in kinds:
+        return _boosted(predictor, space)
+    return _voted([model] if "DecisionTreeClassifier" in kinds else model.estimators_, predictor, space)
+
+
+def _voted(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
+    """Trees whose shares of the positive class are averaged."""
+    found = _gathered([each.tree_ for each in trees], space)
+    column = 1 if predictor.column is None else predictor.column
+    values = found.values[:, column] / found.values.sum(axis=1) / len(trees)
+    tolerance = SCORE + gamma(len(trees) + 8, DOUBLE)
+    return replace(found, values=values, constant=-predictor.threshold, tolerance=tolerance)
+
+
+def _boosted(predictor: Predictor, space: Space) -> Leaves:
+    """Trees that add to log-odds."""
+    model, threshold = predictor.source, predictor.threshold
+    if type(model.init_).__name__ not in ("DummyClassifier", "str"):
         raise HornbookError(f"{predictor.name} starts from a model of its own, which cannot be read")
-    positive = 1 if predictor.column is None else predictor.column
-    sign = 1.0 if positive == 1 or not boosted else -1.0
-    states: list[Bools] = []
-    values: list[float] = []
-    starts: list[int] = []
-    for tree in trees:
-        starts.append(len(values))
-        for reached, leaf in _paths(tree, space):
-            states.append(reached)
-            share = tree.value[leaf, 0]
-            values.append(sign * scale * (share[0] if boosted else share[positive] / share.sum()))
-    found = Leaves(np.array(states), np.array(values), np.array(starts), 0.0, 0.0)
-    sizes = np.maximum.reduceat(np.abs(found.values), found.starts).sum()
-    if not boosted:
-        slack = gamma(len(trees) + 8, DOUBLE) * sizes
-        return replace(found, constant=-predictor.threshold, tolerance=SCORE + slack)
-    threshold = predictor.threshold
     if not 0 < threshold < 1:
         raise HornbookError(f"a probability never crosses the threshold {threshold}, so there is no question")
-    start = model.decision_function(np.zeros((1, model.n_features_in_)))[0]
-    start -= sum(scale * tree.value[tree.apply(np.zeros((1, model.n_features_in_), np.float32))[0], 0, 0]
-                 for tree in trees)  # fmt: skip
-    cut = math.log(threshold / (1 - threshold))
-    slack = gamma(4 * len(trees) + 16, DOUBLE) * (sizes + abs(start) + abs(cut))
+    trees = [each.tree_ for each in model.estimators_.flat]
+    found = _gathered(trees, space)
+    values = model.learning_rate * found.values[:, 0]
+    zero = np.zeros((1, model.n_features_in_), np.float32)
+    at_zero = sum(model.learning_rate * tree.value[tree.apply(zero)[0], 0, 0] for tree in trees)
+    start, cut = model.decision_function(zero)[0] - at_zero, math.log(threshold / (1 - threshold))
+    sizes = np.maximum.reduceat(np.abs(values), found.starts).sum() + abs(start) + abs(cut)
+    slack = gamma(4 * len(trees) + 16, DOUBLE) * sizes
     tolerance = SCORE * (1 + abs(cut)) / (threshold * (1 - threshold)) + slack
-    return replace(found, constant=sign * start - cut, tolerance=tolerance)
+    sign = -1.0 if predictor.column == 0 else 1.0
+    return replace(found, values=sign * values, constant=sign * start - cut, tolerance=tolerance)
+
+
+def _gathered(trees: Sequence[Any], space: Space) -> Leaves:
+    """The leaves of all trees; the values are still what the trees hold."""
+    paths = [list(_paths(tree, space)) for tree in trees]
+    states = np.array([states for path in paths for states, _ in path])
+    values = np.array(
+        [tree.value[leaf, 0] for tree, path in zip(trees, paths, strict=True) for _, leaf in path]
+    )
+    starts = np.cumsum([0, *(len(path) for path in paths[:-1])])
+    return Leaves(states, values, starts, 0.0, 0.0)
 
 
 def _paths(tree: Any, space: Space) -> Iterator[tuple[Bools, int]]:
