@@ -2,7 +2,7 @@
 
     pip install "hornbook[torch,river,peers]"
     python benchmarks/frontier.py                       # three tables, one seed: four CPU-minutes
-    python benchmarks/frontier.py --full                # eight tables, five seeds
+    python benchmarks/frontier.py --full                # eight tables, five seeds: about two CPU-hours
     python benchmarks/frontier.py --job                 # an MLP on 101 inputs, columns drawn independently
     python benchmarks/frontier.py --unknowns            # scores that treat what is unknown in different ways
     python benchmarks/frontier.py --data hcc-survival.csv   # the patients, in place of synthetic ones

@@ -19,6 +19,7 @@ from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Bottom
 from hornbook.logic.theory import HornTheory
+from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.completions import Completions
@@ -27,6 +28,7 @@ from hornbook.oracles.labels import Labels
 from hornbook.oracles.membership import Classifier, Judge
 from hornbook.oracles.proof.cascade import SECONDS, Prover
 from hornbook.oracles.proof.exact import ExactCompletions
+from hornbook.oracles.proof.region import Values
 
 Unknowns: TypeAlias = Literal["native", "completions", "exact"]
 """How a model answers about ?: by itself, or by what it says of some completions, or of all."""
@@ -85,17 +87,8 @@ class Teacher:
         if isinstance(model, ExactCompletions):
             return model.prover
         assert isinstance(model, Judge | Classifier)
-        vocabulary = self.distribution.vocabulary
-        classifier = model if isinstance(model, Classifier) else None
-        return Prover(
-            model.predictor,
-            vocabulary,
-            groups=self.groups,
-            values="complete" if isinstance(self.model, Completions) else None,
-            label=None if classifier is None else vocabulary.name(classifier.label),
-            features=None if classifier is None else classifier.features.names,
-            seconds=seconds,
-        )
+        values: Values | None = "complete" if isinstance(self.model, Completions) else None
+        return _prover(model, self.distribution.vocabulary, self.groups, values, seconds)
 
     @property
     def background(self) -> HornTheory:
@@ -116,21 +109,8 @@ def judge_teacher(
 ) -> Teacher:
     """A model that judges interpretations, as a teacher; the parameters are as for a classifier."""
     predictor.check(rows.vocabulary)
-    if unknown == "exact":
-        prover = Prover(predictor, rows.vocabulary, groups=groups, values="complete")
-        return Teacher(ExactCompletions(prover), distribution or spoiled(rows, groups), groups)
-    model: Judge | Completions = Judge(predictor)
-    if _by_completions(predictor, unknown):
-        model = Completions(
-            model,
-            rows.vocabulary,
-            draws,
-            model.margin,
-            rng=np.random.default_rng(seed),
-            groups=groups,
-            rows=Rows(rows),
-        )
-    return Teacher(model, distribution or spoiled(rows, groups), groups)
+    distribution = distribution or spoiled(rows, groups)
+    return _taught(Judge(predictor), distribution, Rows(rows), groups, unknown, draws, seed)
 
 
 def classifier_teacher(
@@ -184,26 +164,50 @@ def classifier_teacher(
     """
     labelled = Labelled(distribution or spoiled(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    heads = tuple(sorted(classifier.heads))
+    return _taught(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, draws, seed)
+
+
+def _taught(
+    model: Judge | Classifier,
+    distribution: Distribution,
+    rows: Distribution,
+    groups: Groups,
+    unknown: Unknowns | None,
+    draws: int,
+    seed: int,
+) -> Teacher:
+    """The model as a teacher that answers about ? in the way that is wanted."""
+    vocabulary = distribution.vocabulary
+    leave = model.heads if isinstance(model, Classifier) else frozenset()
+    answering: Judge | Classifier | Completions | ExactCompletions = model
     if unknown == "exact":
-        features = classifier.features.names
-        prover = Prover(
-            predictor, labelled.vocabulary, groups=groups, values="complete", label=label, features=features
+        answering = ExactCompletions(_prover(model, vocabulary, groups, "complete"))
+    elif _by_completions(model.predictor, unknown):
+        rng = np.random.default_rng(seed)
+        answering = Completions(
+            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, leave=leave
         )
-        return Teacher(ExactCompletions(prover), labelled, groups, heads)
-    model: Classifier | Completions = classifier
-    if _by_completions(predictor, unknown):
-        model = Completions(
-            classifier,
-            labelled.vocabulary,
-            draws,
-            classifier.margin,
-            rng=np.random.default_rng(seed),
-            groups=groups,
-            rows=Labelled(Rows(rows), label),
-            leave=classifier.heads,
-        )
-    return Teacher(model, labelled, groups, heads)
+    return Teacher(answering, distribution, groups, tuple(sorted(leave)) or None)
+
+
+def _prover(
+    model: Judge | Classifier,
+    vocabulary: Vocabulary,
+    groups: Groups,
+    values: Values | None,
+    seconds: float = SECONDS,
+) -> Prover:
+    """Who proves what a model says about an interpretation."""
+    classifier = model if isinstance(model, Classifier) else None
+    return Prover(
+        model.predictor,
+        vocabulary,
+        groups=groups,
+        values=values,
+        label=None if classifier is None else vocabulary.name(classifier.label),
+        features=None if classifier is None else classifier.features.names,
+        seconds=seconds,
+    )
 
 
 def classifier_labels(
