@@ -170,6 +170,8 @@ def test_queries_find_the_rules_of_a_tree_and_resume(tmp_path):
     (tmp_path / "cut.jsonl").write_text("".join(cut))
     again = HornExtractor(TREE, "ill", **arguments).fit(FRAME, trace=tmp_path / "cut.jsonl")
     assert again.theory_ == whole.theory_
+    few = HornExtractor(TREE, "ill", max_rules=2, **arguments).fit(FRAME)
+    assert len(whole.rules_) > 2 == len(few.rules_)
 
 
 def test_a_card_counts_and_explains_itself():

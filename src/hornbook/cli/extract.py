@@ -61,12 +61,14 @@ def extract(
         bool, typer.Option("--judge", help="The model judges whole rows, the target among them.")
     ] = False,
     method: Annotated[
-        Method, typer.Option(help="What a reader will read, or equivalence queries without end.")
+        Method, typer.Option(help="What a reader will read, or rules by equivalence queries.")
     ] = Method.READER,
     form: Annotated[
         Form, typer.Option(help="Rules, a card with points, a tree, or whichever is better.")
     ] = Form.AUTO,
-    max_rules: Annotated[int, typer.Option(min=1, help="So many rules a reader will read.")] = 20,
+    max_rules: Annotated[
+        int | None, typer.Option(min=1, help="So many rules at most: 20 for a reader, 100 by queries.")
+    ] = None,
     max_literals: Annotated[int, typer.Option(min=1, help="So many literals a reader will read.")] = 60,
     epsilon: Annotated[float, typer.Option(help="Up to which share fidelity is to be known.")] = 0.05,
     delta: Annotated[float, typer.Option(help="The tolerated probability that it is not.")] = 0.05,

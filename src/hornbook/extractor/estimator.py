@@ -103,12 +103,13 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         as variables, and others are binarised here.
     method
         `reader`: the most faithful explanation that a reader is willing to read, found on
-        labelled samples. `queries`: rules by equivalence queries, as many as it takes; the only
-        way for a judge.
-    max_rules, max_literals, form
-        What a reader is willing to read, and in which form: `rules`, a `card` with points, a `tree`
-        of questions, or `auto`, a card or a tree where it is clearly more faithful. A model of
-        several classes gets rules.
+        labelled samples. `queries`: rules by equivalence queries; the only way for a judge.
+    max_rules
+        How many rules there may be; by default 20 for a reader, 100 by queries.
+    max_literals, form
+        How many literals a reader is willing to read, and in which form: `rules`, a `card` with
+        points, a `tree` of questions, or `auto`, a card or a tree where it is clearly more
+        faithful. A model of several classes gets rules.
     samples
         How many labelled samples are learned from.
     epsilon, delta
@@ -197,7 +198,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         draws: int = DRAWS,
         binariser: Binariser | None = None,
         method: Method = "reader",
-        max_rules: int = 20,
+        max_rules: int | None = None,
         max_literals: int = 60,
         form: Wanted = "auto",
         samples: int = 1 << 14,
@@ -426,6 +427,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 epsilon=self.epsilon,
                 delta=self.delta,
                 min_precision=self.min_precision,
+                max_rules=Settings.max_rules if self.max_rules is None else self.max_rules,
                 pool=self.samples,
                 evaluation=self._fresh,
                 seed=seed,
@@ -435,7 +437,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
             return Found.extracted(found, subject)
         reading = Reading(
-            max_rules=self.max_rules,
+            max_rules=Reading.max_rules if self.max_rules is None else self.max_rules,
             max_literals=self.max_literals,
             form=self.form if len(self.classes_) < 3 else "rules",
             samples=self.samples,
