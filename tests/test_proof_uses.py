@@ -337,10 +337,9 @@ def test_extract_marks_every_rule_and_verify_checks_the_run(hornbook, tmp_path):
     assert (code, err) == (0, "")
     rules = json.loads((run / "rules.json").read_text())["rules"]
     content = read(run / "proofs.json")
-    marks = {"proved": "proved", "refuted": "none", "undecided": "none"}
     for rule, entry in zip(rules, content["proofs"], strict=False):
         assert (rule["body"], rule["head"]) == (entry["body"], entry["head"])
-        assert rule["guarantee"]["kind"] == marks[entry["verdict"]]
+        assert rule["guarantee"]["kind"] == entry["verdict"]
     words = ("refuted by", "proved for", "undecided after")
     assert sum(any(word in line for word in words) for line in out.splitlines()) == len(rules)
     assert content["model"] == str(run / "model.safetensors")

@@ -65,14 +65,13 @@ class Exact:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Nothing is known beyond the search that found no counterexample."""
+    """Nothing is known beyond the search that found no counterexample, or what the kind says."""
 
     reason: str
-
-    kind = "none"
+    kind: str = "none"
 
     def __str__(self) -> str:
-        return f"none: {self.reason}"
+        return f"{self.kind}: {self.reason}"
 
 
 @dataclass(frozen=True)

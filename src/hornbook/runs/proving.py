@@ -27,7 +27,8 @@ class Proof:
     @property
     def guarantee(self) -> Guarantee:
         """What can be said of the rule."""
-        return self.verdict.guarantee or Unknown(str(self.verdict))
+        status = self.verdict.status
+        return self.verdict.guarantee or Unknown(str(self.verdict).removeprefix(f"{status} "), status)
 
     @property
     def mended(self) -> bool:
