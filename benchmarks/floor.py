@@ -7,8 +7,8 @@ not: it may reject an interpretation and accept it once a value is filled in, an
 wrong about one of the two, whatever its rules. Here a violation or a random interpretation is
 drawn, and its FREE most influential open values take all 3^FREE combinations of true, false and
 unknown, which are equally likely. The fewest of them that any theory gets wrong is a minimum cut
-of that lattice. It is computed exactly; averaged over draws it bounds the disagreement from below,
-for any number of rules of any length. More open values would only raise the bound.
+of that lattice. Each cut is exact; their mean over draws is an estimate of a bound from below that
+holds for any number of rules of any length. More open values would only raise the bound.
 """
 
 import argparse

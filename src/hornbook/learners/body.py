@@ -9,7 +9,8 @@ that is part of a hypothesis can be refined: given all the others, literals are 
 exchanged while that makes it worth more.
 
 A term is valid if the teacher rejects it as a question, all else unknown, and if of the pool's
-items that it newly covers at least a share `min_precision` are rejected ones.
+items that it newly covers at least a share `min_precision` are rejected ones. In the last stage of
+a run (`learners.finish`) terms are weighed by fresh items alone.
 """
 
 from __future__ import annotations
@@ -177,11 +178,10 @@ class Search:
 
     def weighed(self, term: Term, fixed: Term) -> Term:
         """What `refine` would make of a term by the pool alone, without asking."""
-        while options := self._options(term, fixed):
-            better = next(filter(self._is_precise_throughout, options), None)
-            if better is None:
-                return term
+        better: Term | None = term
+        while better is not None:
             term = better
+            better = next(filter(self._is_precise_throughout, self._options(term, fixed)), None)
         return term
 
     def _options(self, term: Term, fixed: Term) -> list[Term]:
