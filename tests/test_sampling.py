@@ -1,15 +1,19 @@
 """Equivalence oracles: what they find, what they may claim, and what they remember."""
 
 import math
+import os
+import threading
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from hornbook import Batch, HornbookError, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.distributions import Random
 from hornbook.intervals import Share, sample_size
+from hornbook.logic import arrays
 from hornbook.logic.generate import random_theory
 from hornbook.oracles import sampling as module
 from hornbook.oracles.chain import Chain
@@ -72,6 +76,30 @@ def test_chunks_are_fresh_and_the_same_by_seed():
 
 
 @pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("pays", [True, False])
+def test_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pays(pays):
+    made = []
+
+    def job(item):
+        made.append(threading.current_thread() is threading.main_thread())
+        return item * item
+
+    assert list(module.ahead(job, range(5), lambda: pays)) == [0, 1, 4, 9, 16]
+    assert made == [True] + 4 * [not pays]
+
+
+def test_a_core_is_free_unless_torch_takes_all(monkeypatch):
+    threads = torch.get_num_threads()
+    try:
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        torch.set_num_threads(1)
+        assert arrays.core_is_free()
+        torch.set_num_threads(2)
+        assert not arrays.core_is_free()
+    finally:
+        torch.set_num_threads(threads)
+
+
 def test_a_counterexample_is_one_and_the_same_by_seed():
     for hypothesis in (NOTHING, THEORY | HornTheory(THEORY.vocabulary, [Rule({0}, 1)])):
         found, again = (Sampling(THEORY.satisfied_by, PARTIAL, 5000, seed=7)(hypothesis) for _ in range(2))

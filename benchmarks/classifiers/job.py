@@ -13,18 +13,22 @@ from classifiers.tasks import Task
 from hornbook.classify import Reading
 from hornbook.teachers import classifier_labels
 
+JUDGED = 1 << 17
+"""Fresh samples that the goals are measured on: the interval is a quarter of a point to either side."""
+
 
 def goals(task: Task, seed: int) -> list[str]:
     """Rules alone, 60 of them, and a card of at most 80 literals, for the network of the job."""
     predictor = job_network(task, seed)
     ask = classifier_labels(predictor, task.rows, task.label, inputs=task.inputs, groups=task.groups)
-    fresh, sample = (task.judged.draw(FRESH, np.random.default_rng((seed, part))) for part in (1, 2))
+    fresh = task.judged.draw(JUDGED, np.random.default_rng((seed, 1)))
+    sample = task.judged.draw(FRESH, np.random.default_rng((seed, 2)))
     expected, known = ask(fresh), ask(sample)
     values, judged = (batch.to_array(unknown=0.5)[:, : len(task.inputs)] for batch in (sample, fresh))
     row = [str(seed), f"{max(expected.mean(), 1 - expected.mean()):.1%}"]
     row += [f"{(model.fit(values, known).predict(judged) == expected).mean():.1%}" for model in references()]
-    rules = Reading(form="rules", max_rules=60, max_literals=600, samples=1 << 18, seed=seed)
-    for reading in (rules, Reading(form="card", max_literals=80, seed=seed)):
+    rules = Reading(form="rules", max_rules=60, max_literals=600, samples=1 << 21, seed=seed)
+    for reading in (rules, Reading(form="card", max_literals=80, samples=1 << 18, seed=seed)):
         found, seconds = timed(partial(explained, task, predictor, reading))
         answered, _ = found.said.measured(fresh, expected)
         said = found.said

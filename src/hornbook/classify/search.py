@@ -25,11 +25,11 @@ DERIVED = 0.05
 WRONG = -4.0
 """What a wrong answer is worth where there is no default, against 1 for a right one."""
 
-ALONE = 4
+ALONE = 16
 """How often all rules may be replaced in the end where nothing but rules is wanted."""
 
-LITERAL = 3e-5
-"""What reading a literal costs, as a share of all samples."""
+READ = 0.003
+"""What reading as many literals as a reader is willing to read costs, as a share of all samples."""
 
 
 def candidates(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:
@@ -60,9 +60,10 @@ def chosen(weighed: Iterable[tuple[Candidate, Point]], literals: int | None = No
 
 
 def _rule_sets(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:
-    worth = Worth(None, 1.0, WRONG, LITERAL)
+    literal = READ / reading.max_literals
+    worth = Worth(None, 1.0, WRONG, literal)
     if nothing.default is not None:
-        worth = Worth(nothing.default, 1 + DERIVED, -DERIVED, LITERAL)
+        worth = Worth(nothing.default, 1 + DERIVED, -DERIVED, literal)
     heads = {
         True: nothing.vocabulary.index(nothing.label),
         False: nothing.vocabulary.index(f"not_{nothing.label}"),

@@ -2,12 +2,13 @@
 
 The worth of a rule set is counted over samples: what it derives rightly or wrongly, and what it
 leaves to the default. Rules are added one by one, each the term whose addition is worth most
-among those that a beam search finds. At some sizes on the way, and when there is nothing to add,
-every rule is then given up in turn for a better one, if there is one beside the others.
+among those that a search finds. At some sizes on the way, and when there is nothing to add,
+every rule is then given up in turn for a better one, if there is one beside the others. Where
+there are many samples terms are searched for on a part of them, another one each time, and judged
+by all: so rules are not fitted to the part, and more samples cost little.
 
 References
 ----------
-P. Clark, R. Boswell. Rule Induction with CN2: Some Recent Improvements. EWSL 1991 (beam search).
 W. Cohen. Fast Effective Rule Induction. ICML 1995 (replacing rules beside the others).
 
 """
@@ -18,15 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hornbook.learners.pool import count
+from hornbook.learners.beam import Stakes, Term, offered
+from hornbook.learners.pool import count, items_of
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools, Words
-from hornbook.logic.chaining import ALWAYS
-
-Term = frozenset[int]
+from hornbook.logic.bits import WORD, Bools, Words
 
 Found = tuple[Term, bool]
 """A body, and the label that follows from it."""
@@ -34,8 +32,8 @@ Found = tuple[Term, bool]
 SIZES = (2, 4, 8, 15, 27, 48, 80, 130, 200)
 """Numbers of rules at which every rule is tried to be replaced."""
 
-BEAM, DEPTH = 4, 12
-"""Terms that are grown side by side, and their greatest length."""
+PART = 1 << 17
+"""Samples that terms are searched for on, at least, if there are so many."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,13 @@ class Cover:
 
     def __init__(self, batch: Batch, labels: Bools, worth: Worth) -> None:
         self.rows = batch.true
+        self.items = items_of(batch)
         self.size = len(batch)
         self.labelled = {head: bits.pack_rows((labels == head)[None, :])[0] for head in (False, True)}
         self.worth = worth
         self.rules: list[Found] = []
         self.fires: list[Words] = []
+        self.turn = 0
 
     def fired(self, head: bool, but: int | None = None) -> Words:
         """The samples on which a rule for this label fires, one of them aside."""
@@ -118,29 +118,37 @@ class Cover:
     def gain(self, found: Found, but: int | None = None) -> float:
         """What a rule adds to the others."""
         term, head = found
-        fires = self.cover(term)
-        total = sum(worth * int(count(fires & where)) for where, worth in self.changed(head, but))
-        return total - self.worth.literal * self.size * len(term)
+        return self._gain(term, self.changed(head, but))
 
     def best(self, but: int | None = None) -> tuple[float, Found | None]:
         """The rule that adds most to the others, one of them aside, and what it adds."""
+        part = self._part()
         best: tuple[float, Found | None] = (0.0, None)
         for head in (False, True):
-            gain, term = grown(self.rows, self.changed(head, but), self.worth.literal * self.size, best[0])
-            if term is not None:
-                best = gain, (term, head)
+            changed = self.changed(head, but)
+            replaced, own = self.rules[but] if but is not None else (frozenset(), head)
+            near = replaced if own == head else frozenset()
+            literal = self.worth.literal * WORD * (part.stop - part.start)
+            for term in offered(self._stakes(changed, part), literal, near):
+                gain = self._gain(term, changed)
+                if gain > best[0]:
+                    best = gain, (term, head)
         return best
 
     def add(self, found: Found) -> None:
+        """One more rule; the next search is on other samples."""
+        self.turn += 1
         self.rules.append(found)
         self.fires.append(self.cover(found[0]))
 
     def replace(self, position: int, found: Found) -> None:
+        """Another rule in the place of one."""
         self.rules[position] = found
         self.fires[position] = self.cover(found[0])
 
     def sweep(self) -> bool:
         """Try to give up every rule in turn for a better one; whether any was."""
+        self.turn += 1
         improved = False
         for position, own in enumerate(self.rules):
             gain, found = self.best(position)
@@ -148,6 +156,22 @@ class Cover:
                 self.replace(position, found)
                 improved = True
         return improved
+
+    def _gain(self, term: Term, changed: list[tuple[Words, float]]) -> float:
+        fires = self.cover(term)
+        total = sum(worth * int(count(fires & where)) for where, worth in changed)
+        return total - self.worth.literal * self.size * len(term)
+
+    def _part(self) -> slice:
+        """The words of the samples whose turn it is to be searched on."""
+        words, parts = self.rows.shape[1], max(1, self.size // PART)
+        at = self.turn % parts
+        return slice(words * at // parts, words * (at + 1) // parts)
+
+    def _stakes(self, changed: list[tuple[Words, float]], part: slice) -> Stakes:
+        items = self.items[WORD * part.start : WORD * part.stop]
+        samples = tuple(items[bits.flat(where[part], len(items))] for where, _ in changed)
+        return Stakes(samples, np.array([worth for _, worth in changed]), len(self.rows))
 
 
 def covers(
@@ -192,55 +216,3 @@ def covers(
         if sum(len(body) for body, _ in cover.rules) > max_literals:
             break
         yield list(cover.rules)
-
-
-def grown(
-    rows: Words, parts: list[tuple[Words, float]], cost: float, least: float = 0.0
-) -> tuple[float, Term | None]:
-    """The term that is worth most on the samples it meets, if that is more than `least`.
-
-    Parameters
-    ----------
-    rows
-        For each variable, the samples in which it is true.
-    parts
-        Sets of samples, and what it is worth to meet one of them.
-    cost
-        What a literal costs.
-    least
-        What a term has to be worth more than.
-
-    """
-    weights = np.array([worth for _, worth in parts])
-    if not (weights > 0).any():
-        return least, None
-    totals = np.array([int(count(words)) for words, _ in parts])
-    helped, harmed = weights.clip(min=0), weights.clip(max=0)
-    # growing terms are ranked as if the empty one were worth nothing: what is worth most now leads nowhere
-    lenient = min(1.0, float(totals @ helped) / max(-float(totals @ harmed), 1e-9))
-    best: tuple[float, Term | None] = (least, None)
-    beam: list[tuple[Term, Words]] = [(frozenset(), np.full(rows.shape[1], ALWAYS))]
-    seen: set[Term] = set()
-    for length in range(1, DEPTH + 1):
-        candidates: list[tuple[float, Term, Words, int]] = []
-        for term, meets in beam:
-            counts = np.stack([count(rows & (meets & words)) for words, _ in parts])
-            benefit, harm = helped @ counts, harmed @ counts
-            gain = benefit + harm - cost * length
-            top = int(gain.argmax())
-            if gain[top] > best[0] and top not in term:
-                best = float(gain[top]), term | {top}
-            rank: NDArray[np.float64] = benefit + lenient * harm
-            # more literals only lower the benefit
-            hopeful = np.flatnonzero(benefit - cost * (length + 1) > best[0])
-            ranked = hopeful[np.argsort(-rank[hopeful], kind="stable")][: 2 * BEAM].tolist()
-            candidates += [(-float(rank[v]), term | {v}, meets, v) for v in ranked if v not in term]
-        candidates.sort(key=lambda candidate: candidate[0])
-        beam = []
-        for _, term, meets, v in candidates:
-            if term not in seen and len(beam) < BEAM:
-                seen.add(term)
-                beam.append((term, meets & rows[v]))
-        if not beam:
-            break
-    return best

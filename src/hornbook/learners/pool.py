@@ -36,7 +36,7 @@ class Side:
         if len(self.batch) > limit:
             self.batch = self.batch[len(self.batch) - limit :]
         self.rows = np.concatenate([self.batch.true, self.batch.false])
-        self.items = np.concatenate([self.items, *map(_turned_over, batch.blocks())])[-limit:]
+        self.items = np.concatenate([self.items, items_of(batch)])[-limit:]
 
     def close(self, done: Bools) -> None:
         """Mark which items need no further attention."""
@@ -194,15 +194,16 @@ def all_but_one(rows: Words, start: Words) -> Words:
     return without
 
 
+def items_of(batch: Batch) -> Words:
+    """The true variables of each item, as one row of bits an item."""
+    parts = [bits.transposed(block.true, len(block)) for block in batch.blocks()]
+    return np.concatenate([np.zeros((0, bits.words_for(len(batch.vocabulary))), np.uint64), *parts])
+
+
 def count(words: Words) -> NDArray[np.int64]:
     """The number of set bits along the last axis."""
     counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
     return counts
-
-
-def _turned_over(batch: Batch) -> Words:
-    """The true variables of each item, as one row of bits an item."""
-    return bits.transposed(batch.true, len(batch))
 
 
 def _positions(words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

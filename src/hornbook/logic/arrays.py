@@ -7,6 +7,7 @@ same bits as the array, but its numbers are signed: a shift to the right copies 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -72,6 +73,12 @@ def free_memory(device: str) -> int:
         return 1 << 31
     free: int = torch.cuda.mem_get_info(device)[0]
     return free
+
+
+def core_is_free() -> bool:
+    """Whether PyTorch, if it is in use, leaves a core for other work while it computes."""
+    torch = sys.modules.get("torch")
+    return torch is None or torch.get_num_threads() < (os.cpu_count() or 1)
 
 
 def copied(array: Any) -> Any:

@@ -177,7 +177,7 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
             batch = draw(self.distribution, self.seed, at)
             return at, batch, hypothesis.satisfied_by(batch)
 
-        with closing(ahead(judged, places)) as found:
+        with closing(ahead(judged, places, arrays.core_is_free)) as found:
             for at, batch, satisfied in found:
                 yield at, first_difference(batch, self.member(batch), satisfied)
 
@@ -276,11 +276,15 @@ def source(seed: int, query: int, chunk: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(query, chunk))
 
 
-def ahead(job: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
-    """The results of a job; from the second on, one is made in the background while another is used."""
+def ahead(
+    job: Callable[[Item], Result], items: Iterable[Item], pays: Callable[[], bool] = lambda: True
+) -> Generator[Result]:
+    """The results of a job; where it pays, all but the first are made in the background, one ahead."""
     items = iter(items)
     for first in islice(items, 1):
         yield job(first)
+    if not pays():
+        yield from map(job, items)
     with ThreadPoolExecutor(1) as background:
         coming = [background.submit(job, item) for item in islice(items, 1)]
         for item in items:
