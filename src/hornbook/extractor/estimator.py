@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,54 +22,28 @@ from hornbook.classify import Reading
 from hornbook.classify.reading import Wanted
 from hornbook.data.binarise import Binariser
 from hornbook.data.frames import as_frame, refuse_infinity
-from hornbook.data.kinds import spelled
 from hornbook.data.reader import Reader, framed
 from hornbook.data.recognise import is_binary
 from hornbook.extraction import INTERRUPTED, Settings
 from hornbook.extractor.display import html, table
+from hornbook.extractor.labels import Labels, as_classifier, judged, labels_of
 from hornbook.extractor.reading import Found, put_together
 from hornbook.extractor.reading import Reading as ModelReading
+from hornbook.extractor.score import Score
 from hornbook.extractor.steps import Steps, Watch
-from hornbook.extractor.subject import Judged, Subject, against_rest, said
+from hornbook.extractor.subject import Judged, Subject, said
 from hornbook.intervals import Share, check_tolerances
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Rule
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import HornTheory
-from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
+from hornbook.oracles.adapters import Encoding, Output, Predictor
 from hornbook.oracles.columns import fitted_binariser
 from hornbook.queries import Budget
 from hornbook.teachers import DRAWS, Unknowns
 
 Method: TypeAlias = Literal["reader", "queries"]
-
-
-class Score(float):
-    """A share as a number, with its interval.
-
-    Examples
-    --------
-    >>> score = Score(Share.of(9, 10))
-    >>> score
-    90.00 % (95 % interval 55.50 % to 99.75 %)
-    >>> float(score), round(score.share.low, 3)
-    (0.9, 0.555)
-
-    """
-
-    share: Share
-
-    def __new__(cls, share: Share) -> Self:
-        score = super().__new__(cls, share.estimate)
-        score.share = share
-        return score
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Share]]:
-        return type(self), (self.share,)
-
-    def __repr__(self) -> str:
-        return str(self.share)
 
 
 class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -280,7 +254,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def subjects(self, X: Any) -> list[Subject | Judged]:
         """The model as it is asked about these rows: about its only label, or about each of several."""
         frame = self._frame(X, reset=True)
-        predictors = self._predictors()
+        predictors, self.classes_ = self._labels()
         self.reader_ = self._reader(frame, list(predictors.values()))
         state = self.random_state
         seed = state if isinstance(state, int) else int(check_random_state(state).randint(2**31))
@@ -455,31 +429,16 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return Reader.of_variables(frame, duals=not self.judge)
         return Reader.of(frame, fitted_binariser(predictors, frame))
 
-    def _predictors(self) -> dict[str, Predictor]:
-        """The model as a function, for each label."""
-        known = self.classes if self.classes is not None else getattr(self.model, "classes_", None)
-        if self.judge or known is None or len(known) < 3 or self.positive is not None:
-            predictor = self._predictor(self.positive)
-            self.classes_ = _two_classes(None if self.judge else known, predictor.positive)
-            return {self.target: predictor}
-        self.classes_ = np.asarray(known)
-        own = hasattr(self.model, "classes_")
-        return {
-            f"{self.target}={spelled(name)}": against_rest(self._predictor(name if own else column), column)
-            for column, name in enumerate(self.classes_.tolist())
-        }
+    def _labels(self) -> Labels:
+        """The model as a function, for each label, and its classes."""
 
-    def _predictor(self, positive: Any) -> Predictor:
-        model = load_model(self.model) if isinstance(self.model, str | Path) else self.model
-        if hasattr(model, "__sklearn_tags__") and is_regressor(model) and self.threshold is None:
-            raise HornbookError(
-                f"{type(model).__name__} predicts numbers, and rules need classes: say from which number on "
-                f"{self.target!r} is true with threshold=, or train a classifier"
-            )
-        threshold = 0.5 if self.threshold is None else self.threshold
-        return as_predictor(
-            model, encoding=self.encoding, threshold=threshold, positive=positive, output=self.output
-        )
+        def predictor(positive: Any) -> Predictor:
+            read_as = self.encoding, self.threshold, self.output
+            return as_classifier(self.model, self.target, positive, *read_as)
+
+        if self.judge:
+            return judged(self.target, predictor(self.positive))
+        return labels_of(self.target, self.model, self.classes, self.positive, predictor)
 
     def _check_parameters(self, y: ArrayLike | None) -> None:
         check_tolerances(self.epsilon, self.delta)
@@ -495,16 +454,6 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise HornbookError(
                 f"{self.target!r} is a number, and rules need classes: make it one, e.g. y > {middle:g}"
             )
-
-
-def _two_classes(known: Any, positive: Any) -> NDArray[Any]:
-    """The classes that are said for false and for true."""
-    if known is None or len(known) > 2:
-        return np.array([False, True])
-    ordered = list(known)
-    if positive is not None and positive in ordered:
-        ordered.sort(key=lambda name: name == positive)
-    return np.asarray(ordered)
 
 
 def _own(trace: Path | None, number: int, count: int) -> Path | None:
