@@ -12,6 +12,7 @@ from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Random
 from hornbook.extraction import PATIENCE, Settings, extract
 from hornbook.logic.generate import random_theory
+from hornbook.logic.theory import violation
 from hornbook.oracles import sampling
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.filters import Counted, Voted
@@ -283,6 +284,19 @@ def test_rules_are_measured_on_held_out_samples():
         others = HornTheory(THEORY.vocabulary, [rule for rule in found.rules if rule != row.rule])
         assert row.redundant == others.entails(row.rule)
     assert extract(Failing(THEORY.satisfied_by, 1), PARTIAL, QUICK).statistics == ()
+
+
+def test_each_rule_is_asked_for_with_all_else_unknown():
+    found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    assert found.statistics and all(row.said for row in found.statistics)
+    network = Network(PARTIAL, rng(3))
+    found = extract(network, PARTIAL, QUICK)
+    breaches = [violation(rule) for rule in found.rules]
+    rejected = ~network(Batch.from_interpretations(breaches, PARTIAL.vocabulary))
+    assert [row.said for row in found.statistics] == rejected.tolist()
+    spent = replace(QUICK.budget, membership_queries=found.membership_queries - 1)
+    last = extract(network, PARTIAL, replace(QUICK, budget=spent))
+    assert last.stop_reason == found.stop_reason and {row.said for row in last.statistics} == {None}
 
 
 def test_coherence_is_measured_unless_it_is_not_wanted():

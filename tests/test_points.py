@@ -135,6 +135,17 @@ def test_replacing_rules_never_loses(seed):
         np.testing.assert_array_equal(bits.flat(fires, 200), (values[:, sorted(body)] == 1).all(axis=1))
 
 
+def test_a_rule_that_the_others_do_without_goes():
+    values = np.random.default_rng(0).integers(0, 2, (400, 3))
+    batch = Batch.from_array(values, Vocabulary(["a", "b", "c"]))
+    cover = Cover(batch, values[:, 0] == 1, Worth(False, 1.0, 0.0))
+    for body in ({0, 1}, {0, 2}, {0}):
+        cover.add((frozenset(body), True))
+    assert cover.sweep()
+    assert {body for body, _ in cover.rules} == {frozenset({0})}
+    assert not cover.sweep()
+
+
 def test_a_model_with_one_label_needs_no_rules():
     batch = Batch.from_array(np.random.default_rng(0).integers(0, 2, (100, 2)), Vocabulary(["a", "b"]))
     assert not list(covers(batch, np.ones(100, np.bool_), Worth(True, 1.0, 0.0, 1e-4), 5, 10))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from hornbook.learners.prime import Margin, Reviser, prime
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Head, Rule
-from hornbook.logic.theory import HornTheory
+from hornbook.logic.theory import HornTheory, violation
 from hornbook.oracles.chain import Chain, Link
 from hornbook.oracles.coherence import CoherenceReport, coherence
 from hornbook.oracles.filters import Budgeted, Checked
@@ -38,6 +39,7 @@ from hornbook.queries import (
     Step,
     TeacherFailed,
     Unknown,
+    interpretation,
 )
 from hornbook.traces import Trace, read_step
 
@@ -191,6 +193,7 @@ class _Run:
         self.coherence: CoherenceReport | None = None
         self.theory = self.background
         self.found_by: dict[Rule, str] = {}
+        self.said: dict[Rule, bool] = {}
         self.guarantee: Guarantee | None = None
         self.frontier: list[Point] = []
         self.given_up: list[Counterexample] = []
@@ -203,6 +206,7 @@ class _Run:
                 self._measure(self._irredundant())
             elif self.found_by:
                 self._finish()
+            self._ask_rules()
             return reason
         except BudgetExhausted as limit:
             return str(limit)
@@ -322,6 +326,15 @@ class _Run:
             self.found_by |= {rule: self.found_by[candidate] for candidate, rule in pairs}
             self._measure(theory)
 
+    def _ask_rules(self) -> None:
+        """Ask for each rule itself, with all else unknown, if the budget still allows for it."""
+        rules = tuple(self._rules())
+        vocabulary = self.theory.vocabulary
+        breaches = [interpretation(vocabulary, each.true, each.false) for each in map(violation, rules)]
+        with suppress(BudgetExhausted):
+            rejected = ~self.member(Batch.from_interpretations(breaches, vocabulary))
+            self.said = dict(zip(rules, rejected.tolist(), strict=True))
+
     def _limit(self) -> str | None:
         trace = self.trace
         return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
@@ -358,4 +371,7 @@ class _Run:
         if self.held_out is None:
             return ()
         measured = statistics_on([self.held_out], self._rules(), background=self.background)
-        return tuple(replace(found, found_by=self.found_by[found.rule]) for found in measured)
+        return tuple(
+            replace(found, found_by=self.found_by[found.rule], said=self.said.get(found.rule))
+            for found in measured
+        )

@@ -3,9 +3,10 @@
 The worth of a rule set is counted over samples: what it derives rightly or wrongly, and what it
 leaves to the default. Rules are added one by one, each the term whose addition is worth most
 among those that a search finds. At some sizes on the way, and when there is nothing to add,
-every rule is then given up in turn for a better one, if there is one beside the others. Where
-there are many samples terms are searched for on a part of them, another one each time, and judged
-by all: so rules are not fitted to the part, and more samples cost little.
+every rule is then given up in turn for a better one, if there is one beside the others, or for none
+if the others do without it. Where there are many samples terms are searched for on a part of them,
+another one each time, and judged by all: so rules are not fitted to the part, and more samples
+cost little.
 
 References
 ----------
@@ -147,15 +148,18 @@ class Cover:
         self.fires[position] = self.cover(found[0])
 
     def sweep(self) -> bool:
-        """Try to give up every rule in turn for a better one; whether any was."""
+        """Try to give up every rule in turn for a better one, or for none; whether any was."""
         self.turn += 1
-        improved = False
-        for position, own in enumerate(self.rules):
-            gain, found = self.best(position)
-            if found is not None and found != own and gain > self.gain(own, position):
-                self.replace(position, found)
-                improved = True
-        return improved
+        before, kept = list(self.rules), 0
+        for own in before:
+            gain, found = self.best(kept)
+            if found is None and self.gain(own, kept) <= 0:
+                del self.rules[kept], self.fires[kept]
+                continue
+            if found is not None and gain > self.gain(own, kept):
+                self.replace(kept, found)
+            kept += 1
+        return self.rules != before
 
     def _gain(self, term: Term, changed: list[tuple[Words, float]]) -> float:
         fires = self.cover(term)
