@@ -6,9 +6,9 @@
 The paper's network in torch, 708,344 interpretations of 204 paired variables, a hypothesis of 100
 rules with bodies of 18. The network accepts everything and no rule can fire, so the query draws,
 asks and judges every sample: random ones, and ones drawn as the paper's examples are. Inference
-alone is given as many samples in dense blocks that are ready beforehand (600 MB). While the
-network works on a chunk the next one is drawn in a thread, so the ratio of seconds depends on
-whether a second core is free; that of CPU-seconds does not.
+alone is given as many samples in dense blocks that are ready beforehand (600 MB). Where torch leaves
+a core, the next chunk is drawn in a thread while the network works on one, so the ratio of seconds
+depends on whether that core is free; that of CPU-seconds does not.
 """
 
 import argparse
