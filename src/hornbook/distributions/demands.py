@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions.literals import Groups, Literals
-from hornbook.distributions.protocol import draw_in_blocks, percent
+from hornbook.distributions.protocol import Choices, draw_in_blocks, percent
 from hornbook.distributions.random import THIRD, Random
 from hornbook.distributions.stream import Stream
-from hornbook.logic import arrays, bits
+from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
@@ -63,17 +62,21 @@ class Demanding(ABC):
 
     @cached_property
     def table(self) -> Words:
-        """The literals of each rule's violation."""
-        return self.literals.table([self.violation(rule) for rule in self.rules])
+        """The literals of each rule's violation; the last row is for no rule."""
+        return self.literals.table([*(self.violation(rule) for rule in self.rules), set()])
 
     def violation(self, rule: Rule) -> frozenset[int]:
         """The literals that violate a rule: its body, and the contrary of its head."""
         head = () if isinstance(rule.head, Bottom) else (rule.head,)
         return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
 
+    def lies_over(self, rest: Random) -> bool:
+        """Whether the values that a rule does not demand come from there."""
+        return self.rest == rest
+
     @abstractmethod
-    def demand(self, stream: Stream) -> Words:
-        """The literals that each item must have, a row of words each; both of a value mean unknown."""
+    def choices(self, stream: Stream) -> Choices:
+        """The literals that each item must have; the last row of every table is empty."""
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
@@ -81,16 +84,7 @@ class Demanding(ABC):
 
     def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        must, must_not = self.literals.halves(self.demand(stream))
-        free, unknown = ~(must | must_not), must & must_not
-        must, must_not = must ^ unknown, must_not ^ unknown
-        true, false = self.rest.drawn_rows(stream)
-        for groups in self.rest.group_rows:
-            # where a member must be true, the random rest makes no other one true
-            moved = true[groups] & reduce(or_, must[groups])
-            true[groups] ^= moved
-            false[groups] |= moved
-        return (true & free) | must, (false & free) | must_not
+        return self.rest.drawn_under(self.choices(stream), stream)
 
     @abstractmethod
     def describe(self) -> str:
@@ -133,9 +127,9 @@ class Violations(Demanding):
 
     kind: ClassVar[str] = "violation"
 
-    def demand(self, stream: Stream) -> Words:
+    def choices(self, stream: Stream) -> Choices:
         """The literals that each violation must have."""
-        return bits.gathered((stream.of(self.table), stream.below(len(self.rules))))
+        return [(stream.of(self.table), stream.below(len(self.rules)))]
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -193,16 +187,17 @@ class NearMisses(Demanding):
         flips = [one | other for one, other in zip(every, also, strict=True)]
         return self.literals.table([*(flips if self.undo == "flip" else also), set()])
 
-    def demand(self, stream: Stream) -> Words:
+    def choices(self, stream: Stream) -> Choices:
         """The literals that each near miss must have."""
         chosen = stream.below(len(self.rules))
-        padded, lengths = (stream.of(table) for table in self.undoable)
+        undoable, lengths = (stream.of(table) for table in self.undoable)
         changes, none = stream.of(self.changes), len(self.changes) - 1
+        where, starts, flat = arrays.module_of(chosen).where, chosen * undoable.shape[1], undoable.reshape(-1)
         undone = [
-            (changes, arrays.module_of(chosen).where(position < 0, none, padded[chosen, position]))
+            (changes, where(position < 0, none, arrays.taken(flat, starts + position.clip(0))))
             for position in distinct_positions(arrays.taken(lengths, chosen), self.undone, stream)
         ]
-        return bits.gathered((stream.of(self.table), chosen), *undone)
+        return [(stream.of(self.table), chosen), *undone]
 
     def describe(self) -> str:
         """The distribution in words."""

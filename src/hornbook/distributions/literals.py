@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -87,14 +88,34 @@ class Literals:
 
     def mirrored(self, true: Words, false: Words) -> tuple[Words, Words]:
         """All rows, from those of the drawn variables."""
-        return self._whole(true, false), self._whole(false, true)
+        shape = self.width, true.shape[1]
+        empty = partial(arrays.module_of(true).empty, shape, dtype=true.dtype, device=true.device)
+        return self.mirrored_into((empty(), empty()), true, false)
 
-    def _whole(self, own: Words, other: Words) -> Words:
-        xp = arrays.module_of(own)
-        rows: Words = xp.empty((self.width, own.shape[1]), dtype=own.dtype, device=own.device)
-        rows[_span(self.drawn)] = own
-        rows[_span(self.duals)] = other[_span(self.paired)]
-        return rows
+    def mirrored_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
+        """The same, where there is room for them already."""
+        for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
+            rows[_span(self.drawn)] = own
+            rows[_span(self.duals)] = other[_span(self.paired)]
+        return all_rows
+
+    def are_consistent(self, batch: Batch) -> bool:
+        """Whether every dual has the opposite value of its partner, or both are unknown."""
+        own, dual = _span(self.drawn[self.paired]), _span(self.duals)
+        differ = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
+        return not bool(differ.any())
+
+    def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
+        """The values of the drawn variables alone, as a batch over a vocabulary of these."""
+        own = _span(self.drawn)
+        return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
+
+    def translated(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
+        """The rows of the variables that others draw, from those of the variables drawn here."""
+        if np.array_equal(self.drawn, into.drawn):
+            return true, false
+        true, false = self.mirrored(true, false)
+        return true[into.drawn], false[into.drawn]
 
 
 def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import zip_longest
 from operator import or_
 from typing import Any, ClassVar
 
@@ -11,10 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import coins
+from hornbook.distributions.demands import Demanding
 from hornbook.distributions.literals import Literals
-from hornbook.distributions.protocol import Distribution, draw_in_blocks, draw_keyed, percent, rows_of
+from hornbook.distributions.protocol import (
+    Choices,
+    Distribution,
+    Overlaid,
+    draw_in_blocks,
+    draw_keyed,
+    percent,
+    rows_of,
+)
+from hornbook.distributions.random import Random
 from hornbook.distributions.stream import Stream, block_streams, keys_from
-from hornbook.logic import bits
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import WORD, Words
 from hornbook.logic.errors import HornbookError
@@ -88,17 +100,37 @@ class Mixture:
                 part[bits.flat(own, len(part))] = number
         return draw_keyed(self, keys, size), labels
 
+    @cached_property
+    def shared(self) -> list[tuple[Random, dict[int, Overlaid]]]:
+        """Random values that components lie over, and these components by their numbers."""
+        over: list[tuple[Random, dict[int, Overlaid]]] = []
+        left = {n: each for n, each in enumerate(self.components) if isinstance(each, Overlaid)}
+        for component in self.components:
+            if isinstance(component, Random | Demanding):
+                rest = component if isinstance(component, Random) else component.rest
+                over.append((rest, {n: each for n, each in left.items() if each.lies_over(rest)}))
+                left = {n: each for n, each in left.items() if n not in over[-1][1]}
+        return [(rest, components) for rest, components in over if components]
+
     def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables.
 
-        Every component draws every item, and its own are kept.
+        Every component draws every item, and its own are kept. As an item is one component's
+        alone, those that lie over the same random values share them: each item takes the
+        literals of its own component and no other's.
         """
-        true, false = [], []
-        for component, own in zip(self.components, self._origins(stream), strict=True):
-            ones, zeros = rows_of(component, self.literals, stream)
-            true.append(ones & own)
-            false.append(zeros & own)
-        return reduce(or_, true), reduce(or_, false)
+        origins, parts = self._origins(stream), []
+        alone = dict(enumerate(self.components))
+        for rest, components in self.shared:
+            alone = {n: each for n, each in alone.items() if n not in components}
+            owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
+            rows = rest.literals.translated(*rest.drawn_under(one_choice(owned), stream), self.literals)
+            parts.append((reduce(or_, (own for own, _ in owned)), rows))
+        parts += [(origins[n], rows_of(each, self.literals, stream)) for n, each in alone.items()]
+        if len(parts) == 1:
+            return parts[0][1]
+        true, false = (reduce(or_, (rows[which] & own for own, rows in parts)) for which in range(2))
+        return true, false
 
     def _origins(self, stream: Stream) -> list[Words]:
         """For each component, which items are its own: the first that is drawn from a stream."""
@@ -119,3 +151,23 @@ class Mixture:
 
     def __str__(self) -> str:
         return self.describe()
+
+
+def one_choice(owned: Sequence[tuple[Words, Choices]]) -> Choices:
+    """What the items of several components choose, each as its own component says.
+
+    Tables are joined. Where a component chooses from fewer tables than another, its items take
+    the empty row.
+    """
+    items = [bits.bit_first(own) for own, _ in owned]
+    joined: Choices = []
+    for several in zip_longest(*(choices for _, choices in owned)):
+        made = [(is_own, *choice) for is_own, choice in zip(items, several, strict=True) if choice]
+        tables = [table for _, table, _ in made]
+        xp, start = arrays.module_of(tables[0]), 0
+        chosen: Any = len(tables[0]) - 1
+        for is_own, table, rows in made:
+            chosen = xp.where(is_own, rows + start, chosen)
+            start += len(table)
+        joined.append((xp.concat(tables), chosen))
+    return joined

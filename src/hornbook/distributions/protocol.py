@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.distributions.literals import Literals
 from hornbook.distributions.stream import Stream, block_streams, keys_from
@@ -13,6 +14,9 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
+
+Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
+"""Tables of literals, and which row of each the items take, as (64, words): bit first."""
 
 
 @runtime_checkable
@@ -63,6 +67,19 @@ class Sliced(Distribution, Protocol):
         ...
 
 
+@runtime_checkable
+class Overlaid(Sliced, Protocol):
+    """A distribution whose items replace random values by literals that they choose from tables."""
+
+    def lies_over(self, rest: Any) -> bool:
+        """Whether the values that it leaves are those of a random distribution."""
+        ...
+
+    def choices(self, stream: Stream) -> Choices:
+        """What the items choose; the last row of every table is empty."""
+        ...
+
+
 def draw_in_blocks(distribution: Sliced, size: int, rng: np.random.Generator) -> Batch:
     """`size` interpretations, each block of them under a key of its own."""
     if size < 0:
@@ -77,7 +94,7 @@ def draw_keyed(distribution: Sliced, keys: Words, size: int) -> Batch:
     )
     for stream in block_streams(keys, size):
         at = slice(stream.first, stream.first + stream.count)
-        true[:, at], false[:, at] = distribution.literals.mirrored(*distribution.drawn_rows(stream))
+        distribution.literals.mirrored_into((true[:, at], false[:, at]), *distribution.drawn_rows(stream))
     return _batch(distribution.vocabulary, true, false, size)
 
 
@@ -92,16 +109,11 @@ def draw_on(device: str, distribution: Distribution, keys: Words, size: int) -> 
 def rows_of(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
     """The true and the false rows of given variables, as a distribution inside another draws them."""
     if isinstance(distribution, Sliced):
-        drawn = distribution.drawn_rows(stream)
-        if np.array_equal(distribution.literals.drawn, literals.drawn):
-            return drawn
-        true, false = distribution.literals.mirrored(*drawn)
-    elif stream.device is None:
-        batch = distribution.draw(stream.size, stream.generator())
-        true, false = batch.true, batch.false
-    else:
+        return distribution.literals.translated(*distribution.drawn_rows(stream), literals)
+    if stream.device is not None:
         raise _only_here(distribution)
-    return true[literals.drawn], false[literals.drawn]
+    batch = distribution.draw(stream.size, stream.generator())
+    return batch.true[literals.drawn], batch.false[literals.drawn]
 
 
 def _batch(vocabulary: Vocabulary, true: Words, false: Words, size: int) -> Batch:

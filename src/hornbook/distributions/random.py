@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
-from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
 from hornbook.distributions.stream import Stream
+from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
 from hornbook.logic.vocabulary import Vocabulary
@@ -80,6 +82,37 @@ class Random:
         value &= known
         known ^= value
         return value, known
+
+    def drawn_under(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
+        """The same, but for the literals that items choose from tables, joined by XOR.
+
+        Those of an item replace its random values; both literals of a value make it unknown.
+        Where a member of a group is chosen to be true, no other one is.
+        """
+        if not choices:
+            return self.drawn_rows(stream)
+        must, must_not = self.literals.halves(bits.gathered(*choices))
+        unknown = must & must_not
+        free = ~(must | must_not)
+        must ^= unknown
+        must_not ^= unknown
+        true, false = self.drawn_rows(stream)
+        for groups in self.group_rows:
+            moved = true[groups] & reduce(or_, must[groups])
+            true[groups] ^= moved
+            false[groups] |= moved
+        for drawn, chosen in ((true, must), (false, must_not)):
+            drawn &= free
+            drawn |= chosen
+        return true, false
+
+    def lies_over(self, rest: Random) -> bool:
+        """Whether it is the rest itself."""
+        return self == rest
+
+    def choices(self, stream: Stream) -> Choices:
+        """None: all values are random."""
+        return []
 
     def describe(self) -> str:
         """The distribution in words."""

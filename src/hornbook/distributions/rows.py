@@ -10,7 +10,8 @@ import numpy as np
 
 from hornbook.distributions import coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
-from hornbook.distributions.protocol import check_share, draw_in_blocks, percent
+from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
+from hornbook.distributions.random import Random
 from hornbook.distributions.stream import Stream
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
@@ -78,6 +79,13 @@ class Rows:
         """The literals of each row."""
         return self.literals.table_of(self.rows)
 
+    @cached_property
+    def whole(self) -> Words:
+        """The literals of each row, both where a value is unknown; the last row is empty."""
+        known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
+        unknown = bits.transposed(np.concatenate([~known, ~known]), len(self.rows))
+        return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
+
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
         return draw_in_blocks(self, size, rng)
@@ -96,6 +104,16 @@ class Rows:
             kept = coins.biased(places, 1 - self.missing, stream)
             true, false = true & kept, false & kept
         return true, false
+
+    def lies_over(self, rest: Random) -> bool:
+        """Whether rows are as they are, so that they replace all that is drawn there."""
+        return (
+            not self.flips and not self.missing and np.array_equal(self.literals.drawn, rest.literals.drawn)
+        )
+
+    def choices(self, stream: Stream) -> Choices:
+        """All literals of a row."""
+        return [(stream.of(self.whole), stream.below(len(self.rows)))]
 
     def _any_rows(self, stream: Stream) -> tuple[Words, Words]:
         """A row for each item, as it is."""
