@@ -239,6 +239,39 @@ def test_a_mixture_knows_where_each_item_came_from() -> None:
     assert within((component[1:] == component[:-1]).mean(), 0.75**2 + 0.25**2)
 
 
+@pytest.mark.parametrize("groups", [(), ((2, 3, 4),)])
+def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tuple[int, ...], ...]) -> None:
+    """Components share random values and nothing else: two literals are as often true together."""
+    theory = rules_over(PAIRED)
+    components = (
+        Violations(theory, 0.3, groups),
+        Random(PAIRED, 0.3, groups),
+        Rows(Random(PAIRED, 0.2, groups).draw(20, rng(3))),
+        NearMisses(theory, 0.3, groups),
+        NearMisses(theory, 0.3, groups, undone=3, undo="forget"),
+        Violations(theory, 0.8, groups),
+        Rows(Random(PAIRED).draw(5, rng(4)), missing=0.1),
+    )
+    mixture = Mixture(components, (3, 3, 1, 1, 1, 2, 1))
+    assert [sorted(over) for _, over in mixture.shared] == [[0, 1, 2, 3, 4], [5]]
+    batch, origin = mixture.draw_labelled(8 * MANY, rng())
+    for number, component in enumerate(components):
+        ours, alone = (
+            together(batch[np.flatnonzero(origin == number)]),
+            together(component.draw(MANY, rng(1))),
+        )
+        size = min((origin == number).sum(), MANY)
+        assert (abs(ours - alone) <= 6 * np.sqrt(2 * alone * (1 - alone) / size) + 20 / size).all()
+
+
+def together(batch: Batch) -> np.ndarray:
+    """For each two literals, the share of items in which both are true."""
+    known = np.hstack([bits.unpack(words, len(batch)) for words in (batch.true, batch.false)]).astype(
+        np.float64
+    )
+    return known.T @ known / len(batch)
+
+
 def test_the_readable_literals_are_the_rows_of_the_batch() -> None:
     literals = Literals.of(MIXED, ((2, 3),))
     batch = Random(MIXED, 0.3).draw(100, rng())

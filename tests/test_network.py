@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,31 @@ def test_half_and_signed_are_the_same_network_but_for_a_change_of_weights():
     half = MLP.of([(2 * first, bias - first.sum(axis=1)), (second, np.zeros(1))], VOCABULARY, "half")
     batch = examples(40).batch
     np.testing.assert_allclose(signed.log_odds(batch), half.log_odds(batch), rtol=1e-4, atol=1e-5)
+
+
+@given(
+    values=st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=4, max_size=4), max_size=70),
+    encoding=st.sampled_from(ENCODINGS),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=50)
+def test_one_variable_of_each_pair_says_it_all(values, encoding, seed):
+    """Where pairs are consistent, half the first layer gives what the whole network gives."""
+    vocabulary = Vocabulary(["a", "b", "not_a", "c", "not_c", "d"], {"a": "not_a", "not_c": "c"})
+    rng = np.random.default_rng(seed)
+    widths = (12 if encoding == "two-channel" else 6, 5, 1)
+    network = MLP.of([(w, rng.normal(size=len(w))) for w in glorot(widths, rng)], vocabulary, encoding)
+    a, b, c, d = np.array(values, float).reshape(-1, 4).T
+    batch = Batch.from_array(np.column_stack([a, b, 1 - a, c, 1 - c, d]), vocabulary)
+    whole = network.module(torch.from_numpy(encode(batch, encoding)))[:, 0].detach()
+    np.testing.assert_allclose(network.log_odds(batch), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_a_pair_that_contradicts_itself_is_asked_about_as_it_is():
+    network = MLP.of([(np.array([[1.0, 0, 0, 1, 0, 0]]), -np.ones(1))], VOCABULARY)
+    batch = Batch.from_array([[1, 0, 0, 1, 1, 1], [1, 0, 0, 0, 1, 1]], VOCABULARY)
+    np.testing.assert_array_equal(network.log_odds(batch), [1, 0])
+    np.testing.assert_array_equal(network.log_odds(batch[1:]), [0])
 
 
 def test_the_same_seed_gives_the_same_network_and_another_seed_another(network):
