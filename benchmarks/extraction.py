@@ -110,7 +110,7 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Row:
         found.membership_queries,
         time.perf_counter() - start,
         ", ".join(f"{name} {times}" for name, times in answerers(found.trace).items()),
-        f"{np.mean([each.precision.estimate for each in found.statistics]):.1%}",
+        f"{np.mean([each.precision.estimate for each in found.statistics if each.precision.size]):.1%}",
         str(sum(bool(each.said) for each in found.statistics)),
     )
 

@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hornbook import Binariser, HornbookError, HornExtractor, HornTheory, Interpretation
 from hornbook.cards import Card
 from hornbook.queries import Estimated
+from hornbook.runs.reporting import report_of
 
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd")).astype(float)
 LABELS = (FRAME.a == 1) & ((FRAME.b == 1) | (FRAME.c == 0))
@@ -160,6 +161,8 @@ def test_a_judge_is_read_by_queries():
     assert extractor.labels_ == () and extractor.default_ is None and extractor.score(frame) == 1
     assert extractor.incoherence_ is not None and extractor.trace_[-1]["guarantee"] == "pac"
     assert extractor.predict(frame).dtype == bool
+    assert [found.said for found in extractor.reading_.rules] == [True]
+    assert "the model itself says 1 of 1" in " ".join(report_of(extractor, frame).honesty.notes)
 
 
 def test_queries_find_the_rules_of_a_tree_and_resume(tmp_path):

@@ -61,6 +61,12 @@ def report_of(
         notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {faithfulness.conflicts}.")
+    asked = [found.said for found in reading.rules if found.said is not None]
+    if asked:
+        notes.append(
+            f"Asked for each rule with all else unknown, the model itself says {sum(asked)} of {len(asked)}. "
+            "The others were right about the cases that were drawn; for other cases nothing vouches for them."
+        )
     subject = " and ".join(answers.labels) or "what it accepts"
     return Report(
         title=f"What {name} says about {subject}",
