@@ -230,8 +230,7 @@ def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) ->
     for last in range(count):
         top = lengths - count + last
         position = where(top < 0, -1, stream.below(top + 1))
-        taken = position < -1
         for earlier in chosen:
-            taken |= (earlier == position) & (position >= 0)
-        chosen.append(where(taken, top, position))
+            position = where((earlier == position) & (position >= 0), top, position)
+        chosen.append(position)
     return chosen

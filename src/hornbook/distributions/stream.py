@@ -31,6 +31,9 @@ BLOCK_WORDS = 512
 BLOCK = BLOCK_WORDS * WORD
 """Items that are drawn under one key."""
 
+FEW_ROWS = 4
+"""So many rows cost more calls than computing: their words for all digits are made by the same calls."""
+
 GOLDEN = 0x9E3779B97F4A7C15
 """Numbers are spread over all words by this factor, 2⁶⁴ over the golden ratio."""
 
@@ -103,13 +106,22 @@ class Stream:
 
     def _made_here(self, rows: int, across: int, digits: Sequence[str]) -> Words:
         """The words as NumPy makes them, in as little memory as possible."""
-        steps = _steps(rows, across, None)
-        made, more, spare = (np.empty((rows, len(self.keys), across), np.uint64) for _ in range(3))
-        self._fill(made, 0, steps, spare)
-        for number, digit in enumerate(digits, 1):
-            self._fill(more, number * rows, steps, spare)
+        words = self._in_turn(rows, across, 1 + len(digits))
+        made = next(words)
+        for digit, more in zip(digits, words, strict=True):
             (np.bitwise_or if digit == "1" else np.bitwise_and)(made, more, out=made)
         return made
+
+    def _in_turn(self, rows: int, across: int, times: int) -> Iterator[Words]:
+        """Rows of words, so many times: from the second on in the same memory, but few rows all at once."""
+        together = times if rows <= FEW_ROWS else 1
+        steps, shape = _steps(together * rows, across, None), (together * rows, len(self.keys), across)
+        made, more, spare = (np.empty(shape, np.uint64) for _ in range(3))
+        self._fill(made, 0, steps, spare)
+        yield from made.reshape(together, rows, len(self.keys), across)
+        for number in range(together, times):
+            self._fill(more, number * rows, steps, spare)
+            yield more
 
     def _fill(self, words: Words, row: int, steps: Words, spare: Words) -> None:
         """`_hashed`, in place."""
