@@ -1,46 +1,32 @@
-"""A whole extraction: exact where the truth is Horn, truthful about its end where it is not."""
+"""A whole extraction: exact where the truth is Horn, and what it reports."""
 
-import json
-import time
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from extractions import (
+    NETWORK,
+    PAIRED,
+    PARTIAL,
+    QUICK,
+    THEORY,
+    is_faithful,
+    rare_margin,
+    rng,
+    without_seconds,
+)
 
-from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule, Vocabulary
+from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule
 from hornbook.distributions import Random
-from hornbook.extraction import PATIENCE, Settings, extract
+from hornbook.extraction import Settings, extract
 from hornbook.logic.generate import random_theory
 from hornbook.logic.theory import violation
 from hornbook.oracles import sampling
 from hornbook.oracles.completions import Completions
-from hornbook.oracles.filters import Counted, Voted
 from hornbook.oracles.guided import Guided
-from hornbook.queries import Budget, Estimated, Pac, Unknown
-from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
-from hornbook.traces import read_trace
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-THEORY = random_theory(12, 6, (2, 3), rng(1))
-PARTIAL = Random(THEORY.vocabulary)
-QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
-PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
-
-
-def is_faithful(found, member, distribution, size=20_000, seed=99):
-    """Whether the disagreement on a fresh sample fits the interval that was reported."""
-    batch = distribution.draw(size, rng(seed))
-    wrong = float((found.theory.satisfied_by(batch) != member(batch)).mean())
-    return found.disagreement.low - 0.01 <= wrong <= found.disagreement.high + 0.01
-
-
-def without_seconds(entries):
-    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
+from hornbook.queries import Budget, Estimated, Pac
+from hornbook.testing.teachers import Constant, Failing, Network
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -124,157 +110,6 @@ def test_the_number_of_processes_changes_nothing(monkeypatch):
         assert without_seconds(shared.trace.entries) == without_seconds(alone.trace.entries)
 
 
-def guided(member, margin):
-    return Guided(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
-
-
-RARE = HornTheory.parse(
-    "v1 & v2 & v3 & v4 & v5 & v6 & v7 -> v8\nv9 & v8 & v7 & v6 & v5 & v4 -> false", THEORY.vocabulary
-)
-
-
-def rare_margin(batch):
-    """How many literals the nearest violation of a rule lacks, less a half."""
-    dense = batch.to_array()
-    lacking = [
-        (dense[:, sorted(rule.body)] != 1).sum(axis=1)
-        + (0 if rule.head is BOTTOM else dense[:, rule.head] != 0)
-        for rule in RARE
-    ]
-    return np.min(lacking, axis=0) - 0.5
-
-
-def hasty(batch):
-    """Is sure about questions with few known values, and wrong about them."""
-    few = HornTheory.parse("v1 & v2 -> v4", THEORY.vocabulary)
-    many = HornTheory.parse("v1 & v2 & v3 -> v4", THEORY.vocabulary)
-    known = (~np.isnan(batch.to_array())).sum(axis=1)
-    return np.where(known > 8, many.satisfied_by(batch), few.satisfied_by(batch))
-
-
-NETWORK = Network(PARTIAL, rng(3))
-SCARCE = {"pool": 60, "size": 100, "min_precision": 0.5}
-SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
-    "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
-    "completions": (
-        Completions(THEORY.satisfied_by, THEORY.vocabulary, 16, rng=rng()),
-        {"min_precision": 1.0, "budget": Budget(equivalence_queries=9)},
-        {},
-        {"failed", "given_up"},
-    ),
-    "mistaken": (Mistaken(THEORY.satisfied_by, 0, 0.03), {"min_precision": 0.9}, {}, {"refined", "given_up"}),
-    "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
-    "refuting": (
-        NETWORK,
-        SCARCE | {"shares": {}, "seed": 5},
-        {"margin": NETWORK.margin},
-        {"rules", "sampling", "removed", "witness"},
-    ),
-    "hasty": (hasty, SCARCE | {"pool": 20, "seed": 1}, {}, {"sampling", "removed"}),
-    "guided": (
-        lambda batch: rare_margin(batch) >= 0,
-        {"pool": 50, "size": 50},
-        {"margin": rare_margin, "guided": guided},
-        {"guided", "added"},
-    ),
-    "background": (
-        THEORY.satisfied_by,
-        {},
-        {"background": HornTheory(THEORY.vocabulary, [Rule({0}, 1)])},
-        {"sampling", "given_up"},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_killed_run_resumes_to_the_same_result(name, tmp_path):
-    member, settings, options, expected = SCENARIOS[name]
-    settings = replace(QUICK, **{"budget": Budget(equivalence_queries=30), **settings})
-    path = tmp_path / "trace.jsonl"
-    whole = extract(member, PARTIAL, settings, trace=path, **options)
-    text = path.read_text("utf-8")
-    lines = text.splitlines(keepends=True)
-    assert read_trace(path)[1] == whole.trace.entries
-    happened = [entry for entry in whole.trace.entries if "change" in entry]
-    assert expected <= {
-        word for entry in happened for word in (entry["counterexample"]["found_by"], *entry["change"])
-    }
-    half = len(lines) // 2
-    middle = "".join(lines[:half])
-    cuts = ["".join(lines[:2]), middle + lines[half][:40], middle.rstrip("\n"), "".join(lines[:-1]), text]
-    for cut in cuts:
-        path.write_text(cut, "utf-8")
-        resumed = extract(member, PARTIAL, settings, trace=path, **options)
-        assert resumed.theory.rules == whole.theory.rules
-        assert without_seconds(resumed.trace.entries) == without_seconds(whole.trace.entries)
-        assert without_seconds(read_trace(path)[1]) == without_seconds(whole.trace.entries)
-        assert resumed.refuted == whole.refuted and resumed.frontier == whole.frontier
-        assert (resumed.stop_reason, resumed.guarantee) == (whole.stop_reason, whole.guarantee)
-        assert resumed.membership_queries == whole.membership_queries
-        assert (resumed.statistics, resumed.coherence) == (whole.statistics, whole.coherence)
-
-
-def test_a_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
-    path = tmp_path / "trace.jsonl"
-    settings = replace(QUICK, size=100_000)
-    counted = Counted(THEORY.satisfied_by)
-    whole = extract(counted, PARTIAL, settings, trace=path)
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]))
-    stopped = extract(Failing(THEORY.satisfied_by, 10), PARTIAL, settings, trace=path)
-    assert stopped.stop_reason.startswith("the model failed")
-    assert path.read_text() == "".join(lines[:-1])  # nothing of the earlier run is lost
-    again = Counted(THEORY.satisfied_by)
-    assert extract(again, PARTIAL, settings, trace=path).theory == whole.theory
-    assert again.questions < counted.questions
-
-
-def test_what_is_no_trace_is_refused_and_kept(tmp_path):
-    path = tmp_path / "trace.jsonl"
-    for text in ("some notes\n{}\n", '{"query": 1}\n'):
-        path.write_text(text)
-        with pytest.raises(HornbookError, match="line 1: not a trace; remove the file"):
-            extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=path)
-        assert path.read_text() == text
-
-
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"settings": replace(QUICK, seed=1)}, "seed=0, not 1"),
-        ({"settings": replace(QUICK, min_precision=0.5)}, "min_precision=0.9, not 0.5"),
-        ({"distribution": Random(THEORY.vocabulary, missing=0.1)}, "distribution="),
-        ({"heads": [3]}, r"heads=None, not \['v4'\]"),
-        ({"background": HornTheory(THEORY.vocabulary, [Rule({0}, 1)])}, "background="),
-        ({"guided": lambda member, margin: guided(member, margin)}, "guided=False, not True"),
-    ],
-)
-def test_a_trace_is_tied_to_its_settings(changed, named, tmp_path):
-    path = tmp_path / "trace.jsonl"
-    short = replace(QUICK, budget=Budget(equivalence_queries=2))
-    run = {"member": THEORY.satisfied_by, "distribution": PARTIAL, "settings": short, "trace": path}
-    extract(**run)
-    text = path.read_text("utf-8")
-    with pytest.raises(HornbookError, match=f"is the trace of a run with {named}.*or another file"):
-        extract(**run | changed)
-    assert path.read_text("utf-8") == text
-    longer = extract(**run | {"settings": QUICK})
-    assert longer.theory.rules == extract(THEORY.satisfied_by, PARTIAL, QUICK).theory.rules
-
-
-def test_time_spent_before_a_resumption_counts(tmp_path):
-    path = tmp_path / "trace.jsonl"
-    settings = replace(QUICK, budget=Budget(seconds=1000))
-    extract(THEORY.satisfied_by, PARTIAL, settings, trace=path)
-    header, first, *_ = path.read_text("utf-8").splitlines()
-    late = json.dumps(json.loads(first) | {"seconds": 999.9})
-    path.write_text(f"{header}\n{late}\n")
-    settings = replace(QUICK, budget=Budget(seconds=1000), size=10**9)
-    path.write_text(path.read_text().replace('"size": 3000', '"size": 1000000000'))
-    found = extract(THEORY.satisfied_by, PARTIAL, settings, trace=path)
-    assert found.stop_reason == "budget of 1000 seconds" and found.trace.seconds > 1000
-
-
 def test_rules_are_measured_on_held_out_samples():
     found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
     assert [row.rule for row in found.statistics] == list(found.rules)
@@ -331,171 +166,6 @@ def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
     assert len(large) > 4
     for at, one in enumerate(large[:3]):  # what is held out, the pool, the first sample
         assert all(len(one & other) < 100 for other in large[at + 1 :])
-
-
-class Interrupting(Failing):
-    """Is interrupted at a certain question."""
-
-    def __call__(self, batch):
-        try:
-            return super().__call__(batch)
-        except RuntimeError:
-            raise KeyboardInterrupt from None
-
-
-def test_an_interrupt_keeps_what_was_learned(tmp_path):
-    one_by_one = replace(QUICK, tries=1)
-    whole = extract(THEORY.satisfied_by, PARTIAL, one_by_one)
-    counts = [entry["membership_queries"] for entry in whole.trace.entries]
-    assert len(counts) > 4
-    path = tmp_path / "trace.jsonl"
-    found = extract(Interrupting(THEORY.satisfied_by, counts[2] + 1), PARTIAL, one_by_one, trace=path)
-    assert found.stop_reason == "interrupted"
-    assert without_seconds(found.trace.entries) == without_seconds(whole.trace.entries[:3])
-    assert found.theory.rules == whole.theory.rules[:3] and found.frontier == whole.frontier[:3]
-    assert isinstance(found.guarantee, Estimated) and is_faithful(found, THEORY.satisfied_by, PARTIAL)
-    assert extract(THEORY.satisfied_by, PARTIAL, one_by_one, trace=path).theory == whole.theory
-
-
-def test_an_interrupt_before_anything_was_learned():
-    found = extract(Interrupting(THEORY.satisfied_by, 1), PARTIAL, QUICK)
-    assert found.stop_reason == "interrupted" and not found.rules
-    assert found.guarantee == Unknown("nothing was measured (interrupted)")
-
-
-def test_constant_yes():
-    found = extract(Constant(True), PARTIAL, replace(QUICK, size="angluin"))
-    assert not found.theory.rules and found.stop_reason == "equivalent" and isinstance(found.guarantee, Pac)
-    assert found.disagreement.hits == 0 and len(found.trace.entries) == 1
-
-
-def test_constant_no():
-    found = extract(Constant(False), PARTIAL, QUICK)
-    assert found.rules == (Rule((), BOTTOM),) and found.stop_reason == "equivalent"
-    assert found.disagreement.hits == 0
-
-
-@pytest.mark.parametrize("accepted", [0.05, 0.5, 0.95])
-def test_a_coin(accepted):
-    coin = Coin(rng(), accepted)
-    found = extract(coin, PARTIAL, QUICK)
-    assert found.stop_reason.startswith(("stalled", "budget of 100 equivalence queries"))
-    assert isinstance(found.guarantee, Estimated) and is_faithful(found, coin, PARTIAL)
-
-
-def test_a_stall_is_reported_as_such():
-    found = extract(Coin(rng()), PARTIAL, QUICK)
-    assert found.stop_reason == (
-        f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
-    )
-    assert [entry["change"].keys() - {"failed"} for entry in found.trace.entries[-PATIENCE:]] == (
-        PATIENCE * [{"given_up"}]
-    )
-
-
-@pytest.mark.parametrize("kind", [Noisy, Mistaken])
-@pytest.mark.parametrize("votes", [1, 5])
-def test_one_percent_of_the_answers_flipped(kind, votes):
-    teacher = kind(THEORY.satisfied_by, rng()) if kind is Noisy else kind(THEORY.satisfied_by, 0)
-    member = Voted(teacher, votes)
-    found = extract(member, PARTIAL, QUICK)
-    fresh = PARTIAL.draw(20_000, rng(5))
-    assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
-    assert is_faithful(found, member, PARTIAL)
-    if kind is Noisy and votes > 1:
-        assert found.stop_reason.startswith("equivalent") and found.theory.equivalent(THEORY)
-    else:
-        assert found.stop_reason.startswith(("stalled", "budget"))
-
-
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_an_incoherent_network(seed):
-    network = Network(PARTIAL, rng(seed))
-    settings = replace(QUICK, budget=Budget(equivalence_queries=40))
-    found = extract(network, PARTIAL, settings, margin=network.margin)
-    assert found.stop_reason.startswith(("stalled", "budget of 40 equivalence queries"))
-    assert is_faithful(found, network, PARTIAL)
-    assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
-    done = {"added", "removed", "refined"}
-    changed = [entry for entry in found.trace.entries if done & entry["change"].keys()]
-    assert len(found.frontier) <= len(changed) + 1
-    assert found.frontier[-1].rules == len(found.rules)
-
-
-def test_refuted_rules_stay_away_and_their_witnesses_are_accepted():
-    found = extract(hasty, PARTIAL, replace(QUICK, **SCARCE | {"pool": 20, "seed": 1}))
-    assert found.refuted and not set(found.refuted) & set(found.rules)
-    for rule, witness in found.refuted.items():
-        batch = Batch.from_interpretations([witness], THEORY.vocabulary)
-        assert hasty(batch)[0]
-        assert not HornTheory(THEORY.vocabulary, [rule]).satisfied_by(batch)[0]
-
-
-def test_a_known_difference_is_no_equivalence():
-    hurried = extract(hasty, PARTIAL, Settings(pool=20, size=100, evaluation=500, min_precision=0.8))
-    assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
-
-
-@pytest.mark.parametrize("at", [1, 700, 1000])
-def test_a_failing_model(at):
-    settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
-    found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
-    assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
-    learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
-    assert len(found.rules) == len(learned)
-    if at == 1000:
-        assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
-
-
-def test_a_model_that_answers_nonsense():
-    found = extract(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
-    assert found.stop_reason.startswith(
-        "the model failed: 1000 questions were answered by bool of shape (3,)"
-    )
-
-
-def test_errors_that_are_not_the_models_are_raised(tmp_path):
-    def watch(step, trace):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, watch=watch)
-    with pytest.raises(FileNotFoundError):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "nowhere" / "trace.jsonl")
-
-
-def test_a_slow_model_ends_in_time():
-    settings = replace(QUICK, budget=Budget(seconds=1.5), size=10_000_000, pool=1000)
-    start = time.perf_counter()
-    found = extract(Slow(THEORY.satisfied_by, 0.002), PARTIAL, settings)
-    assert time.perf_counter() - start < 2.5
-    assert found.stop_reason == "budget of 1.5 seconds" and found.rules
-
-
-@pytest.mark.parametrize("budget", [500, 2999, 3500, 6000, 8000])
-def test_a_budget_of_membership_queries_is_kept_exactly(budget):
-    counted = Counted(THEORY.satisfied_by)
-    found = extract(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
-    assert counted.questions == found.membership_queries <= budget
-    assert found.stop_reason == f"budget of {budget} membership queries"
-
-
-def test_guided_search_is_under_the_budget_too():
-    network = Network(PARTIAL, rng(3))
-    margin = Counted(network.margin)
-    settings = replace(QUICK, budget=Budget(membership_queries=30_000), size=100, min_precision=0.5)
-    found = extract(network, PARTIAL, settings, margin=margin, guided=guided)
-    assert margin.questions == found.membership_queries <= 30_000
-
-
-def test_a_budget_of_equivalence_queries():
-    seen = []
-    settings = replace(QUICK, budget=Budget(equivalence_queries=3), tries=1)
-    found = extract(
-        THEORY.satisfied_by, PARTIAL, settings, watch=lambda step, trace: seen.append(len(trace.entries))
-    )
-    assert found.stop_reason == "budget of 3 equivalence queries" and seen == [1, 2, 3]
-    assert len(found.rules) == len(found.frontier) == 3 and isinstance(found.guarantee, Estimated)
 
 
 @pytest.mark.parametrize(

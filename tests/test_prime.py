@@ -1,176 +1,22 @@
-"""Prime bodies and the pool that weighs them, against brute force; blame finds a guilty rule."""
+"""Prime bodies, against brute force: valid, prime, worth most beside each other."""
 
 from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Random
-from hornbook.learners.blame import blame
-from hornbook.learners.body import Search, View, worth
+from hornbook.learners.body import Search, worth
 from hornbook.learners.contribution import Cover
-from hornbook.learners.pool import Pool, all_but_one, count, imposed, literals, said
+from hornbook.learners.pool import Pool, literals
 from hornbook.learners.prime import Reviser, prime
 from hornbook.learners.together import together
 from hornbook.logic import bits
 from hornbook.logic.generate import random_theory
-from hornbook.oracles.filters import Counted
 from hornbook.oracles.teacher import PerfectTeacher
-from hornbook.queries import Change, Counterexample, Step, asked, interpretation
-from hornbook.testing.strategies import theories
-from hornbook.traces import read_step, step_object
-
-PLAIN = Vocabulary([f"x{i}" for i in range(8)])
-PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])
-PARTLY = Vocabulary(["a", "b", "c", "ill", "well"], {"ill": "well"})
-VOCABULARIES = [PLAIN, PAIRED, PARTLY]
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def has(batch):
-    """Whether each item has each literal, dense: a (k, 2n) matrix."""
-    dense = batch.to_array()
-    return np.concatenate([dense == 1, dense == 0], axis=1)
-
-
-def filled_pool(vocabulary, size=300, seed=0, accepted=0.7):
-    pool = Pool(vocabulary)
-    batch = Random(vocabulary, 0.4).draw(size, rng(seed))
-    pool.add(batch, rng(seed + 1).random(size) < accepted)
-    return pool
-
-
-def some_terms(vocabulary, seed, times=20):
-    generator = rng(seed)
-    width = 2 * len(vocabulary)
-    return [generator.permutation(width)[: generator.integers(0, 4)].astype(np.intp) for _ in range(times)]
-
-
-def met(batch, term):
-    return has(batch)[:, term].all(axis=1)
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-@pytest.mark.parametrize("size", [0, 1, 63, 64, 300])
-def test_a_side_counts_what_a_dense_table_counts(vocabulary, size):
-    pool = filled_pool(vocabulary, size, size)
-    hypothesis = HornTheory(vocabulary, [Rule({0, 1}, BOTTOM), Rule({2}, 3)])
-    pool.judge(hypothesis)
-    for side in (pool.rejected, pool.accepted):
-        is_open = hypothesis.satisfied_by(side.batch)
-        assert (bits.flat(side.open, len(side.batch)) == is_open).all()
-        for term in some_terms(vocabulary, size):
-            expected = met(side.batch, term)
-            assert (bits.flat(side.meeting(term), len(side.batch)) == expected).all()
-            assert count(side.meeting(term)) == expected.sum()
-            having = has(side.batch)
-            for at, row in enumerate(side.neighbours(term)):
-                rest = term if at == len(term) else np.delete(term, at)
-                near = met(side.batch, rest) & is_open & (expected if at == len(term) else ~expected)
-                assert row[-1] == near.sum()
-                assert row[:-1].tolist() == having[near, : len(vocabulary)].sum(axis=0).tolist()
-    assert pool.missed().tolist() == np.flatnonzero(hypothesis.satisfied_by(pool.rejected.batch)).tolist()
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_view_counts_what_a_dense_table_counts(vocabulary):
-    pool = filled_pool(vocabulary, 3000)
-    pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
-    seed = np.arange(2 * len(vocabulary))
-    for number, start in enumerate(some_terms(vocabulary, 3)):
-        side = pool.accepted
-        view, term = View.of(side, seed, start), start
-        for position in rng(number).permutation(len(seed)).tolist():
-            dense = met(side.batch, term) & bits.flat(side.open, len(side.batch))
-            assert count(view.meeting) == dense.sum()
-            assert view.counts().tolist() == (has(side.batch) & dense[:, None]).sum(axis=0).tolist()
-            view, term = view.narrowed(np.array([position])), np.append(term, seed[position])
-
-
-def test_a_pool_forgets_the_oldest():
-    pool = Pool(PLAIN, limit=100)
-    batch = Random(PLAIN).draw(250, rng())
-    for part in batch.blocks(64):
-        pool.add(part, np.ones(len(part), np.bool_))
-    assert pool.accepted.batch == batch[150:] and len(pool.rejected.batch) == 0
-
-
-def test_what_was_given_up_is_not_offered_again():
-    pool = Pool(PLAIN)
-    narrow, wide = Interpretation(frozenset({0}), frozenset({1})), Interpretation(frozenset({0}))
-    pool.add(Batch.from_interpretations([narrow, wide], PLAIN), np.zeros(2, np.bool_))
-    nothing = HornTheory(PLAIN)
-    assert pool.first_missed(nothing) == narrow
-    pool.give_up(narrow)
-    assert pool.first_missed(nothing) == wide
-    pool.give_up(wide)
-    assert pool.first_missed(nothing) is None
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_imposed_items_meet_the_term_and_are_else_the_same(vocabulary):
-    batch = Random(vocabulary).draw(130, rng())
-    for term in ([], [0], [1, len(vocabulary) + 2]):
-        term = np.array(term, np.intp)
-        made = imposed(batch, term)
-        assert met(made, term).all()
-        assert not (made.true & made.false).any()
-        touched = {v for literal in term.tolist() for v in (literal % len(vocabulary),)}
-        touched |= {vocabulary.dual(v) for v in touched}
-        same = [v for v in range(len(vocabulary)) if v not in touched]
-        assert (made.true[same] == batch.true[same]).all() and (made.false[same] == batch.false[same]).all()
-        for v, w in vocabulary.pairs:
-            assert (made.true[v] == made.false[w]).all() and (made.true[w] == made.false[v]).all()
-
-
-def test_the_nearest_accepted_items_lack_the_least():
-    pool = filled_pool(PLAIN)
-    term = np.array([0, 1, 8 + 2, 8 + 5])
-    near = pool.accepted_nearest(term, 20)
-    lacking = (~has(pool.accepted.batch)[:, term]).sum(axis=1)
-    expected = imposed(pool.accepted.batch[np.argsort(lacking, kind="stable")[:20]], term)
-    assert near == expected and met(near, term).all()
-    assert len(pool.accepted_nearest(term, 10_000)) == len(pool.accepted.batch)
-
-
-@given(st.integers(0, 8), st.integers(0, 2**32 - 1))
-def test_all_but_one(rows, seed):
-    words = rng(seed).integers(0, 2**64, (rows, 3), np.uint64)
-    start = rng(seed + 1).integers(0, 2**64, 3, np.uint64)
-    for at, found in enumerate(all_but_one(words, start)):
-        others = np.delete(words, at, axis=0)
-        assert (found == np.bitwise_and.reduce(np.concatenate([others, start[None]]), axis=0)).all()
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_asked_equals_interpretation_item_by_item(vocabulary):
-    width = len(vocabulary)
-    terms = np.zeros((200, 2 * width), np.bool_)
-    generator, items = rng(), []
-    for row in terms:
-        values = generator.choice(3, width, p=[0.2, 0.2, 0.6])
-        for v, w in vocabulary.pairs:
-            values[generator.choice([v, w])] = 2  # one of a pair at most, so that nothing conflicts
-        row[:width], row[width:] = values == 1, values == 0
-        items.append(
-            interpretation(vocabulary, np.flatnonzero(values == 1).tolist(), np.flatnonzero(values == 0))
-        )
-    assert asked(vocabulary, terms) == Batch.from_interpretations(items, vocabulary)
-    assert len(asked(vocabulary, terms[:0])) == 0
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_term_and_the_item_that_says_it(vocabulary):
-    for item in Random(vocabulary).draw(20, rng()):
-        term = literals(item, len(vocabulary))
-        assert said(term, len(vocabulary)) == item
-        assert met(Batch.from_interpretations([item], vocabulary), term).all()
+from hornbook.queries import Counterexample, asked, interpretation
 
 
 def searched(theory, min_precision, seed, size=600):
@@ -423,74 +269,6 @@ def test_the_learner_is_exact_with_a_perfect_teacher(seed):
     steps = list(prime(teacher.equivalent, revise, nothing))
     assert steps[-1].hypothesis.equivalent(theory)
     assert all(theory.entails(step.hypothesis) for step in steps)
-
-
-@given(st.data())
-@settings(max_examples=60)
-def test_blame_falls_on_a_rule_of_the_derivation(data):
-    hypothesis = data.draw(theories(6, 8))
-    width = len(hypothesis.vocabulary)
-    values = data.draw(st.lists(st.sampled_from([0, 1, None]), min_size=width, max_size=width))
-    witness = Interpretation(
-        frozenset(v for v, value in enumerate(values) if value == 1),
-        frozenset(v for v, value in enumerate(values) if value == 0),
-    )
-    batch = Batch.from_interpretations([witness], hypothesis.vocabulary)
-    if hypothesis.satisfied_by(batch)[0]:
-        return
-    true_rules = data.draw(theories(width, 4)).rules
-    truth = HornTheory(
-        hypothesis.vocabulary,
-        [r for r in true_rules if max([*r.body, 0]) < width and (r.head is BOTTOM or r.head < width)],
-    )
-    if not truth.satisfied_by(batch)[0]:
-        return
-    rule = blame(truth.satisfied_by, hypothesis, witness)
-    # the rule is wrong: the truth, which accepts the witness, does not entail it
-    assert rule in hypothesis.rules and not truth.entails(rule)
-    fires_on = hypothesis.closure(witness.true)
-    assert rule.body <= fires_on and rule.head in fires_on
-
-
-def test_blame_walks_a_chain():
-    names = Vocabulary(list("abcdef"))
-    chain = [Rule({v}, v + 1) for v in range(5)]
-    for wrong in range(5):
-        truth = HornTheory(names, [rule for rule in chain if rule.head != wrong + 1])
-        counted = Counted(truth.satisfied_by)
-        witness = Interpretation(frozenset({0}), frozenset({5}))
-        assert blame(counted, HornTheory(names, chain), witness) == chain[wrong]
-        assert counted.questions == 4 and counted.batches == 1
-
-
-def test_blame_in_a_paired_vocabulary():
-    truth = HornTheory.parse("x0 -> x1", PAIRED) | HornTheory.background(PAIRED)
-    wrong = HornTheory.background(PAIRED) | HornTheory.parse("x0 -> x1\nx1 -> x2\nx1 -> not_x2", PAIRED)
-    witness = interpretation(PAIRED, {0}, {3})
-    assert truth.satisfied_by(Batch.from_interpretations([witness], PAIRED))[0]
-    rule = blame(truth.satisfied_by, wrong, witness)
-    assert rule in wrong.rules and rule not in truth.rules
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_step_is_read_as_it_was_written(vocabulary):
-    items = list(Random(vocabulary).draw(6, rng()))
-    hypothesis = HornTheory(vocabulary)
-    answer = Counterexample(items[0], True, "sampling", (3, 1, 100))
-    rules = [Rule({0, 1}, BOTTOM), Rule({1}, 0)]
-    for change in (
-        Change(added=(rules[0],), failed=(tuple(items[1:3]), (items[0],))),
-        Change(removed=(rules[1],), witness=items[4]),
-        Change(added=(rules[0],), removed=(rules[1],), refined=((Rule({0}, 1), Rule({0, 2}, 1)),)),
-        Change(given_up=items[5]),
-    ):
-        step = Step(hypothesis, answer, change)
-        assert read_step(hypothesis, step_object(step)) == step
-        assert change.is_idle == (change.given_up is not None)
-    start = HornTheory(vocabulary, rules[1:])
-    assert Change(added=(rules[0],), removed=(rules[1],)).applied_to(start).rules == (rules[0],)
-    other = Rule({0, 2}, 1)
-    assert Change((rules[0],), refined=((rules[1], other),)).applied_to(start).rules == (other, rules[0])
 
 
 def test_a_formula_that_is_not_horn_gives_rules_that_it_entails():

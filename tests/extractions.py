@@ -1,0 +1,63 @@
+"""What the tests of extraction share: a theory, models that are not Horn, quick settings."""
+
+import numpy as np
+
+from hornbook import BOTTOM, HornTheory, Vocabulary
+from hornbook.distributions import Random
+from hornbook.extraction import Settings
+from hornbook.logic.generate import random_theory
+from hornbook.oracles.guided import Guided
+from hornbook.testing.teachers import Network
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+THEORY = random_theory(12, 6, (2, 3), rng(1))
+PARTIAL = Random(THEORY.vocabulary)
+QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
+PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
+
+
+def is_faithful(found, member, distribution, size=20_000, seed=99):
+    """Whether the disagreement on a fresh sample fits the interval that was reported."""
+    batch = distribution.draw(size, rng(seed))
+    wrong = float((found.theory.satisfied_by(batch) != member(batch)).mean())
+    return found.disagreement.low - 0.01 <= wrong <= found.disagreement.high + 0.01
+
+
+def without_seconds(entries):
+    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
+
+
+def guided(member, margin):
+    return Guided(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
+
+
+RARE = HornTheory.parse(
+    "v1 & v2 & v3 & v4 & v5 & v6 & v7 -> v8\nv9 & v8 & v7 & v6 & v5 & v4 -> false", THEORY.vocabulary
+)
+
+
+def rare_margin(batch):
+    """How many literals the nearest violation of a rule lacks, less a half."""
+    dense = batch.to_array()
+    lacking = [
+        (dense[:, sorted(rule.body)] != 1).sum(axis=1)
+        + (0 if rule.head is BOTTOM else dense[:, rule.head] != 0)
+        for rule in RARE
+    ]
+    return np.min(lacking, axis=0) - 0.5
+
+
+def hasty(batch):
+    """Is sure about questions with few known values, and wrong about them."""
+    few = HornTheory.parse("v1 & v2 -> v4", THEORY.vocabulary)
+    many = HornTheory.parse("v1 & v2 & v3 -> v4", THEORY.vocabulary)
+    known = (~np.isnan(batch.to_array())).sum(axis=1)
+    return np.where(known > 8, many.satisfied_by(batch), few.satisfied_by(batch))
+
+
+NETWORK = Network(PARTIAL, rng(3))
+SCARCE = {"pool": 60, "size": 100, "min_precision": 0.5}

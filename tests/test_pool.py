@@ -1,0 +1,131 @@
+"""The pool that weighs terms, against a dense table."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
+
+from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule
+from hornbook.distributions import Random
+from hornbook.learners.body import View
+from hornbook.learners.pool import Pool, all_but_one, count, imposed, literals, said
+from hornbook.logic import bits
+from hornbook.queries import asked, interpretation
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 300])
+def test_a_side_counts_what_a_dense_table_counts(vocabulary, size):
+    pool = filled_pool(vocabulary, size, size)
+    hypothesis = HornTheory(vocabulary, [Rule({0, 1}, BOTTOM), Rule({2}, 3)])
+    pool.judge(hypothesis)
+    for side in (pool.rejected, pool.accepted):
+        is_open = hypothesis.satisfied_by(side.batch)
+        assert (bits.flat(side.open, len(side.batch)) == is_open).all()
+        for term in some_terms(vocabulary, size):
+            expected = met(side.batch, term)
+            assert (bits.flat(side.meeting(term), len(side.batch)) == expected).all()
+            assert count(side.meeting(term)) == expected.sum()
+            having = has(side.batch)
+            for at, row in enumerate(side.neighbours(term)):
+                rest = term if at == len(term) else np.delete(term, at)
+                near = met(side.batch, rest) & is_open & (expected if at == len(term) else ~expected)
+                assert row[-1] == near.sum()
+                assert row[:-1].tolist() == having[near, : len(vocabulary)].sum(axis=0).tolist()
+    assert pool.missed().tolist() == np.flatnonzero(hypothesis.satisfied_by(pool.rejected.batch)).tolist()
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_a_view_counts_what_a_dense_table_counts(vocabulary):
+    pool = filled_pool(vocabulary, 3000)
+    pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
+    seed = np.arange(2 * len(vocabulary))
+    for number, start in enumerate(some_terms(vocabulary, 3)):
+        side = pool.accepted
+        view, term = View.of(side, seed, start), start
+        for position in rng(number).permutation(len(seed)).tolist():
+            dense = met(side.batch, term) & bits.flat(side.open, len(side.batch))
+            assert count(view.meeting) == dense.sum()
+            assert view.counts().tolist() == (has(side.batch) & dense[:, None]).sum(axis=0).tolist()
+            view, term = view.narrowed(np.array([position])), np.append(term, seed[position])
+
+
+def test_a_pool_forgets_the_oldest():
+    pool = Pool(PLAIN, limit=100)
+    batch = Random(PLAIN).draw(250, rng())
+    for part in batch.blocks(64):
+        pool.add(part, np.ones(len(part), np.bool_))
+    assert pool.accepted.batch == batch[150:] and len(pool.rejected.batch) == 0
+
+
+def test_what_was_given_up_is_not_offered_again():
+    pool = Pool(PLAIN)
+    narrow, wide = Interpretation(frozenset({0}), frozenset({1})), Interpretation(frozenset({0}))
+    pool.add(Batch.from_interpretations([narrow, wide], PLAIN), np.zeros(2, np.bool_))
+    nothing = HornTheory(PLAIN)
+    assert pool.first_missed(nothing) == narrow
+    pool.give_up(narrow)
+    assert pool.first_missed(nothing) == wide
+    pool.give_up(wide)
+    assert pool.first_missed(nothing) is None
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_imposed_items_meet_the_term_and_are_else_the_same(vocabulary):
+    batch = Random(vocabulary).draw(130, rng())
+    for term in ([], [0], [1, len(vocabulary) + 2]):
+        term = np.array(term, np.intp)
+        made = imposed(batch, term)
+        assert met(made, term).all()
+        assert not (made.true & made.false).any()
+        touched = {v for literal in term.tolist() for v in (literal % len(vocabulary),)}
+        touched |= {vocabulary.dual(v) for v in touched}
+        same = [v for v in range(len(vocabulary)) if v not in touched]
+        assert (made.true[same] == batch.true[same]).all() and (made.false[same] == batch.false[same]).all()
+        for v, w in vocabulary.pairs:
+            assert (made.true[v] == made.false[w]).all() and (made.true[w] == made.false[v]).all()
+
+
+def test_the_nearest_accepted_items_lack_the_least():
+    pool = filled_pool(PLAIN)
+    term = np.array([0, 1, 8 + 2, 8 + 5])
+    near = pool.accepted_nearest(term, 20)
+    lacking = (~has(pool.accepted.batch)[:, term]).sum(axis=1)
+    expected = imposed(pool.accepted.batch[np.argsort(lacking, kind="stable")[:20]], term)
+    assert near == expected and met(near, term).all()
+    assert len(pool.accepted_nearest(term, 10_000)) == len(pool.accepted.batch)
+
+
+@given(st.integers(0, 8), st.integers(0, 2**32 - 1))
+def test_all_but_one(rows, seed):
+    words = rng(seed).integers(0, 2**64, (rows, 3), np.uint64)
+    start = rng(seed + 1).integers(0, 2**64, 3, np.uint64)
+    for at, found in enumerate(all_but_one(words, start)):
+        others = np.delete(words, at, axis=0)
+        assert (found == np.bitwise_and.reduce(np.concatenate([others, start[None]]), axis=0)).all()
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_asked_equals_interpretation_item_by_item(vocabulary):
+    width = len(vocabulary)
+    terms = np.zeros((200, 2 * width), np.bool_)
+    generator, items = rng(), []
+    for row in terms:
+        values = generator.choice(3, width, p=[0.2, 0.2, 0.6])
+        for v, w in vocabulary.pairs:
+            values[generator.choice([v, w])] = 2  # one of a pair at most, so that nothing conflicts
+        row[:width], row[width:] = values == 1, values == 0
+        items.append(
+            interpretation(vocabulary, np.flatnonzero(values == 1).tolist(), np.flatnonzero(values == 0))
+        )
+    assert asked(vocabulary, terms) == Batch.from_interpretations(items, vocabulary)
+    assert len(asked(vocabulary, terms[:0])) == 0
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_a_term_and_the_item_that_says_it(vocabulary):
+    for item in Random(vocabulary).draw(20, rng()):
+        term = literals(item, len(vocabulary))
+        assert said(term, len(vocabulary)) == item
+        assert met(Batch.from_interpretations([item], vocabulary), term).all()
