@@ -15,6 +15,7 @@ from hornbook.distributions import Distribution
 from hornbook.distributions.literals import Groups
 from hornbook.evaluate.rules import RuleStatistics, statistics_on
 from hornbook.extraction.result import Extraction, Point
+from hornbook.extraction.samples import HELD_OUT, LAST, POOL, Samples
 from hornbook.extraction.settings import Settings, identity
 from hornbook.intervals import Share
 from hornbook.learners.pool import Pool
@@ -24,10 +25,10 @@ from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Head, Rule
 from hornbook.logic.theory import HornTheory, violation
 from hornbook.oracles.chain import Chain, Link
-from hornbook.oracles.coherence import CoherenceReport, coherence
+from hornbook.oracles.coherence import CoherenceReport
 from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.oracles.rules import RuleByRule
-from hornbook.oracles.sampling import CHUNK, Remote, Sampling
+from hornbook.oracles.sampling import Remote, Sampling
 from hornbook.oracles.stored import Stored
 from hornbook.queries import (
     BudgetExhausted,
@@ -46,89 +47,14 @@ from hornbook.traces import Trace, read_step
 PATIENCE = 30
 """Counterexamples in a row that change nothing before a run counts as stalled."""
 
-COMPLETIONS = 16
-"""Completions of each interpretation whose answers are held against the answer about it."""
-
 FRESH = 8
 """Samples that rules are chosen by in the end, for each that they are weighed by on the way."""
 
 INTERRUPTED = "interrupted"
 
 
-def extract(
-    member: Membership,
-    distribution: Distribution,
-    settings: Settings = Settings(),  # noqa: B008 (frozen)
-    *,
-    margin: Margin | None = None,
-    background: HornTheory | None = None,
-    heads: Sequence[Head] | None = None,
-    groups: Groups = (),
-    guided: Callable[[Membership, Margin | None], Link] | None = None,
-    trace: Path | None = None,
-    watch: Callable[[Step, Trace], None] | None = None,
-    n_jobs: int | None = None,
-    device: str | None = None,
-) -> Extraction:
-    """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
-
-    The run ends by equivalence, which may be but for counterexamples of which no rule that is
-    precise enough can be made, by its budget, by a stall, when it is interrupted or when the
-    teacher fails, and says which; what was learned until then is kept. With a trace file a
-    run that was killed goes on from where it was, to the same result.
-
-    Parameters
-    ----------
-    member
-        The teacher.
-    distribution
-        Where samples come from; faithfulness is measured on it.
-    settings
-        Budget, sample sizes, precision and seed.
-    margin
-        The teacher's score, negative where it rejects; it guides the search for bodies.
-    background
-        Rules that always hold: the first hypothesis, never contradicted.
-    heads
-        The heads that rules may have, the preferred first; None for ⊥ and every variable
-        without a dual.
-    groups
-        Sets of variables of which at most one is true; no question breaks them if the
-        distribution does not.
-    guided
-        Makes a further equivalence oracle, asked after sampling, from the teacher and its
-        margin, both under the budget.
-    trace
-        A file that gets a line for each equivalence query, as it happens. A run with the same
-        teacher and settings takes up what it holds, perhaps with a larger budget; a run with
-        other settings refuses it.
-    watch
-        Is called after each equivalence query.
-    n_jobs
-        How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
-    device
-        A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
-        asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.
-
-    Examples
-    --------
-    >>> from hornbook.distributions import Random
-    >>> truth = HornTheory.parse("horse & wings -> pegasus")
-    >>> found = extract(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
-    >>> print(found.theory)
-    horse ∧ wings → pegasus
-    >>> found.stop_reason, found.disagreement.hits
-    ('equivalent', 0)
-
-    """
-    run = _Run(
-        member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs, device
-    )
-    return run.result(run.learn(watch))
-
-
-class _Run:
-    """The parts of one extraction, put together."""
+class Run:
+    """The parts of one extraction, put together; see `extract` for what they are."""
 
     def __init__(
         self,
@@ -156,7 +82,7 @@ class _Run:
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
         uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
-        self.distribution, self.settings = distribution, settings
+        self.settings, self.samples = settings, Samples(self.member, distribution, seed)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
         self.reviser = Reviser(
@@ -217,9 +143,9 @@ class _Run:
 
     def _steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
-        self.held_out = self._labelled(self.settings.evaluation, stream=0)
-        self.pool.add(*self._labelled(self.settings.pool, stream=1))
-        self.coherence = self._coherence(stream=2)
+        self.held_out = self.samples.labelled(self.settings.evaluation, HELD_OUT)
+        self.pool.add(*self.samples.labelled(self.settings.pool, POOL))
+        self.coherence = self.samples.coherence(self.settings.coherence, self.pool.groups)
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
             self.trace.record(step, self.asked.asked)
@@ -244,7 +170,7 @@ class _Run:
         """Everything learned, with what is known of its faithfulness."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
         if self.guarantee is None and disagreement.size:
-            self.guarantee = Estimated(disagreement, self.distribution.describe())
+            self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
         return Extraction(
             self.theory,
             self.background,
@@ -315,7 +241,7 @@ class _Run:
 
     def _finish(self) -> None:
         """Choose and refine rules by fresh samples, once queries are used up."""
-        batch, labels = self._labelled(FRESH * self.settings.pool, stream=3)
+        batch, labels = self.samples.labelled(FRESH * self.settings.pool, LAST)
         possible = self.background.satisfied_by(batch)
         pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
         pool.add(batch[possible], labels[possible])
@@ -338,23 +264,6 @@ class _Run:
     def _limit(self) -> str | None:
         trace = self.trace
         return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
-
-    def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
-        batch = self.distribution.draw(size, self._source(stream))
-        parts = [self.member(block) for block in batch.blocks(CHUNK)]
-        return batch, np.concatenate(parts)
-
-    def _coherence(self, stream: int) -> CoherenceReport | None:
-        if not self.settings.coherence:
-            return None
-        source, groups = self._source(stream), self.pool.groups
-        return coherence(
-            self.member, self.distribution, self.settings.coherence, COMPLETIONS, rng=source, groups=groups
-        )
-
-    def _source(self, stream: int) -> np.random.Generator:
-        # a spawn key: a plain tuple could be the seed of another source, whose draws would be the same
-        return np.random.default_rng(np.random.SeedSequence(self.settings.seed, spawn_key=(stream,)))
 
     def _rules(self) -> HornTheory:
         """The rules found, without the background."""
