@@ -105,6 +105,22 @@ def test_a_pair_that_contradicts_itself_is_asked_about_as_it_is():
     np.testing.assert_array_equal(network.log_odds(batch[1:]), [0])
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_weights_that_change_are_asked_as_they_are(encoding):
+    """Half a first layer is remembered, but not beyond the weights that it was made of."""
+    network = train(examples(60), NET, training=Training(epochs=1), encoding=encoding)
+    batch = examples(40).batch
+    before = network.log_odds(batch)
+    for layer in (0, 2):
+        with torch.no_grad():
+            network.module[layer].weight *= 2
+            network.module[layer].bias -= 1
+        after = network.log_odds(batch)
+        whole = network.module(torch.from_numpy(encode(batch, encoding)))[:, 0].detach()
+        np.testing.assert_allclose(after, whole, rtol=1e-4, atol=1e-5)
+        assert not np.allclose(before, after)
+
+
 def test_the_same_seed_gives_the_same_network_and_another_seed_another(network):
     again = train(examples(60), NET, training=Training(epochs=5), seed=1)
     other = train(examples(60), NET, training=Training(epochs=5), seed=2)

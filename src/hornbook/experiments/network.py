@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Literals
 from hornbook.experiments.backend import torch
+from hornbook.experiments.halved import Halved
 from hornbook.experiments.plan import Bools, Floats
 from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
@@ -111,16 +111,16 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
-        if self.vocabulary.has_duals and self._literals.are_consistent(batch):
-            half = self._without_duals
-            return half.log_odds(self._literals.of_drawn(batch, half.vocabulary))
+        module = self.module
+        if self._halved.takes(batch):
+            module, batch = self._halved.module, self._halved.half(batch)
         if not arrays.on_host(batch.true):
-            return self._log_odds_there(batch)
-        encoded, weights = Encoding.named(self.encoding).encode, next(self.module.parameters())
+            return self._log_odds_there(module, batch)
+        encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
         with torch.inference_mode():
             parts = [
                 # one row a variable is how bits lie, and a product takes either order
-                self.module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
+                module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
                 for block in batch.blocks(BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *(part.cpu().numpy() for part in parts)])
@@ -130,33 +130,13 @@ class MLP:
         return replace(self, module=deepcopy(self.module).to(device))
 
     @cached_property
-    def _literals(self) -> Literals:
-        return Literals.of(self.vocabulary)
+    def _halved(self) -> Halved:
+        return Halved(self.module, self.vocabulary, Encoding.named(self.encoding))
 
-    @cached_property
-    def _without_duals(self) -> MLP:
-        """The network over one variable of each pair: on consistent pairs it gives the same, in less time.
-
-        With one number a value, a dual's is what its partner's lacks of that for true and that for
-        false together. With two, "is it true?" and "is it false?", they are its partner's, exchanged.
-        """
-        encoding, literals = Encoding.named(self.encoding), self._literals
-        values = [parameter.detach().cpu().double().numpy() for parameter in self.module.parameters()]
-        (weights, bias), *others = zip(values[::2], values[1::2], strict=True)
-        channels = np.split(weights, encoding.channels, axis=1)
-        kept = [channel[:, literals.drawn] for channel in channels]
-        for own, other in zip(kept, reversed(channels), strict=True):
-            own[:, literals.paired] += other[:, literals.duals] * (1 if encoding.channels == 2 else -1)
-        if encoding.channels == 1:
-            bias = bias + (encoding.true + encoding.false) * weights[:, literals.duals].sum(axis=1)
-        vocabulary = Vocabulary(self.vocabulary.named(literals.drawn.tolist()))
-        smaller = MLP.of([(np.concatenate(kept, axis=1), bias), *others], vocabulary, self.encoding)
-        return smaller.to(str(next(self.module.parameters()).device))
-
-    def _log_odds_there(self, batch: Batch) -> Floats:
+    def _log_odds_there(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
         """The output as a tensor where the batch is, and nowhere else."""
-        encoding, module = Encoding.named(self.encoding), module_on(self.module, batch.true.device)
-        blocks = batch.blocks(device_block(encoding.inputs(len(self.vocabulary))))
+        encoding, module = Encoding.named(self.encoding), module_on(module, batch.true.device)
+        blocks = batch.blocks(device_block(encoding.inputs(len(batch.vocabulary))))
         with torch.inference_mode():
             parts = [module(encoding.encode(block, np.float32, "F")).squeeze(1) for block in blocks]
         there: Any = torch.cat(parts)
