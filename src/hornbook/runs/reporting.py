@@ -64,9 +64,10 @@ def report_of(
     asked = [found.said for found in reading.rules if found.said is not None]
     if asked:
         notes.append(
-            f"Asked for each rule with all else unknown, the model itself says {sum(asked)} of {len(asked)}. "
-            "The others were right about the cases that were drawn; for other cases nothing vouches for them."
+            f"Asked for each rule with all else unknown, the model itself says {sum(asked)} of {len(asked)}."
         )
+    if not all(asked):
+        notes[-1] += " The others were right about the cases drawn; beyond these nothing vouches for them."
     subject = " and ".join(answers.labels) or "what it accepts"
     return Report(
         title=f"What {name} says about {subject}",
