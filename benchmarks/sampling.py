@@ -1,6 +1,6 @@
 """A whole sampling equivalence query, beside the network's own inference on the same samples.
 
-    python benchmarks/sampling.py                           with OMP_NUM_THREADS=1 and 2
+    python benchmarks/sampling.py                           and with OMP_NUM_THREADS=1
     python benchmarks/sampling.py --samples 100_000_000     one query in constant memory
 
 The paper's network in torch, 708,344 interpretations of 204 paired variables, a hypothesis of 100
@@ -9,7 +9,8 @@ asks and judges every sample: random ones, and ones drawn as the paper's example
 hornbook's own network, which reads one variable of each pair, and as a plain module of anybody's. Inference
 alone is given as many samples in dense blocks that are ready beforehand (600 MB). Where torch leaves
 a core, the next chunk is drawn in a thread while the network works on one, so the ratio of seconds
-depends on whether that core is free; that of CPU-seconds does not.
+depends on whether that core is free; that of CPU-seconds does not. Where torch has several threads, the
+query is also shared by as many processes with a thread each (`n_jobs`).
 """
 
 import argparse
@@ -17,7 +18,7 @@ import resource
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import torch
@@ -65,8 +66,8 @@ def main() -> None:
             for block in ready:
                 model.module(block)
 
-    def query(asked: Membership, source: Distribution, size: int = SIZE) -> None:
-        answer = Sampling(asked, source, size, seed=0)(rules)
+    def query(asked: Membership, source: Distribution, size: int = SIZE, n_jobs: int = 1) -> None:
+        answer = Sampling(asked, source, size, seed=0, n_jobs=n_jobs)(rules)
         assert answer.disagreement.size == size
 
     def cost(job: Callable[[], object]) -> tuple[float, float]:
@@ -80,17 +81,22 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{args.samples:,} interpretations in one query: {elapsed:.1f} s, peak memory {peak:.0f} MB")
         return
-    print(f"{SIZE:,} interpretations, {RULES} rules with bodies of {BODY}, {torch.get_num_threads()} threads")
-    print(f"{'':16} {'query, s':>9} {'inference, s':>13} {'ratio':>6} {'least':>6} {'of CPU-s':>9}")
+    threads = torch.get_num_threads()
+    print(f"{SIZE:,} interpretations, {RULES} rules with bodies of {BODY}, {threads} threads")
+    columns = f"{'query, s':>9} {'inference, s':>13} {'ratio':>6} {'least':>6} {'of CPU-s':>9}"
+    print(f"{'samples':8} {'asked':8} {'processes':9} {columns}")
     for name, source in sources.items():
         alone = partial(inference, dense(source))
-        for kind, asked in models.items():
-            pairs = np.array([(cost(partial(query, asked, source)), cost(alone)) for _ in range(REPEATS)])
+        for (kind, asked), n_jobs in product(models.items(), sorted({1, threads})):
+            job = partial(query, asked, source, n_jobs=n_jobs)
+            job()  # processes start, and get the model
+            pairs = np.array([(cost(job), cost(alone)) for _ in range(REPEATS)])
             whole, inferred = np.median(pairs[:, :, 0], axis=0)
             ratios = pairs[:, 0] / pairs[:, 1]
             least, (_, used) = ratios[:, 0].min(), np.median(ratios, axis=0)
-            times = f"{whole:9.3f} {inferred:13.3f} {whole / inferred:6.2f} {least:6.2f} {used:9.2f}"
-            print(f"{name:8} {kind:7} {times}")
+            work = f"{used:9.2f}" if n_jobs == 1 else ""
+            times = f"{whole:9.3f} {inferred:13.3f} {whole / inferred:6.2f} {least:6.2f} {work}"
+            print(f"{name:8} {kind:8} {n_jobs:9} {times}", flush=True)
 
 
 if __name__ == "__main__":
