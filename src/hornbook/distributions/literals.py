@@ -99,11 +99,11 @@ class Literals:
             rows[_span(self.duals)] = other[_span(self.paired)]
         return all_rows
 
-    def are_consistent(self, batch: Batch) -> bool:
-        """Whether every dual has the opposite value of its partner, or both are unknown."""
+    def contradictions(self, batch: Batch) -> Words:
+        """For each pair, the items in which its variables have neither opposite values nor both none."""
         own, dual = _span(self.drawn[self.paired]), _span(self.duals)
-        differ = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
-        return not bool(differ.any())
+        differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
+        return differ
 
     def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
         """The values of the drawn variables alone, as a batch over a vocabulary of these."""

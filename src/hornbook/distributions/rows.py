@@ -57,12 +57,11 @@ class Rows:
         object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
         if not len(self.rows):
             raise HornbookError("there are no rows to draw from")
-        for v, w in self.vocabulary.pairs:
-            mismatch = (self.rows.true[v] ^ self.rows.false[w]) | (self.rows.false[v] ^ self.rows.true[w])
-            if mismatch.any():
-                names = self.vocabulary.named((v, w))
-                row = int(np.flatnonzero(bits.flat(mismatch, len(self.rows)))[0])
-                raise HornbookError(f"row {row} does not give {names[0]!r} and {names[1]!r} opposite values")
+        wrong = Literals.of(self.vocabulary).contradictions(self.rows)
+        for pair in np.flatnonzero(wrong.any(axis=1)):
+            names = self.vocabulary.named(self.vocabulary.pairs[pair])
+            row = int(np.flatnonzero(bits.flat(wrong[pair], len(self.rows)))[0])
+            raise HornbookError(f"row {row} does not give {names[0]!r} and {names[1]!r} opposite values")
 
     @property
     def vocabulary(self) -> Vocabulary:

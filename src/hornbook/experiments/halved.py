@@ -25,7 +25,7 @@ class Halved:
 
     def takes(self, batch: Batch) -> bool:
         """Whether there are pairs, and none of them contradicts itself."""
-        return self.literals.count < self.literals.width and self.literals.are_consistent(batch)
+        return self.literals.count < self.literals.width and not self.literals.contradictions(batch).any()
 
     def half(self, batch: Batch) -> Batch:
         """What the smaller network is given for a batch."""
