@@ -194,7 +194,7 @@ def united(theories: Sequence[HornTheory], labels: Sequence[str]) -> HornTheory:
     duals: dict[str, str] = {}
     for theory in theories:
         names |= dict.fromkeys(theory.vocabulary)
-        duals |= {theory.vocabulary.name(v): theory.vocabulary.name(w) for v, w in theory.vocabulary.pairs}
+        duals |= theory.vocabulary.dual_names
     whole = HornTheory(Vocabulary(names, duals))
     for theory in theories:
         whole |= theory

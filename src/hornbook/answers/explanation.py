@@ -229,8 +229,7 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
     together: dict[int, frozenset[int]] = {}
     for group in groups:
         whole = frozenset(group) | {dual for v in group if (dual := vocabulary.dual(v)) is not None}
-        missing = (f"unknown_{vocabulary.name(v)}" for v in group)
-        whole |= {vocabulary.index(name) for name in missing if name in vocabulary}
+        whole |= {unknown for v in group if (unknown := vocabulary.unknown(v)) is not None}
         together |= dict.fromkeys(whole, whole)
     left = set(given)
     for v in sorted(given):
@@ -243,9 +242,8 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
 def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
     """A fact by name: the bin that is true, all that are said to be false, or the column that is missing."""
     unit = sorted(unit)
-    first = vocabulary.name(unit[0])
-    if len(unit) > 1 and first.startswith("unknown_"):
-        return first.rpartition("=")[0]
+    if len(unit) > 1 and unit[0] in dict(vocabulary.unknowns).values():
+        return vocabulary.name(unit[0]).rpartition("=")[0]
     positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
     return " and ".join(vocabulary.name(v) for v in positive or unit)
 

@@ -1,8 +1,16 @@
-"""A card as a Horn theory, which derives its label exactly where adding up does.
+"""A card as a Horn theory that adds up.
 
 Points for the label are counted, and points against it: each by a chain of concepts, from the
-facts of `facts.py`. Where some features were not looked at, a label follows exactly if it does
-whatever they turn out to be.
+facts of `facts.py`. What is guaranteed depends on how many features were looked at, so that
+one of `v`, `not_v` and `unknown_v` is a fact.
+
+- All of them: the theory derives the label where adding up reaches the threshold, its dual
+  elsewhere, and never both.
+- Some of them: what the theory derives is right whatever the others turn out to be. The converse
+  holds if every line has one literal and no two lines speak of the same feature. Otherwise a
+  label may be left open that is settled: the chain adds up what each line can give at most,
+  though two lines about one feature cannot both give it, and of a conjunction it knows that it
+  is true, false or unknown, but not that it is one of two.
 """
 
 from __future__ import annotations
@@ -45,18 +53,18 @@ def compiled(card: Card) -> HornTheory:
         # no fact lowers a count: points are counted above the least that a line can have
         for_label.append([(fact, points - low) for fact, points in worth.items() if points > low])
         against.append([(fact, high - points) for fact, points in worth.items() if points < high])
-    rules += _chain(facts, for_label, card.threshold - least, card.label, "for")
-    rules += _chain(facts, against, most - card.threshold + 1, f"not_{card.label}", "against")
+    rules += _chain(facts, for_label, card.threshold - least, facts.label, "for")
+    rules += _chain(facts, against, most - card.threshold + 1, facts.negation, "against")
     vocabulary = facts.vocabulary()
     return HornTheory.background(vocabulary) | HornTheory(vocabulary, rules)
 
 
-def _chain(facts: Facts, lines: list[Line], goal: int, head: str, kind: str) -> Iterator[Rule]:
+def _chain(facts: Facts, lines: list[Line], goal: int, head: int, kind: str) -> Iterator[Rule]:
     """The rules that count up to a goal."""
     last = (len(lines), goal)
 
     def concept(state: tuple[int, int]) -> int:
-        return facts.named(head) if state == last else facts.concept(f"{kind}_{state[0]}_{state[1]}")
+        return head if state == last else facts.concept(f"{kind}_{state[0]}_{state[1]}")
 
     for state, before, fact in counting(lines, goal):
         body = {*(() if before is None else (concept(before),)), *(() if fact is None else (fact,))}

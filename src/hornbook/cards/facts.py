@@ -1,7 +1,8 @@
 """Facts about features, beside which a label is decided: true, false, or missing.
 
 That a value is missing is a fact here, `unknown_v`, beside `v` and `not_v`; one of the three
-holds of every feature that was looked at.
+holds of every feature that was looked at. Where a feature has such a name already, the fact gets
+another; `Vocabulary.unknown` and `Vocabulary.dual` say which variable it is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.vocabulary import NEGATION_PREFIX, Vocabulary, fresh_name
 
 
 def observed(batch: Batch, vocabulary: Vocabulary) -> Batch:
@@ -24,10 +25,11 @@ def observed(batch: Batch, vocabulary: Vocabulary) -> Batch:
 
     Examples
     --------
-    >>> vocabulary = Vocabulary(["ascites", "dies", "not_dies", "not_ascites", "unknown_ascites"])
+    >>> names = ["ascites", "dies", "not_ascites", "unknown_ascites"]
+    >>> vocabulary = Vocabulary(names, {"ascites": "not_ascites"}, {"ascites": "unknown_ascites"})
     >>> observed(Batch.from_array([[1], [np.nan]], Vocabulary(["ascites"])), vocabulary).to_array()
-    array([[ 1., nan, nan,  0.,  0.],
-           [nan, nan, nan, nan,  1.]])
+    array([[ 1., nan,  0.,  0.],
+           [nan, nan, nan,  1.]])
 
     """
     features = batch.vocabulary
@@ -35,15 +37,14 @@ def observed(batch: Batch, vocabulary: Vocabulary) -> Batch:
         raise HornbookError("the vocabulary does not begin with the features of the batch")
     true, false = (np.zeros((len(vocabulary), batch.true.shape[1]), np.uint64) for _ in range(2))
     true[: len(features)], false[: len(features)] = batch.true, batch.false
-    for v, name in enumerate(features.names):
-        if f"unknown_{name}" in vocabulary:
-            row = vocabulary.index(f"unknown_{name}")
-            false[row] = batch.true[v] | batch.false[v]
-            true[row] = ~false[row]
-            bits.clear_spare(true[row : row + 1], len(batch))
-        if f"not_{name}" in vocabulary and f"not_{name}" not in features:
-            row = vocabulary.index(f"not_{name}")
-            true[row], false[row] = batch.false[v], batch.true[v]
+    for v in range(len(features)):
+        unknown, dual = vocabulary.unknown(v), vocabulary.dual(v)
+        if unknown is not None:
+            false[unknown] = batch.true[v] | batch.false[v]
+            true[unknown] = ~false[unknown]
+            bits.clear_spare(true[unknown : unknown + 1], len(batch))
+        if dual is not None and dual >= len(features):
+            true[dual], false[dual] = batch.false[v], batch.true[v]
     return Batch(vocabulary, true, false, len(batch))
 
 
@@ -57,47 +58,58 @@ class Term(NamedTuple):
 
 
 class Facts:
-    """A vocabulary that grows: the features, a label and its dual, and what deciding it needs."""
+    """A vocabulary that grows: the features, a label and its dual, and what deciding it needs.
+
+    What it makes up has a name that no feature has, nor anything else in it.
+    """
 
     def __init__(self, features: Vocabulary, label: str) -> None:
+        decided = features.with_label(label)
         self.features = features
-        pairs = ((self.features.name(v), self.features.name(w)) for v, w in self.features.pairs)
-        self.duals = {**dict(pairs), label: f"not_{label}"}
-        self.index = {name: v for v, name in enumerate(self.features.names)}
-        for name in (label, f"not_{label}"):
-            if name in self.index:
-                raise HornbookError(f"{name!r} is among the features already; leave the label out of them")
-            self.named(name)
-
-    def named(self, name: str) -> int:
-        """The variable of this name, made if need be."""
-        return self.index.setdefault(name, len(self.index))
+        self.label, self.negation = len(features), len(features) + 1
+        self.index = {name: v for v, name in enumerate(decided.names)}
+        self.duals, self.unknowns = dict(decided.dual_names), dict[str, str]()
+        self.concepts: dict[str, int] = {}
+        self.terms: dict[frozenset[int], Term] = {}
 
     def concept(self, name: str) -> int:
-        """The variable of a concept; where a feature has its name already, of one much like it."""
-        while name in self.features:
-            name += "_"
-        return self.named(name)
+        """The variable of the concept that rules call by this name."""
+        if name not in self.concepts:
+            self.concepts[name] = self.index[self._new_name(name)]
+        return self.concepts[name]
 
     def about(self, body: frozenset[int]) -> Term:
         """The facts about a body: of a single literal those of its variable."""
-        if len(body) > 1:
-            name = "_and_".join(self.features.named(body))
-            self.duals[name] = f"not_all_of_{name}"  # not_a_and_b would be not_a and b
-            three = (self.named(prefix + name) for prefix in ("", "not_all_of_", "unknown_"))
-            return Term(tuple(sorted(body)), *three)
-        (v,) = body
-        dual = self.features.dual(v)
-        if dual is None:
-            self.duals[self.features.name(v)] = f"not_{self.features.name(v)}"
-            dual = self.named(f"not_{self.features.name(v)}")
-            first = v
-        else:
-            first = min(v, dual)
-        return Term((v,), v, dual, self.named(f"unknown_{self.features.name(first)}"))
+        if body not in self.terms:
+            self.terms[body] = self._conjunction(body) if len(body) > 1 else self._literal(*body)
+        return self.terms[body]
 
     def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.index, self.duals)
+        """All that is there by now."""
+        return Vocabulary(self.index, self.duals, self.unknowns)
+
+    def _new_name(self, wanted: str) -> str:
+        """The name of a new variable: as wanted, or much like it."""
+        name = fresh_name(wanted, self.index)
+        self.index[name] = len(self.index)
+        return name
+
+    def _conjunction(self, body: frozenset[int]) -> Term:
+        name = "_and_".join(self.features.named(body))
+        # not_a_and_b would be not_a and b
+        true, false, unknown = (self._new_name(prefix + name) for prefix in ("", "not_all_of_", "unknown_"))
+        self.duals[true] = false
+        return Term(tuple(sorted(body)), self.index[true], self.index[false], self.index[unknown])
+
+    def _literal(self, v: int) -> Term:
+        name, dual = self.features.name(v), self.features.dual(v)
+        if dual is None:
+            self.duals[name] = self._new_name(NEGATION_PREFIX + name)
+            dual = self.index[self.duals[name]]
+        first = self.features.name(min(v, dual))
+        if first not in self.unknowns:
+            self.unknowns[first] = self._new_name(f"unknown_{first}")
+        return Term((v,), v, dual, self.index[self.unknowns[first]])
 
 
 def exclusions(facts: Facts, term: Term) -> Iterator[Rule]:

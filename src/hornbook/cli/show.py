@@ -83,7 +83,7 @@ def _html(run: Run, background: bool) -> str:
 
 def _csv(run: Run, background: bool) -> str:
     """A table for spreadsheets: a rule, a line of the card or a line of the tree each."""
-    from hornbook.logic.syntax import UNICODE, head_text
+    from hornbook.logic.syntax import UNICODE, head_text, quote
 
     answers, table = run.answers, io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
@@ -98,19 +98,20 @@ def _csv(run: Run, background: bool) -> str:
         shares = (found.support, found.precision) if found else ()
         measured = [f"{share.estimate:.6f}" if share.size else "" for share in shares] or ["", ""]
         head = head_text(answers.theory.vocabulary, rule.head, UNICODE)
-        writer.writerow([" & ".join(names), head, " and ".join(map(run.describe, names)), *measured])
+        writer.writerow([" & ".join(map(quote, names)), head, " and ".join(map(run.describe, names)), *measured])
     return table.getvalue()
 
 
 def _decided(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple[str | int, ...]]:
     """A card, or a tree, row by row."""
     from hornbook.cards import Card
+    from hornbook.logic.syntax import quote
 
     if isinstance(decider, Card):
         yield "points", "if_unknown", "if", "in words"
         for item in decider.items:
             names = decider.vocabulary.named(item.body)
-            yield item.points, item.if_unknown, " & ".join(names), " and ".join(map(describe, names))
+            yield item.points, item.if_unknown, " & ".join(map(quote, names)), " and ".join(map(describe, names))
         return
     yield "depth", "otherwise", "if", "then", "in words"
     for step in decider.steps():
@@ -133,6 +134,13 @@ def _exported(language: str) -> Callable[[Run, bool], str]:
     return lambda run, background: run.answers.theory.export(language)
 
 
+def _sql(run: Run, background: bool) -> str:
+    from hornbook.deciders import to_sql
+
+    decider = run.answers.decider
+    return run.answers.theory.export("sql") if decider is None else to_sql(decider)
+
+
 def _file(run: Run, name: str) -> str:
     try:
         return (run.folder / name).read_text("utf-8")
@@ -147,5 +155,6 @@ _FORMATS: dict[Format, Callable[[Run, bool], str]] = {
     Format.HTML: _html,
     Format.LATEX: _latex,
     Format.DIMACS: _dimacs,
-    **{form: _exported(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON, Format.SQL)},
+    Format.SQL: _sql,
+    **{form: _exported(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON)},
 }

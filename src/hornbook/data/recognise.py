@@ -14,9 +14,7 @@ from hornbook.data.dual import groups_of
 from hornbook.distributions.literals import Groups
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
-
-PREFIX = "not_"
+from hornbook.logic.vocabulary import NEGATION_PREFIX, Vocabulary
 
 
 def is_binary(frame: pd.DataFrame) -> bool:
@@ -64,13 +62,13 @@ class Variables:
         """The variables of a binary table."""
         columns = tuple(map(str, frame.columns))
         values = numbers(frame)
-        duals = {name: PREFIX + name for name in columns if PREFIX + name in columns}
+        duals = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in columns}
         for name, dual in duals.items():
             left, right = (values[:, columns.index(column)] for column in (name, dual))
             if not np.array_equal(left, 1 - right, equal_nan=True):
                 raise HornbookError(f"columns {name!r} and {dual!r} should have opposite values; rename one")
         lone = [name for name in columns if name not in duals and name not in duals.values()]
-        added = {name: PREFIX + name for name in lone if add_duals}
+        added = {name: NEGATION_PREFIX + name for name in lone if add_duals}
         vocabulary = Vocabulary((*columns, *added.values()), {**duals, **added})
         return cls(columns, vocabulary, _exclusive(columns, set(duals.values()), values))
 
@@ -94,7 +92,7 @@ def numbered(values: NDArray[Any]) -> list[str]:
     half, odd = divmod(width, 2)
     mirrored = not odd and half and np.array_equal(values[:, half:], 1 - values[:, :half], equal_nan=True)
     plain = [f"x{number}" for number in range(half if mirrored else width)]
-    return [*plain, *(PREFIX + name for name in plain)] if mirrored else plain
+    return [*plain, *(NEGATION_PREFIX + name for name in plain)] if mirrored else plain
 
 
 def numbers(frame: pd.DataFrame) -> NDArray[np.float64]:

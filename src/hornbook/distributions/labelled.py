@@ -14,7 +14,6 @@ from hornbook.distributions.stream import Stream
 from hornbook.logic import arrays
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Words
-from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
 
@@ -53,16 +52,12 @@ class Labelled:
     kind: ClassVar[str] = "labelled"
 
     def __post_init__(self) -> None:
-        for name in (self.label, f"not_{self.label}"):
-            if name in self.features.vocabulary:
-                raise HornbookError(f"{name!r} is among the features already; leave the label out of them")
+        self.features.vocabulary.with_label(self.label)  # refuses a label that is a feature
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The features, the label, and its dual."""
-        features, negation = self.features.vocabulary, f"not_{self.label}"
-        pairs = {features.name(v): features.name(w) for v, w in features.pairs}
-        return Vocabulary((*features.names, self.label, negation), {**pairs, self.label: negation})
+        return self.features.vocabulary.with_label(self.label)
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.vocabulary import Vocabulary, fresh_name
 
 
 def export(language: str, vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
@@ -28,12 +30,12 @@ def to_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
 
 
 def to_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
-    """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `holds('⊥')`."""
-    lines = [":- dynamic fact/1.", ":- table holds/1.", "holds(X) :- fact(X)."]
-    for rule in rules:
-        head = "⊥" if isinstance(rule.head, Bottom) else vocabulary.name(rule.head)
-        body = _join(f"holds({_atom(name)})" for name in vocabulary.named(rule.body))
-        lines.append(f"holds({_atom(head)})" + (f" :- {body}." if body else "."))
+    """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `contradiction`."""
+    lines = [":- dynamic fact/1, contradiction/0.", ":- table holds/1.", "holds(X) :- fact(X)."]
+    for rule in sorted(rules, key=lambda rule: isinstance(rule.head, Bottom)):  # a predicate's clauses together
+        head = "contradiction" if isinstance(rule.head, Bottom) else _holds(vocabulary.name(rule.head))
+        body = _join(map(_holds, vocabulary.named(rule.body)))
+        lines.append(head + (f" :- {body}." if body else "."))
     return "\n".join(lines) + "\n"
 
 
@@ -49,30 +51,104 @@ def to_python(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
 def to_sql(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """A query over a table `facts` of 1, 0 and NULL: the closed columns, and `satisfied`.
 
-    Each stage is one step of chaining. A stage before the last adds at least one variable
-    that some body uses, so their number bounds the stages.
+    The columns are those of `sql_columns`; comments name the variables that are called otherwise.
+    Every step of the recursion is one step of chaining. A row of the recursion has a column for
+    each variable, and one more if it is a head, of which SQLite takes 2,000.
     """
-    columns = [_sql_name(name) for name in vocabulary]
-    given = [_sql_name(f"given {name}") for name in vocabulary]
-    bottom = _sql_name("⊥")
+    rules = [rule for rule in rules if not rule.is_trivial]
     firing: dict[Head, list[str]] = {}
     for rule in rules:
-        body = " AND ".join(f"{columns[v]} = 1" for v in sorted(rule.body)) or "1 = 1"
+        body = " AND ".join(f"v{v} = 1" for v in sorted(rule.body)) or "1 = 1"
         firing.setdefault(rule.head, []).append(f"WHEN {body} THEN 1")
 
     def closed(head: Head, column: str) -> str:
-        whens = firing.get(head)
-        return f"CASE {' '.join(whens)} ELSE {column} END AS {column}" if whens else column
+        return f"CASE {' '.join(firing[head])} ELSE {column} END" if head in firing else column
 
-    start = [f"{column}, {column} AS {kept}" for column, kept in zip(columns, given, strict=True)]
-    step = [closed(v, column) for v, column in enumerate(columns)] + [closed(BOTTOM, bottom), *given]
-    stages = 1 + len({v for rule in rules for v in rule.body} & firing.keys())
-    tables = [f"step0 AS (SELECT {_join(start)}, 0 AS {bottom} FROM facts)"]
-    tables += [f"step{i} AS (SELECT {_join(step)} FROM step{i - 1})" for i in range(1, stages + 1)]
-    broken = [f"{given[v]} = 0 AND {columns[v]} = 1" for v in firing if not isinstance(v, Bottom)]
-    whens = " ".join(f"WHEN {condition} THEN 0" for condition in [*broken, f"{bottom} = 1"])
-    verdict = f"CASE {whens} ELSE 1 END AS satisfied"
-    return "WITH " + ",\n".join(tables) + f"\nSELECT {_join([*columns, verdict])}\nFROM step{stages};\n"
+    variables = range(len(vocabulary))
+    derived = [v for v in variables if v in firing]
+    steps = _chaining_steps(rules)
+    columns = [sql_name(name) for name in sql_columns(vocabulary)]
+    aliases = [*(f"v{v}" for v in variables), *(f"given{v}" for v in derived)]
+    given = [f"facts.{columns[v]}" for v in (*variables, *derived)]
+    step = [*(closed(v, f"v{v}") for v in variables), *(f"given{v}" for v in derived)]
+    broken = [f"given{v} = 0 AND v{v} = 1" for v in derived]
+    verdict = " ".join(f"WHEN {condition} THEN 0" for condition in [*broken, "contradiction = 1"])
+    named = _join(f"v{v} AS {column}" for v, column in enumerate(columns))
+    satisfied = sql_name(sql_columns(vocabulary, "satisfied")[-1])
+    return "\n".join(
+        [
+            *renamed_columns(vocabulary),
+            f"WITH RECURSIVE chained ({_join(['step', *aliases, 'contradiction'])}) AS (",
+            f"SELECT {_join(['0', *given, '0'])} FROM facts",
+            "UNION ALL",
+            f"SELECT {_join(['step + 1', *step, closed(BOTTOM, 'contradiction')])}",
+            f"FROM chained WHERE step < {steps})",
+            f"SELECT {named}, CASE {verdict} ELSE 1 END AS {satisfied}",
+            f"FROM chained WHERE step = {steps};",
+            "",
+        ]
+    )
+
+
+def sql_columns(vocabulary: Vocabulary, *others: str) -> tuple[str, ...]:
+    """The column of each variable in SQL, and names for other columns beside them.
+
+    A variable is called as it is, unless a database would take its name for an earlier one's or
+    not take it at all: names there do not differ by case, and hold no NUL.
+
+    Examples
+    --------
+    >>> sql_columns(Vocabulary(["age", "Age", "AGE_2"]), "satisfied")
+    ('age', 'Age_3', 'AGE_2', 'satisfied')
+
+    """
+    owners: dict[str, str] = {}
+    for name in vocabulary:
+        owners.setdefault(_sql_spelling(name), name)
+    taken = set(owners)
+
+    def fresh_column(name: str) -> str:
+        wanted = _sql_spelling(name)
+        spelling = fresh_name(wanted, taken)
+        taken.add(spelling)
+        return name + spelling.removeprefix(wanted)
+
+    columns = []
+    for name in vocabulary:
+        is_own = "\0" not in name and owners[_sql_spelling(name)] == name
+        columns.append(name if is_own else fresh_column(name.replace("\0", "\N{REPLACEMENT CHARACTER}")))
+    return (*columns, *map(fresh_column, others))
+
+
+def _sql_spelling(name: str) -> str:
+    """What a name has in common with all that some database takes for the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def renamed_columns(vocabulary: Vocabulary) -> Iterable[str]:
+    """A comment for each variable whose column is called otherwise."""
+    for name, column in zip(vocabulary, sql_columns(vocabulary), strict=True):
+        if name != column:
+            yield f"-- column {json.dumps(column)} is the variable {json.dumps(name)}"
+
+
+def _chaining_steps(rules: Sequence[Rule]) -> int:
+    """So many steps, in each of which every rule fires that can, derive all that follows from any facts.
+
+    A step before the last adds a variable that some body uses. Where no variable depends on
+    itself, the longest way through the rules is a smaller number.
+    """
+    heads = {rule.head for rule in rules}
+    most = len(heads) and 1 + len({v for rule in rules for v in rule.body} & heads)
+    steps: dict[Head, int] = dict.fromkeys(heads, 0)
+    grows = True
+    while grows:
+        grows = False
+        for rule in rules:
+            needed = min(most, 1 + max((steps[v] for v in rule.body if v in heads), default=0))
+            if needed > steps[rule.head]:
+                steps[rule.head], grows = needed, True
+    return max(steps.values(), default=0)
 
 
 def to_latex(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
@@ -105,11 +181,15 @@ def _join(parts: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def _atom(name: str) -> str:
-    return "'" + name.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+def _holds(name: str) -> str:
+    """A goal of Prolog about a quoted atom; what does not print is written by its code."""
+    escaped = name.replace("\\", r"\\").replace("'", r"\'")
+    printed = "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped)
+    return f"holds('{printed}')"
 
 
-def _sql_name(name: str) -> str:
+def sql_name(name: str) -> str:
+    """A name in double quotes, as SQL has identifiers."""
     return '"' + name.replace('"', '""') + '"'
 
 

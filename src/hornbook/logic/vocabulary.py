@@ -1,13 +1,34 @@
-"""Vocabularies: the ordered, unique names that variables are indices into."""
+"""Vocabularies: the ordered, unique names that variables are indices into, and names for new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 
 from hornbook.logic.errors import HornbookError
+
+NEGATION_PREFIX = "not_"
+"""What the name of a dual begins with."""
+
+
+def fresh_name(wanted: str, taken: Container[str]) -> str:
+    """The wanted name, or where that is taken the first of `wanted_2`, `wanted_3`, … that is not.
+
+    Every name that hornbook makes up comes from here, so that none meets a name of the user's.
+
+    Examples
+    --------
+    >>> fresh_name("unknown_x", {"x"}), fresh_name("unknown_x", {"x", "unknown_x"})
+    ('unknown_x', 'unknown_x_2')
+
+    """
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
 
 
 @dataclass(frozen=True, init=False)
@@ -15,7 +36,8 @@ class Vocabulary:
     """Ordered unique variable names, some of them paired with their duals.
 
     A variable is an index into the vocabulary. The dual of `v` is the variable that stands
-    for its negation.
+    for its negation. Some vocabularies also have a variable that stands for "the value of `v`
+    is unknown".
 
     Parameters
     ----------
@@ -23,6 +45,9 @@ class Vocabulary:
         The names, in order.
     duals
         For a name, the name of its dual. One entry a pair is enough.
+    unknowns
+        For a name, the name of the variable that says that its value is unknown. One entry a
+        pair is enough.
 
     Examples
     --------
@@ -39,9 +64,15 @@ class Vocabulary:
 
     names: tuple[str, ...]
     duals: tuple[int | None, ...]
+    unknowns: tuple[tuple[int, int], ...]
     _index: dict[str, int] = field(compare=False, repr=False)
 
-    def __init__(self, names: Iterable[str], duals: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        duals: Mapping[str, str] | None = None,
+        unknowns: Mapping[str, str] | None = None,
+    ) -> None:
         if isinstance(names, str):
             raise HornbookError(f"a vocabulary is a list of names, not the string {names!r}")
         names = tuple(names)
@@ -51,10 +82,14 @@ class Vocabulary:
                 raise HornbookError(f"name {position} is {name!r}; a name is a non-empty string")
             if name in index:
                 raise HornbookError(f"the name {name!r} appears twice, at {index[name]} and {position}")
+            if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+                raise HornbookError(f"name {position} is {name!r}, half a character that no file holds")
             index[name] = position
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "duals", self._paired(duals or {}))
+        named = ((self.index(name), self.index(unknown)) for name, unknown in (unknowns or {}).items())
+        object.__setattr__(self, "unknowns", tuple(sorted(named)))
 
     def _paired(self, duals: Mapping[str, str]) -> tuple[int | None, ...]:
         partner: list[int | None] = [None] * len(self.names)
@@ -73,11 +108,28 @@ class Vocabulary:
         return tuple(partner)
 
     @classmethod
-    def with_duals(cls, names: Iterable[str], prefix: str = "not_") -> Vocabulary:
-        """The names followed by one dual for each."""
+    def with_duals(cls, names: Iterable[str]) -> Vocabulary:
+        """The names followed by one dual for each, called `not_…`."""
         names = tuple(names)
-        duals = {name: prefix + name for name in names}
+        taken, duals = set(names), dict[str, str]()
+        for name in names:
+            duals[name] = fresh_name(NEGATION_PREFIX + name, taken)
+            taken.add(duals[name])
         return cls((*names, *duals.values()), duals)
+
+    def with_label(self, label: str) -> Vocabulary:
+        """These names as features, followed by a label and its dual `not_…`.
+
+        A person reads both names beside the features, so neither may be the name of one.
+        """
+        negation = NEGATION_PREFIX + label
+        for name in (label, negation):
+            if name in self:
+                raise HornbookError(
+                    f"{name!r} is among the features already, beside the label {label!r}; "
+                    "leave it out, or rename it"
+                )
+        return Vocabulary((*self.names, label, negation), {**self.dual_names, label: negation})
 
     def index(self, name: str) -> int:
         """The variable called `name`."""
@@ -103,6 +155,25 @@ class Vocabulary:
     def dual(self, variable: int) -> int | None:
         """The variable that stands for the negation of `variable`, if there is one."""
         return self.duals[variable]
+
+    def unknown(self, variable: int) -> int | None:
+        """The variable that says that the value of `variable` is unknown, if there is one."""
+        return self._unknown_of.get(variable)
+
+    @cached_property
+    def _unknown_of(self) -> dict[int, int]:
+        both = ((v, self.duals[v], unknown) for v, unknown in self.unknowns)
+        return {this: unknown for v, dual, unknown in both for this in (v, dual) if this is not None}
+
+    @cached_property
+    def dual_names(self) -> dict[str, str]:
+        """For the first name of each pair, the name of its dual."""
+        return {self.names[v]: self.names[w] for v, w in self.pairs}
+
+    @cached_property
+    def unknown_names(self) -> dict[str, str]:
+        """For a name, the name of the variable that says that its value is unknown."""
+        return {self.names[v]: self.names[unknown] for v, unknown in self.unknowns}
 
     @cached_property
     def has_duals(self) -> bool:

@@ -188,7 +188,7 @@ def rules_object(
     proved = guarantees or {}
     return {
         "vocabulary": list(vocabulary.names),
-        "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
+        "duals": vocabulary.dual_names,
         "labels": list(answers.labels),
         "default": None if answers.default == FREE else answers.literals[answers.default],
         "groups": [list(vocabulary.named(group)) for group in groups],

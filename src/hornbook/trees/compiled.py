@@ -1,9 +1,12 @@
-"""A tree as a Horn theory, which derives its label exactly where asking does.
+"""A tree as a Horn theory that asks.
 
 That a case comes to a question is a concept. It follows from having come to the question before
 and the fact that answers that one: the literal is true, or it is false, or it is unknown. So an
-upper question, which rules would repeat, is asked once. A label follows once every question on
-the way has been looked at.
+upper question, which rules would repeat, is asked once.
+
+Where every question on the way of a case was looked at, the theory derives what the tree answers,
+and never both labels. Where one was not, neither follows, even if the tree answers the same
+whatever it turns out to be.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def compiled(tree: Tree) -> HornTheory:
     def comes_to(node: Node) -> int:
         if isinstance(node, Split):
             return facts.concept(f"asked_{questions[node]}")
-        return facts.named(tree.outcome(node))
+        return facts.label if node else facts.negation
 
     rules = [rule for term in dict.fromkeys(terms.values()) for rule in exclusions(facts, term)]
     for split, term in terms.items():
