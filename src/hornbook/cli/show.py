@@ -86,7 +86,8 @@ def _csv(run: Run, background: bool) -> str:
     from hornbook.logic.syntax import UNICODE, head_text, quote
 
     answers, table = run.answers, io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
+    # a carriage return in a cell without quotes would end its row
+    writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     if answers.decider is not None:
         writer.writerows(_decided(answers.decider, run.describe))
         return table.getvalue()
@@ -98,7 +99,9 @@ def _csv(run: Run, background: bool) -> str:
         shares = (found.support, found.precision) if found else ()
         measured = [f"{share.estimate:.6f}" if share.size else "" for share in shares] or ["", ""]
         head = head_text(answers.theory.vocabulary, rule.head, UNICODE)
-        writer.writerow([" & ".join(map(quote, names)), head, " and ".join(map(run.describe, names)), *measured])
+        writer.writerow(
+            [" & ".join(map(quote, names)), head, " and ".join(map(run.describe, names)), *measured]
+        )
     return table.getvalue()
 
 
@@ -111,7 +114,12 @@ def _decided(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple
         yield "points", "if_unknown", "if", "in words"
         for item in decider.items:
             names = decider.vocabulary.named(item.body)
-            yield item.points, item.if_unknown, " & ".join(map(quote, names)), " and ".join(map(describe, names))
+            yield (
+                item.points,
+                item.if_unknown,
+                " & ".join(map(quote, names)),
+                " and ".join(map(describe, names)),
+            )
         return
     yield "depth", "otherwise", "if", "then", "in words"
     for step in decider.steps():

@@ -32,7 +32,9 @@ def to_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
 def to_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `contradiction`."""
     lines = [":- dynamic fact/1, contradiction/0.", ":- table holds/1.", "holds(X) :- fact(X)."]
-    for rule in sorted(rules, key=lambda rule: isinstance(rule.head, Bottom)):  # a predicate's clauses together
+    for rule in sorted(
+        rules, key=lambda rule: isinstance(rule.head, Bottom)
+    ):  # a predicate's clauses together
         head = "contradiction" if isinstance(rule.head, Bottom) else _holds(vocabulary.name(rule.head))
         body = _join(map(_holds, vocabulary.named(rule.body)))
         lines.append(head + (f" :- {body}." if body else "."))
@@ -108,6 +110,7 @@ def sql_columns(vocabulary: Vocabulary, *others: str) -> tuple[str, ...]:
     taken = set(owners)
 
     def fresh_column(name: str) -> str:
+        name = name.replace("\0", "\N{REPLACEMENT CHARACTER}")
         wanted = _sql_spelling(name)
         spelling = fresh_name(wanted, taken)
         taken.add(spelling)
@@ -116,7 +119,7 @@ def sql_columns(vocabulary: Vocabulary, *others: str) -> tuple[str, ...]:
     columns = []
     for name in vocabulary:
         is_own = "\0" not in name and owners[_sql_spelling(name)] == name
-        columns.append(name if is_own else fresh_column(name.replace("\0", "\N{REPLACEMENT CHARACTER}")))
+        columns.append(name if is_own else fresh_column(name))
     return (*columns, *map(fresh_column, others))
 
 
