@@ -1,7 +1,9 @@
 """Proofs against brute force: every verdict on a small network equals what all its inputs say."""
 
+import importlib
 from functools import lru_cache
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +22,8 @@ from hornbook.oracles.proof.witness import climb, random_states
 from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")
+
+branching = importlib.import_module("hornbook.oracles.proof.branch")
 
 ENCODINGS = ["half", "signed", "two-channel", "complete"]
 
@@ -344,3 +348,20 @@ def test_twelve_free_inputs_are_decided_as_by_brute_force():
         assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)
     assert any(signs) and not all(signs)
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_search_without_time_claims_no_more_than_rounding_allows(turns, monkeypatch):
+    """The highest output is below 0 by less than the rounding of the score, so nothing is proved."""
+    net = module([5, 2], 0)
+    predictor = as_predictor(net, encoding="half", threshold=0.999)
+    space = Space.of(vocabulary_of(5, dual=False), predictor.encoding)
+    top = Bounds(relu_net(predictor), space).outputs(states_of(space, space.whole())).max()
+    tolerance = relu_net(predictor).link.tolerance
+    with torch.no_grad():
+        net[-1].bias -= top + 0.8 * tolerance
+    bounds = Bounds(relu_net(predictor), space)
+    ticks = iter([0.0] * (turns + 1) + [100.0] * 1000)
+    monkeypatch.setattr(branching, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    found = branch(bounds, bounds.root(), 50)
+    assert found.best < 0 <= found.upper

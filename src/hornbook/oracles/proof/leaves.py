@@ -89,13 +89,13 @@ def leaves_of(predictor: Predictor, space: Space) -> Leaves | None:
     refuse_changed(model, "it", predictor)
     if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != 2:
         raise unproved(predictor, "it does not decide between two classes, which proofs are about")
+    columns = 1 if parts is tree.DecisionTreeRegressor else 2
     trees = [model] if type(model) is parts else list(np.ravel(model.estimators_))
     for number, each in enumerate(trees):
         refuse_changed(each, f"its tree {number}", predictor)
-        shape = each.tree_.n_outputs, each.tree_.max_n_classes
-        if type(each) is not parts or shape != (1, 1 if parts is tree.DecisionTreeRegressor else 2):
+        if type(each) is not parts or each.tree_.value.shape[1:] != (1, columns):
             raise unproved(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
-    read = _boosted if parts is tree.DecisionTreeRegressor else _voted
+    read = _boosted if columns == 1 else _voted
     return read([each.tree_ for each in trees], predictor, space)
 
 

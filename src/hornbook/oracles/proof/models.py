@@ -27,7 +27,8 @@ from hornbook.oracles.proof.layers import (
 SINGLE = 2.0**-24
 """The unit roundoff of single precision, in which most networks compute."""
 
-LINEAR, RELU, SIGMOID, SOFTMAX, LOG_SOFTMAX = "linear", "ReLU", "sigmoid", "softmax", "log-softmax"
+LINEAR, RELU, SIGMOID = "linear layer", "ReLU", "sigmoid"
+SOFTMAX, LOG_SOFTMAX = "softmax", "log-softmax"
 
 OUTPUT_KINDS = {
     ("probability", SIGMOID): 1,
@@ -89,7 +90,7 @@ def _assemble(predictor: Predictor, steps: list[Step]) -> ReluNet:
     last, roundoff = "", DOUBLE
     for kind, layer, weights, biases, precision in steps:
         if not layers and kind != LINEAR:
-            raise unproved(predictor, f"{layer}, a {kind}, comes before its first linear layer")
+            raise unproved(predictor, f"{layer} comes before its first linear layer")
         if last not in ("", LINEAR, RELU):
             raise unproved(predictor, f"{layer} comes after its {last}, which is no last layer then")
         if last == kind == LINEAR:
@@ -100,12 +101,12 @@ def _assemble(predictor: Predictor, steps: list[Step]) -> ReluNet:
         last = kind
     if last in ("", RELU):
         raise unproved(predictor, "it does not end in a linear layer, a sigmoid or a softmax")
-    _refuse_misfit(predictor, last, len(layers[-1][1]))
+    _refuse_misfit(predictor, steps[-1], len(layers[-1][1]))
     squashed = last != LINEAR or predictor.output == "logit"
     return fold_threshold(layers, predictor, roundoff, squashed)
 
 
-def _refuse_misfit(predictor: Predictor, last: str, outputs: int) -> None:
+def _refuse_misfit(predictor: Predictor, last: Step, outputs: int) -> None:
     """Raise unless last activation, number of outputs and kind of output fit each other."""
     if outputs not in (1, 2):
         raise unproved(
@@ -114,14 +115,14 @@ def _refuse_misfit(predictor: Predictor, last: str, outputs: int) -> None:
             "with one output or two",
         )
     fits = (
-        predictor.output != "probability" if last == LINEAR
-        else OUTPUT_KINDS.get((predictor.output, last)) == outputs
+        predictor.output != "probability" if last.kind == LINEAR
+        else OUTPUT_KINDS.get((predictor.output, last.kind)) == outputs
     )  # fmt: skip
     if not fits:
         raise unproved(
             predictor,
-            f"{outputs} outputs that end in a {last} layer do not fit output={predictor.output!r}; "
-            "a sigmoid has one output, a softmax two, and both give probabilities",
+            f"{last.layer}, a {last.kind} of {outputs}, does not fit output={predictor.output!r}: "
+            "a sigmoid is of one number, a softmax of two, and both give probabilities",
         )
 
 
@@ -212,6 +213,10 @@ def _keras_steps(model: Any, predictor: Predictor) -> Iterator[Step]:
     for part in model.layers:
         layer = f"its layer {part.name} ({type(part).__name__})"
         refuse_changed(part, layer, predictor, KERAS_METHODS)
+        activation = getattr(part, "activation", known.linear)
+        named = [kind for name, kind in kinds.items() if activation is getattr(known, name)]
+        if not named and activation is not known.linear:
+            raise unproved(predictor, f"{layer} has the activation {activation!r}, which is not understood")
         _refuse_keras_settings(part, layer, predictor)
         if type(part) is keras().layers.Dense:
             numbers = (each for each in (part.kernel, part.bias) if each is not None)
@@ -219,10 +224,6 @@ def _keras_steps(model: Any, predictor: Predictor) -> Iterator[Step]:
             yield _linear(layer, predictor, weights.T, *biases)
         elif type(part) is keras().layers.ReLU:
             yield Step(RELU, layer)
-        activation = getattr(part, "activation", known.linear)
-        named = [kind for name, kind in kinds.items() if activation is getattr(known, name)]
-        if not named and activation is not known.linear:
-            raise unproved(predictor, f"{layer} has the activation {activation!r}, which is not understood")
         for kind in named:
             yield Step(kind, layer)
 
@@ -235,7 +236,11 @@ def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
     if part.dtype_policy.name not in ("float32", "float64"):
         raise unproved(predictor, f"{layer} computes in {part.dtype_policy.name}")
     understood = KERAS_SETTINGS[name]
-    for setting, value in part.get_config().items():
+    try:
+        settings = part.get_config()
+    except TypeError as error:
+        raise unproved(predictor, f"{layer} does not tell its settings: {error}") from error
+    for setting, value in settings.items():
         if setting in KERAS_HARMLESS or (setting in understood and understood[setting] == value):
             continue
         raise unproved(predictor, f"{layer} has {setting}={value!r}, which is not understood")

@@ -29,6 +29,9 @@ BRANCHING = "branch and bound"
 PROBES, PROBE_BLOCK = 4096, 512
 """Inputs on which a reading is compared with its model, and how many at a time."""
 
+LARGEST_SUM = 1e30
+"""Rounding is bounded for sums that stay far below the greatest number of single precision."""
+
 Side: TypeAlias = Bounds | Forest
 """Trees have leaves to reach, networks have layers to bound."""
 
@@ -86,7 +89,10 @@ def _read(predictor: Predictor, space: Space) -> tuple[Side, Side]:
     leaves = leaves_of(predictor, space)
     if leaves is None:
         net = relu_net(predictor)
-        return Bounds(net, space), Bounds(net.negated(), space)
+        accepting = Bounds(net, space)
+        if max(sizes.max() for sizes in accepting.magnitudes) > LARGEST_SUM:
+            raise unproved(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
+        return accepting, Bounds(net.negated(), space)
     accepts, rejects = (partial(_decides, predictor, space, sign) for sign in (True, False))
     return Forest(leaves, space, accepts), Forest(leaves.negated(), space, rejects)
 
