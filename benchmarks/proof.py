@@ -1,13 +1,12 @@
 """Proofs about networks trained on the paper's task: rules, scaling, and what sampling does not see.
 
-    pip install "hornbook[torch,proof]"
+    pip install "hornbook[torch]"
     python benchmarks/proof.py [--data hcc-survival.csv] [--part rules|repairs|…] [--seconds 60]
 
 `rules`: rules read out of the paper's network by queries are proved or refuted, for a network trained
 on 400 examples and for one trained on 5,000. `repairs`: some of those refuted, repaired. `primes`:
 rules of patients that the network has, shrunk to provably prime ones. `trees`: the same for forests and
-gradient boosting. `engines`: branch and bound against HiGHS on questions from a shrink in random order
-that take over a thousand cells. `scaling`: questions in which a quarter of the values is free, for three
+gradient boosting. `scaling`: questions in which a quarter of the values is free, for three
 networks and four numbers of base variables. `sampling`: a property that 708,344 samples report as fine
 and the prover refutes. Without --data the synthetic cohort is used. Of the three bins of a column at
 most one is true in `rules`, `repairs`, `primes` and `trees`. Times are CPU-seconds.
@@ -39,16 +38,13 @@ from hornbook.experiments.task import Task
 from hornbook.extraction import Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory, violation
+from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import as_predictor
 from hornbook.oracles.adapters.encoding import ENCODINGS
-from hornbook.oracles.proof import Prime, Prover, Verdict, milp, repaired, shrunk
-from hornbook.oracles.proof.branch import branch
+from hornbook.oracles.proof import Prime, Prover, Verdict, repaired, shrunk
 from hornbook.oracles.proof.region import TRUE, UNKNOWN
-from hornbook.oracles.proof.rounding import Rounding
-from hornbook.oracles.proof.search import BRANCHING, SOLVER
-from hornbook.oracles.proof.witness import STARTS, climb, random_states
+from hornbook.oracles.proof.witness import climb, random_states
 from hornbook.queries import Budget
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)
@@ -202,46 +198,6 @@ def trees_table(task: Task, seconds: float, count: int) -> Table:
     return table
 
 
-def engines_table(task: Task, seconds: float, count: int) -> Table:
-    """Branch and bound against HiGHS, on questions of a shrink that need over a thousand cells."""
-    table = columns(
-        f"two engines, {seconds:g} s each", "question", "free variables", "open units", "best found",
-        "engine", "bound", "cells", "CPU-seconds",
-    )  # fmt: skip
-    _, network = next(networks(task))
-    prover, rng, asked = prover_of(network, seconds), np.random.default_rng(0), 0
-    rule = next(proved_rules(task, prover, rng))
-    for literal in rng.permutation(sorted(rule.body)).tolist():
-        claim = Rule(rule.body - {literal}, rule.head)
-        item = violation(claim)
-        region = prover.space.region(item.true, item.false)
-        free = region.sum(axis=1) > 1
-        bounds, inner = prover.accepting.within(region), region[free]
-        starts = random_states(prover.space, region, STARTS, np.random.default_rng(0))[:, free]
-        _, outputs = climb(bounds, inner, starts)
-        if outputs.max() > 0:
-            continue
-        root = bounds.root()
-        tolerance = float(Rounding(bounds, root)(root)[0])
-        begun = time.process_time()
-        branched = branch(bounds, root, seconds)
-        between = time.process_time()
-        rule = claim if branched.upper < 0 else rule
-        if branched.nodes <= 1000:
-            continue
-        solved = milp.solve(bounds, root, tolerance, seconds)
-        asked += 1
-        about = [str(asked), str(free.sum()), str(root.open.sum()), f"{outputs.max():.3f}"]
-        for by, found, spent in (
-            (BRANCHING, branched, between - begun),
-            (SOLVER, solved, time.process_time() - between),
-        ):
-            table.add_row(*about, by, f"{found.upper:.4f}", f"{found.nodes:,}", f"{spent:.1f}")
-        if asked == count:
-            break
-    return table
-
-
 def smaller(task: Task, variables: int, net: Net) -> MLP:
     """A network trained on the task over the class and the first other variables alone."""
     whole, label = task.rows.vocabulary, str(task.table.label)
@@ -319,9 +275,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", help="a copy of the HCC survival data")
-    parser.add_argument(
-        "--part", choices=("rules", "repairs", "primes", "trees", "engines", "scaling", "sampling")
-    )
+    parser.add_argument("--part", choices=("rules", "repairs", "primes", "trees", "scaling", "sampling"))
     parser.add_argument("--seconds", type=float, default=60.0, help="what a question may take")
     parser.add_argument("--count", type=int, default=2, help="rules to repair or shrink for each network")
     arguments = parser.parse_args()
@@ -332,7 +286,6 @@ def main() -> None:
         "repairs": lambda: repairs_table(task, arguments.seconds, arguments.count),
         "primes": lambda: primes_table(task, arguments.seconds, arguments.count),
         "trees": lambda: trees_table(task, arguments.seconds, arguments.count),
-        "engines": lambda: engines_table(task, arguments.seconds, arguments.count),
         "scaling": lambda: scaling_table(task, arguments.seconds),
         "sampling": lambda: sampling_table(task, arguments.seconds),
     }

@@ -1,7 +1,9 @@
 """Proofs against brute force: every verdict on a small network equals what all its inputs say."""
 
+import importlib
 from functools import lru_cache
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hornbook import Batch, Vocabulary
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.proof import Prover, milp, relu_net
+from hornbook.oracles.proof import Prover, relu_net
 from hornbook.oracles.proof.bounds import Bounds
 from hornbook.oracles.proof.branch import branch
 from hornbook.oracles.proof.extremes import Extremes
@@ -20,6 +22,8 @@ from hornbook.oracles.proof.witness import climb, random_states
 from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")
+
+branching = importlib.import_module("hornbook.oracles.proof.branch")
 
 ENCODINGS = ["half", "signed", "two-channel", "complete"]
 
@@ -80,7 +84,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
         vocabulary = vocabulary_of(size, dual)
         channels = 2 if encoding == "two-channel" else 1
         net = module([channels * len(vocabulary), 6, 4][: 3 - seed % 2], seed)
-        prover = Prover(as_predictor(net, encoding=encoding), vocabulary, groups=groups, solver=False)
+        prover = Prover(as_predictor(net, encoding=encoding), vocabulary, groups=groups)
         for _ in range(8):
             body = rng.choice(len(vocabulary), int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(len(vocabulary))) if rng.random() < 0.7 else BOTTOM
@@ -101,7 +105,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
 @pytest.mark.parametrize("encoding", ["half", "two-channel", "complete"])
-def test_the_engines_agree_with_brute_force_each_on_its_own(encoding, groups):
+def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, groups):
     rng = np.random.default_rng(1)
     signs = []
     for seed in range(12):
@@ -123,13 +127,10 @@ def test_the_engines_agree_with_brute_force_each_on_its_own(encoding, groups):
         climbed, outputs = climb(bounds, region, random_states(space, region, 4, rng))
         assert {tuple(row) for row in climbed} <= {tuple(row) for row in states}
         assert outputs.max() <= top + 1e-9
-        branched = branch(bounds, root, 20)
-        tolerance = float(Rounding(bounds, root)(root)[0])
-        solved = milp.solve(bounds, root, tolerance, 20)
-        for found in (branched, solved):
-            assert found.upper >= top - 1e-9 or found.best > 0
-            assert (found.best > 0) == (top > 0)
-            assert (found.upper < 0) == (top < 0)
+        found = branch(bounds, root, 20)
+        assert found.upper >= top - 1e-9 or found.best > 0
+        assert (found.best > 0) == (top > 0)
+        assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)
     assert any(signs) and not all(signs)
 
@@ -265,7 +266,7 @@ def test_the_network_read_from_a_model_decides_as_the_model():
 def test_models_whose_inside_is_closed_are_refused():
     import adapter_models as models
 
-    for name, why in (("torch_own_forward", "forward of its own"), ("keras_functional", "no Sequential"),
+    for name, why in (("torch_own_forward", "OwnForward, is not"), ("keras_functional", "no Sequential"),
                       ("histogram_boosting", "HistGradient"), ("torch_bfloat16", "bfloat16"),
                       ("function", "is a function")):  # fmt: skip
         with pytest.raises(HornbookError, match=why):
@@ -279,7 +280,7 @@ def test_models_whose_inside_is_closed_are_refused():
 def test_time_runs_out_truthfully():
     vocabulary = vocabulary_of(60, dual=False)
     predictor = as_predictor(module([60, 32, 32, 32], 0, scale=2.0), encoding="half", threshold=0.999999)
-    prover = Prover(predictor, vocabulary, seconds=0.3, solver=False)
+    prover = Prover(predictor, vocabulary, seconds=0.3)
     verdict = prover.question((), ())
     assert verdict.status in ("undecided", "refuted")
     if verdict.status == "undecided":
@@ -330,23 +331,6 @@ def close_question(size, widths, free, seed):
     return question()
 
 
-@pytest.mark.parametrize("size", [20, 30])
-def test_the_engines_agree_with_each_other_on_larger_networks(size):
-    signs = []
-    for seed in range(4):
-        bounds = close_question(size, [10, 6], size // 2, seed)
-        root = bounds.root()
-        tolerance = float(Rounding(bounds, root)(root)[0])
-        branched, solved = branch(bounds, root, 20), milp.solve(bounds, root, tolerance, 20)
-        for found in (branched, solved):
-            assert (found.best > 0) != (found.upper < 0), (seed, found)
-        assert (branched.best > 0) == (solved.best > 0)
-        starts = random_states(bounds.space, bounds.region, 8, np.random.default_rng(seed))
-        assert branched.best > 0 or climb(bounds, bounds.region, starts)[1].max() <= 0
-        signs.append(branched.best > 0)
-    assert any(signs) and not all(signs)
-
-
 def test_twelve_free_inputs_are_decided_as_by_brute_force():
     every = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=6)))
     signs = []
@@ -364,3 +348,20 @@ def test_twelve_free_inputs_are_decided_as_by_brute_force():
         assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)
     assert any(signs) and not all(signs)
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_search_without_time_claims_no_more_than_rounding_allows(turns, monkeypatch):
+    """The highest output is below 0 by less than the rounding of the score, so nothing is proved."""
+    net = module([5, 2], 0)
+    predictor = as_predictor(net, encoding="half", threshold=0.999)
+    space = Space.of(vocabulary_of(5, dual=False), predictor.encoding)
+    top = Bounds(relu_net(predictor), space).outputs(states_of(space, space.whole())).max()
+    tolerance = relu_net(predictor).link.tolerance
+    with torch.no_grad():
+        net[-1].bias -= top + 0.8 * tolerance
+    bounds = Bounds(relu_net(predictor), space)
+    ticks = iter([0.0] * (turns + 1) + [100.0] * 1000)
+    monkeypatch.setattr(branching, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    found = branch(bounds, bounds.root(), 50)
+    assert found.best < 0 <= found.upper

@@ -1,5 +1,7 @@
 """Proofs about ensembles of trees against brute force over all inputs."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
@@ -9,7 +11,7 @@ from test_proof import accepted, states_of, vocabulary_of
 from hornbook import Vocabulary
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.adapters import Predictor, as_predictor
 from hornbook.oracles.proof import Certificates, Prover, proofs, repaired, shrunk, verified
 from hornbook.oracles.proof.certificate import read
 from hornbook.oracles.proof.sides import sides
@@ -117,3 +119,72 @@ def test_trees_that_cannot_be_read_are_refused():
     )
     with pytest.raises(HornbookError, match="of its own"):
         Prover(as_predictor(own, encoding="half"), vocabulary_of(3, dual=True))
+
+
+class OwnDecision(Predictor):
+    """A predictor whose decisions are what the model's own `predict` says."""
+
+    def decide(self, batch):
+        inputs = self.encoding.encode(batch, np.float64)
+        return self.source.predict(inputs) == self.positive
+
+
+def own_decision(model, **options):
+    return OwnDecision(**vars(as_predictor(model, encoding="half", **options)) | {"threshold": None})
+
+
+@pytest.mark.parametrize("positive", [True, False])
+@pytest.mark.parametrize("trees", [2, 10, 20])
+def test_verdicts_about_forests_that_tie_are_about_predict(trees, positive):
+    rng = np.random.default_rng(trees)
+    ties, seen = 0, {"proved": 0, "refuted": 0}
+    for seed in range(4):
+        inputs = rng.integers(0, 3, (60, 5)) / 2
+        labels = (inputs[:, 0] > inputs[:, 1]) ^ (rng.random(60) < 0.3)
+        model = RandomForestClassifier(trees, random_state=seed).fit(inputs, labels)
+        prover = Prover(own_decision(model, positive=positive), vocabulary_of(5, dual=False))
+        every = np.array(list(product([0.0, 0.5, 1.0], repeat=5)))
+        ties += int((np.ptp(model.predict_proba(every), axis=1) < 1e-9).sum())
+        accepts = model.predict(every) == positive
+        for _ in range(30):
+            known = rng.choice(5, int(rng.integers(3, 6)), replace=False)
+            values = rng.integers(0, 2, len(known))
+            inside = (every[:, known] == values).all(axis=1)
+            verdict = prover.question(known[values == 1].tolist(), known[values == 0].tolist())
+            assert verdict.status == ("refuted" if accepts[inside].any() else "proved")
+            seen[verdict.status] += 1
+    assert ties > 10 and min(seen.values()) > 3, (ties, seen)
+
+
+def test_a_region_of_ties_is_decided_by_one_question():
+    """Two trees that always contradict each other: what is split are leaves, not all 3^14 inputs."""
+    rng = np.random.default_rng(0)
+    inputs = rng.integers(0, 3, (200, 14)) / 2
+    labels = inputs[:, 0] > inputs[:, 1]
+    model = RandomForestClassifier(2, bootstrap=False, max_features=None, random_state=0).fit(inputs, labels)
+    model.estimators_[1].tree_.value[...] = model.estimators_[0].tree_.value[..., ::-1]
+    tree, opposite = (each.tree_ for each in model.estimators_)
+    assert np.array_equal(tree.feature, opposite.feature)
+    prover = Prover(own_decision(model, positive=True), vocabulary_of(14, dual=False))
+    asked = []
+    decide = prover.accepting.decide
+    prover.accepting.decide = lambda states: asked.append(len(states)) or decide(states)
+    assert prover.question((), ()).status == "proved"  # predict says the first class at a tie
+    assert sum(asked) < 100
+    other = Prover(own_decision(model, positive=False), prover.vocabulary)
+    assert other.question((), ()).status == "refuted"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_constant_regions_hold_inputs_of_one_score(kind):
+    predictor = as_predictor(fitted(kind, 2, 5), encoding="half")
+    prover = Prover(predictor, vocabulary_of(5, dual=True))
+    states = states_of(prover.space, prover.space.whole())
+    scores = predictor(prover.space.batch(states))
+    rng, found = np.random.default_rng(0), 0
+    for _ in range(200):
+        region = prover.space.whole() & (rng.random((5, 3)) < 0.6)
+        if region.any(axis=1).all() and prover.accepting.constant(region[None])[0]:
+            assert len(set(scores[region[np.arange(5), states].all(axis=1)].tolist())) == 1
+            found += region.sum() > 5
+    assert found > 0

@@ -32,9 +32,7 @@ from hornbook.runs.proving import prove
 
 def judge(seed, size=5, encoding="half", **options):
     vocabulary = vocabulary_of(size, dual=True)
-    return Prover(
-        as_predictor(module([2 * size, 6, 4], seed), encoding=encoding), vocabulary, solver=False, **options
-    )
+    return Prover(as_predictor(module([2 * size, 6, 4], seed), encoding=encoding), vocabulary, **options)
 
 
 def holds(prover, rule):
@@ -112,7 +110,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
     rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
 
     def run(path, patience):
-        prover = Counting(model, vocabulary, solver=False)
+        prover = Counting(model, vocabulary)
         prover.patience = patience
         found = {}
         try:
@@ -223,12 +221,10 @@ def test_teachers_answer_exactly_on_request():
     assert classifier(Batch.from_array(np.full((1, 12), np.nan), classifier.distribution.vocabulary))[0]
 
 
-@pytest.mark.parametrize("solver", [False, True])
-def test_equivalence_is_decided_as_by_brute_force(solver):
+def test_equivalence_is_decided_as_by_brute_force():
     answers = {Counterexample: 0, Proved: 0}
     for seed in range(6):
         prover = judge(seed, size=4)
-        prover.solver = solver
         background = HornTheory.background(prover.vocabulary)
         every = prover.space.batch(np.array(list(product(range(3), repeat=4))))
         said = prover.member(every)
@@ -258,9 +254,7 @@ def _bodies(size):
 
 def test_equivalence_says_unknown_rather_than_more_than_it_knows():
     vocabulary = vocabulary_of(40, dual=False)
-    prover = Prover(
-        as_predictor(module([40, 32, 32, 32], 1), encoding="half", threshold=1e-6), vocabulary, solver=False
-    )
+    prover = Prover(as_predictor(module([40, 32, 32, 32], 1), encoding="half", threshold=1e-6), vocabulary)
     answer = ProvedEquivalence(prover, seconds=0.2)(HornTheory(vocabulary))
     assert isinstance(answer, Unknown | Counterexample)
 

@@ -33,7 +33,7 @@ import numpy as np
 from hornbook.logic.bits import Bools
 from hornbook.oracles.proof.cells import Cells, Tried, chosen
 from hornbook.oracles.proof.extremes import Extremes
-from hornbook.oracles.proof.layers import DOUBLE, ReluNet, Vector, gamma
+from hornbook.oracles.proof.layers import DOUBLE, Link, ReluNet, Vector, gamma
 from hornbook.oracles.proof.lines import Lines, plain_slopes
 from hornbook.oracles.proof.region import FALSE, TRUE, Numbers, Space, States
 
@@ -131,10 +131,30 @@ class Bounds:
 
     def sums(self, states: States) -> Numbers:
         """The first layer's sums for each input."""
-        chosen = np.zeros((len(states), self.space.count, 3))
-        np.put_along_axis(chosen, states[:, :, None], 1.0, axis=2)
-        sums: Numbers = chosen.reshape(len(states), -1) @ self.flat + self.net.biases[0]
+        sums: Numbers = _indicators(states) @ self.flat + self.net.biases[0]
         return sums
+
+    def evaluate(self, states: States) -> tuple[Vector, Vector]:
+        """The output for each input, and by how much the model's may differ from it."""
+        net, sums = self.net, self.sums(states)
+        sizes = (np.abs(self.space.inputs) @ np.abs(net.weights[0].T)).reshape(self.flat.shape)
+        sizes = _indicators(states) @ sizes + np.abs(net.biases[0])
+        # twice, for the output here is rounded too; an input may be rounded, hence the two more
+        off = 2 * gamma(self.space.inputs.shape[2] + 3, net.roundoff) * sizes
+        for layer in range(1, net.depth):
+            weights, biases = net.weights[layer], net.biases[layer]
+            heights = np.maximum(sums, 0)
+            sums = heights @ weights.T + biases
+            last = layer == net.depth - 1 and net.summed
+            size, constant = last or (np.abs(weights), np.abs(biases))
+            fresh = 2 * gamma(weights.shape[1] + 3, net.roundoff) * ((heights + off) @ size.T + constant)
+            off = off @ np.abs(weights).T + fresh
+        return sums[:, 0], off[:, 0]
+
+    @property
+    def link(self) -> Link:
+        """How the model's score follows from the output."""
+        return self.net.link
 
     def after(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move; the first sums are updated, not computed anew."""
@@ -275,6 +295,13 @@ class Bounds:
                 current += self.net.biases[below + 1]
         by_slopes = np.minimum(pulls, 0) * sums * cells.open
         return Tried(back.constant + highest, states, pulls, back.inputs, by_slopes, cells.signs * sums)
+
+
+def _indicators(states: States) -> Numbers:
+    """1 for the state of each base variable, 0 for its other states, shape (k, 3·m)."""
+    indicators = np.zeros((*states.shape, 3))
+    np.put_along_axis(indicators, states[:, :, None], 1.0, axis=2)
+    return indicators.reshape(len(states), -1)
 
 
 def _step(gradient: Numbers, moments: list[Numbers], turn: int) -> Numbers:

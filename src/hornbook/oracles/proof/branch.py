@@ -98,7 +98,7 @@ def branch(
         rest = rest[np.argsort(cells.upper[rest], kind="stable")]
         if len(rest):
             stack.append(_split(bounds, cells.take(rest), tried.take(rest)))
-    waiting = max((float(cells.upper.max()) for cells in stack), default=-np.inf)
+    waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
     return Found(max(closed, waiting), best, states, nodes, not stack)
 
 

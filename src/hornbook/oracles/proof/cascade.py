@@ -1,9 +1,9 @@
 """Is this rule true of the model, for every input? Proved, refuted by a witness, or undecided.
 
 The question (P, N) is about all inputs with P true and N false. First local search looks for one
-that the model accepts, then branch and bound, then HiGHS if it is there. A witness counts only if
-the model itself accepts it. Proved means that the network N of the model is negative on all of
-them by more than the model's own rounding.
+that the model accepts, then branch and bound. A witness counts only if the model itself accepts it.
+Proved means that the network N of the model is negative on all of them by more than the model's own
+rounding.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -26,8 +25,7 @@ from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.membership import Classifier, Judge
 from hornbook.oracles.proof.region import UNKNOWN, Space, States, Values
-from hornbook.oracles.proof.search import search
-from hornbook.oracles.proof.sides import Side, sides
+from hornbook.oracles.proof.sides import BRANCHING, Side, search, sides
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 
@@ -97,8 +95,6 @@ class Prover:
         For a classifier: the name of what it predicts, and what it reads; see `Classifier`.
     seconds
         What a question may take.
-    solver
-        Whether HiGHS is asked where branch and bound does not decide; by default if it is there.
 
     Examples
     --------
@@ -125,7 +121,6 @@ class Prover:
         label: str | None = None,
         features: Sequence[str] | None = None,
         seconds: float = SECONDS,
-        solver: bool | None = None,
     ) -> None:
         if seconds <= 0:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
@@ -134,7 +129,6 @@ class Prover:
         self.values: Values = values or ("ternary" if native else "complete")
         self.predictor, self.vocabulary, self.groups = predictor, vocabulary, groups
         self.label, self.seconds = label, seconds
-        self.solver = find_spec("highspy") is not None if solver is None else solver
         self.classifier = None if label is None else Classifier(predictor, vocabulary, label, features)
         self.member: Membership = self.classifier or Judge(predictor)
         rows = np.arange(len(vocabulary)) if self.classifier is None else self.classifier.rows
@@ -190,18 +184,18 @@ class Prover:
         best = states[outputs.argmax()]
         if outputs.max() > 0:
             return self._refuted(item, whole(best), LOCAL, started, np.inf)
-        found, by = search(bounds, deadline - time.perf_counter(), self.solver, start=best)
+        found = search(bounds, deadline - time.perf_counter())
         if found.best > 0 and found.states is not None:
-            return self._refuted(item, whole(found.states), by, started, found.upper)
+            return self._refuted(item, whole(found.states), BRANCHING, started, found.upper)
         seconds = time.perf_counter() - started
         if found.upper < 0:
-            return Verdict("proved", by, seconds, found.upper)
+            return Verdict("proved", BRANCHING, seconds, found.upper)
         reason = (
             f"no output is above {found.upper:.3g}, none above {max(found.best, outputs.max()):.3g} was found"
         )
         if found.ended:
             reason = f"the output comes closer to 0 than rounding allows to tell: {reason}"
-        return Verdict("undecided", by, seconds, found.upper, reason=reason)
+        return Verdict("undecided", BRANCHING, seconds, found.upper, reason=reason)
 
     def _refuted(
         self, item: Interpretation, states: States, by: str, started: float, bound: float

@@ -3,7 +3,7 @@
 Positive side: an input that a rule rejects and the model accepts, which is one question a rule.
 Negative side: an input that the hypothesis accepts and the model rejects. A region is left out of
 the search as soon as the hypothesis rejects what is certain in it, for it then rejects every input
-in it; HiGHS gets a completion of the input that satisfies the rules.
+in it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
-from hornbook.oracles.proof.cascade import LOCAL, Prover
+from hornbook.oracles.proof.cascade import Prover
 from hornbook.oracles.proof.found import Found
 from hornbook.oracles.proof.region import States
-from hornbook.oracles.proof.search import search
+from hornbook.oracles.proof.sides import BRANCHING, search
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Counterexample, Guarantee, Proved, Unknown
 
@@ -59,7 +59,7 @@ class ProvedEquivalence:
                 return Counterexample(verdict.witness, True, self.name)
             open_ += verdict.status == "undecided"
             least = min(least, -verdict.bound)
-        found, by = self._missing(hypothesis)
+        found = self._missing(hypothesis)
         if found.best > 0 and found.states is not None:
             (item,) = self.prover.space.batch(found.states[None])
             if not self.prover.member(Batch.from_interpretations([item], hypothesis.vocabulary))[0]:
@@ -70,12 +70,12 @@ class ProvedEquivalence:
             if found.upper >= 0:
                 sides.append(f"what the rules accept may be rejected by up to {found.upper:.3g}")
             return Unknown(f"undecided after {spent:.1f} s: {'; '.join(sides)}")
-        return Proved(by, float(min(least, -found.upper)), spent)
+        return Proved(BRANCHING, float(min(least, -found.upper)), spent)
 
     def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
         """Nothing is remembered from one question to the next."""
 
-    def _missing(self, hypothesis: HornTheory) -> tuple[Found, str]:
+    def _missing(self, hypothesis: HornTheory) -> Found:
         """Search for an input that the hypothesis accepts and the model rejects."""
         prover = self.prover
         space, bounds = prover.space, prover.rejecting
@@ -94,6 +94,5 @@ class ProvedEquivalence:
         if len(starts):
             states, outputs = climb(bounds, region, starts[:STARTS], admits=admits)
             if outputs.max() > 0:
-                return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0), LOCAL
-        left = deadline - time.perf_counter()
-        return search(bounds, left, prover.solver, keep=keep, admits=admits, rules=program.rules)
+                return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0)
+        return search(bounds, deadline - time.perf_counter(), keep, admits)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hornbook.logic import bits
 from hornbook.logic.bits import Bools
 from hornbook.oracles.proof.found import Found
-from hornbook.oracles.proof.layers import Vector
+from hornbook.oracles.proof.layers import Link, Vector
 from hornbook.oracles.proof.leaves import Leaves
 from hornbook.oracles.proof.region import Numbers, Space, States
 from hornbook.oracles.proof.witness import Admits, climb, moved
@@ -85,6 +85,26 @@ class Forest:
             rows[bound] = np.bitwise_and.reduceat(words, self.first[bound], axis=0)
         return bits.unpack_rows(rows, len(regions))
 
+    def evaluate(self, states: States) -> tuple[Vector, Vector]:
+        """The sum of the leaves that each input reaches, and by how much the model's may differ."""
+        reached = self.reached(states[:, :, None] == np.arange(3))
+        outputs: Vector = self.leaves.values @ reached + self.leaves.constant
+        return outputs, np.full(len(states), self.leaves.rounding)
+
+    @property
+    def link(self) -> Link:
+        """How the model's score follows from the output."""
+        return self.leaves.link
+
+    def constant(self, regions: Bools) -> Bools:
+        """Whether all inputs of a region certainly have one and the same output, in the model too."""
+        reached = self.reached(regions)
+        kinds = self.leaves.kinds[:, None]
+        highest = np.maximum.reduceat(np.where(reached, kinds, -1), self.leaves.starts, axis=0)
+        least = np.minimum.reduceat(np.where(reached, kinds, kinds.max() + 1), self.leaves.starts, axis=0)
+        constant: Bools = (highest == least).all(axis=0)
+        return constant
+
     def bounded(self, regions: Bools) -> tuple[Vector, States]:
         """The bound on each region's output, and each tree's highest leaf there, (trees, k)."""
         values = np.where(self.reached(regions), self.leaves.values[:, None], -np.inf)
@@ -135,8 +155,12 @@ class Forest:
             tried = self.space.highest(-against, regions)[1]
             outputs = self.outputs(tried)
             single = regions.sum(axis=(1, 2)) == self.space.count
-            # of one input the model itself was asked
-            upper = np.where(single, outputs, upper + self.leaves.tolerance)
+            known = single.copy()
+            close = np.flatnonzero(~single & (np.abs(upper) <= self.leaves.tolerance))
+            if len(close):
+                known[close] = self.constant(regions[close])
+            # of one input the model itself was asked, and so it was of all that get the same numbers
+            upper = np.where(known, outputs, upper + self.leaves.tolerance)
             if admits is not None:
                 outputs[~admits(tried)] = -np.inf
             top = [int(outputs.argmax())]

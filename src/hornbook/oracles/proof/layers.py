@@ -34,6 +34,72 @@ DOUBLE = 2.0**-53
 """The unit roundoff of double precision; bounds are computed in it."""
 
 
+SCORE_ROUNDING = 2.0**-20
+"""Some roundings of single precision, in which scores and thresholds are: more than they amount to."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a model's score follows from the output N: N is 0 where the score is at the threshold.
+
+    Parameters
+    ----------
+    threshold
+        The score from which on the model decides for its positive class.
+    scale
+        The score is the sigmoid of so many times the output before the threshold was taken off;
+        with 0 it is that output itself.
+
+    Examples
+    --------
+    >>> Link(0.5, 1.0).scores(np.array([-1.0, 0.0])).round(3)
+    array([0.269, 0.5  ])
+    >>> Link(0.7, 0.0).scores(np.array([-0.5, 0.0])).round(3)
+    array([0.2, 0.7])
+
+    """
+
+    threshold: float = 0.5
+    scale: float = 0.0
+
+    @classmethod
+    def of(cls, predictor: Predictor, scale: float) -> Link:
+        """That of a predictor; a model's own decision is the one at 1/2, but for ties."""
+        threshold = 0.5 if predictor.threshold is None else float(predictor.threshold)
+        if scale and not 0 < threshold < 1:
+            raise unproved(
+                predictor, f"a probability never crosses the threshold {threshold}, so there is no question"
+            )
+        return cls(threshold, scale)
+
+    @property
+    def cut(self) -> float:
+        """What is taken off the output, so that it is 0 at the threshold."""
+        if not self.scale:
+            return self.threshold
+        return math.log(self.threshold / (1 - self.threshold)) / self.scale
+
+    @property
+    def tolerance(self) -> float:
+        """By how much N may be off 0 where the model's rounded score is at its threshold."""
+        if not self.scale:
+            return SCORE_ROUNDING * (1 + abs(self.threshold))
+        # the slope of the sigmoid at t is t(1 - t)
+        return SCORE_ROUNDING * (1 + abs(self.cut)) / (self.threshold * (1 - self.threshold))
+
+    def scores(self, outputs: Vector) -> Vector:
+        """The score for each output N."""
+        raw = outputs + self.cut
+        scores: Vector = (1 + np.tanh(self.scale * raw / 2)) / 2 if self.scale else raw
+        return scores
+
+    def allowance(self, scores: Vector, off: Vector) -> Vector:
+        """By how much scores may differ where the outputs are off by so much."""
+        spread = off * self.scale / 4 if self.scale else off
+        allowed: Vector = spread + SCORE_ROUNDING * (1 + np.abs(scores))
+        return allowed
+
+
 @dataclass(frozen=True, eq=False)
 class ReluNet:
     """Linear layers with ReLU between them, one output at the end.
@@ -44,9 +110,8 @@ class ReluNet:
         Of each layer, (out, in) and (out,).
     roundoff
         The unit roundoff of the arithmetic that the model itself uses.
-    squashing
-        By how much the output may be off 0 where the model's score is at its threshold: what
-        the rounding of a sigmoid and of the threshold amounts to.
+    link
+        How the model's score follows from the output.
     summed
         The magnitudes of the last weights and biases as the model itself sums them, if it
         has two outputs of which the network takes the difference.
@@ -62,11 +127,11 @@ class ReluNet:
     weights: tuple[Matrix, ...]
     biases: tuple[Vector, ...]
     roundoff: float = DOUBLE
-    squashing: float = 0.0
+    link: Link = Link()
     summed: tuple[Matrix, Vector] | None = None
 
     @classmethod
-    def of(cls, layers: Layers, roundoff: float = DOUBLE, squashing: float = 0.0) -> ReluNet:
+    def of(cls, layers: Layers, roundoff: float = DOUBLE, link: Link | None = None) -> ReluNet:
         """The network of given layers; their shapes must fit, and the last has one output."""
         for (below, _), (above, _) in pairwise(layers):
             if above.shape[1] != len(below):
@@ -76,7 +141,7 @@ class ReluNet:
         if not all(np.isfinite(part).all() for layer in layers for part in layer):
             raise HornbookError("the network has weights that are not finite, so nothing can be proved of it")
         weights, biases = zip(*layers, strict=True)
-        return cls(tuple(weights), tuple(biases), roundoff, squashing)
+        return cls(tuple(weights), tuple(biases), roundoff, link or Link())
 
     @property
     def depth(self) -> int:
@@ -120,7 +185,7 @@ def gamma(operations: int, roundoff: float) -> float:
     return product / (1 - product)
 
 
-def folded(layers: Layers, predictor: Predictor, roundoff: float, squashed: bool) -> ReluNet:
+def fold_threshold(layers: Layers, predictor: Predictor, roundoff: float, squashed: bool) -> ReluNet:
     """The layers with one output, at least 0 where the predictor decides for its positive class.
 
     Parameters
@@ -140,30 +205,26 @@ def folded(layers: Layers, predictor: Predictor, roundoff: float, squashed: bool
     weights, biases = layers[-1]
     summed = (np.abs(weights).sum(axis=0, keepdims=True), np.abs(biases).sum(keepdims=True))
     positive = 1 if predictor.column is None else predictor.column
-    threshold = predictor.threshold
-    if len(biases) > 2:
-        raise HornbookError(
-            f"{predictor.name} has {len(biases)} outputs; proofs are about networks that decide between two "
-            "classes, with one output or two"
-        )
-    if squashed and not 0 < threshold < 1:
-        raise HornbookError(f"a probability never crosses the threshold {threshold}, so there is no question")
+    link = Link.of(predictor, float(squashed))
     if len(biases) == 2 and squashed:
         weights, biases = weights[1:] - weights[:1], biases[1:] - biases[:1]
     elif len(biases) == 2:
+        if predictor.threshold is None:
+            raise unproved(
+                predictor, "its two outputs are plain scores; name a threshold for the positive one"
+            )
         weights, biases = weights[[positive]], biases[[positive]]
         positive = 1
     sign = 1.0 if positive == 1 else -1.0
-    if squashed:
-        cut = math.log(threshold / (1 - threshold))
-        # some roundings of single precision; the slope of the sigmoid there is t(1 - t)
-        squashing = 16 * 2.0**-24 * (1 + abs(cut)) / (threshold * (1 - threshold))
-    else:
-        # a single output scores 1 - s for the other class
-        cut = threshold if positive == 1 else threshold - 1
-        squashing = 16 * 2.0**-24 * (1 + abs(threshold))
-    net = ReluNet.of([*layers[:-1], (sign * weights, sign * biases - cut)], roundoff, squashing)
+    # a single output scores 1 - s for the other class
+    cut = link.cut if squashed or positive == 1 else link.cut - 1
+    net = ReluNet.of([*layers[:-1], (sign * weights, sign * biases - cut)], roundoff, link)
     return replace(net, summed=(summed[0], summed[1] + abs(cut)))
+
+
+def unproved(predictor: Predictor, why: str) -> HornbookError:
+    """For a model of which nothing can be proved, and why not."""
+    return HornbookError(f"nothing can be proved about {predictor.name}: {why}")
 
 
 def _rectified_twice(weights: Matrix, biases: Vector) -> Layers:

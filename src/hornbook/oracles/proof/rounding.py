@@ -66,7 +66,7 @@ class Rounding:
                 about, spread = middle @ weights, radius @ np.abs(weights)
                 low, high = about - spread, about + spread
         # these sums are positive, so their own rounding is relative to the result
-        return total * (1 + 1e-6) + self.net.squashing
+        return total * (1 + 1e-6) + self.net.link.tolerance
 
     def _through(self, layer: int, cells: Cells, low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
         """The coefficients of a layer's sums, from those of its units' outputs."""

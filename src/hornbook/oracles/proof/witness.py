@@ -63,9 +63,13 @@ def climb(
     return states, bounds.outputs(states)
 
 
-def random_states(space: Space, region: Bools, size: int, rng: np.random.Generator) -> States:
-    """Random inputs of a region that is not empty."""
-    states: States = np.where(region, rng.random((size, *region.shape)), -1).argmax(axis=2)
+def random_states(
+    space: Space, region: Bools, size: int, rng: np.random.Generator, shares: Numbers | float = 1.0
+) -> States:
+    """Random inputs of a region that is not empty; `shares`, (size, 1, 3), say how often a state is drawn."""
+    # the greatest of u^(1/w) is each with a probability that is proportional to its w
+    lots = rng.random((size, *region.shape)) ** (1 / np.maximum(shares, 1e-3))
+    states: States = np.where(region, lots, -1).argmax(axis=2)
     for members in space.groups:
         true = states[:, members] == TRUE
         lots = np.where(true, rng.random(true.shape), 0)
