@@ -140,7 +140,7 @@ def folded(layers: Layers, predictor: Predictor, roundoff: float, squashed: bool
     weights, biases = layers[-1]
     summed = (np.abs(weights).sum(axis=0, keepdims=True), np.abs(biases).sum(keepdims=True))
     positive = 1 if predictor.column is None else predictor.column
-    threshold = predictor.threshold
+    threshold = 0.5 if predictor.threshold is None else predictor.threshold
     if len(biases) > 2:
         raise HornbookError(
             f"{predictor.name} has {len(biases)} outputs; proofs are about networks that decide between two "

@@ -80,14 +80,16 @@ def _voted(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
     """Trees whose shares of the positive class are averaged."""
     found = _gathered([each.tree_ for each in trees], space)
     column = 1 if predictor.column is None else predictor.column
+    threshold = 0.5 if predictor.threshold is None else predictor.threshold
     values = found.values[:, column] / found.values.sum(axis=1) / len(trees)
     tolerance = SCORE + gamma(len(trees) + 8, DOUBLE)
-    return replace(found, values=values, constant=-predictor.threshold, tolerance=tolerance)
+    return replace(found, values=values, constant=-threshold, tolerance=tolerance)
 
 
 def _boosted(predictor: Predictor, space: Space) -> Leaves:
     """Trees that add to log-odds."""
-    model, threshold = predictor.source, predictor.threshold
+    model = predictor.source
+    threshold = 0.5 if predictor.threshold is None else predictor.threshold
     if type(model.init_).__name__ not in ("DummyClassifier", "str"):
         raise HornbookError(f"{predictor.name} starts from a model of its own, which cannot be read")
     if not 0 < threshold < 1:
