@@ -28,10 +28,8 @@ BLOCK = TILE * WORD
 """Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
 
 ROUNDING = 1e-5
-"""By how much a probability may leave 0 to 1, and a score differ from one batch to another."""
-
-CLOSE = 1e-4
-"""Rows so near to another decision are asked about alone: ten times what rounding may do."""
+"""By how much rounding may move a score: from one batch to another, or out of 0 to 1. Rows that are
+no further from another decision are asked about alone."""
 
 ALIGNMENT = 64
 """A row asked about alone begins at a multiple of so many bytes, since products round by that too."""
@@ -48,13 +46,12 @@ class Predictor:
 
     **A decision depends on the row alone**, not on the rows beside it, on the size of a batch, on
     threads or on the device that asks. Matrix products do not give that: the same row gets
-    another score in another place, in the last digits. So a row whose score, logit or distance
-    from a boundary is within 1e-4 of another decision is asked about once more, alone, where
-    the model lives, and that answer counts. This is promised on one machine and for models
-    that round by less than that: networks, functions, and scikit-learn's linear models,
-    perceptrons, naive Bayes and the like, also at the end of a pipeline. Trees and support
-    vectors treat every row for itself, and other models with a `predict` are taken at their word.
-    Scores may differ from batch to batch by 1e-5.
+    another score in another place, in the last digits. So a row whose score is within 1e-5 of
+    another decision is asked about once more, alone, where the model lives, and that answer
+    counts. This is promised on one machine, for models that round by no more than 1e-5:
+    networks, functions, and scikit-learn's linear models, perceptrons, naive Bayes and the like,
+    also at the end of a pipeline. Trees and support vectors treat every row for itself, and other
+    models with a `predict` are taken at their word. Scores may differ from batch to batch by 1e-5.
 
     Parameters
     ----------
@@ -214,8 +211,8 @@ class Predictor:
             return agree_in_sign(leads, self._decide_itself(rows, start))
         if not self.row_wise:
             # a threshold of 300,000 is not met to the last digit
-            for at in _close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
-                leads[at] = float(self._leads(_alone(rows, at, self.dtype), start + at)[0])
+            for at in close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
+                leads[at] = float(self._leads(alone(rows, at, self.dtype), start + at)[0])
         return leads
 
     def _decide_itself(self, rows: Any, start: int) -> Bools:
@@ -225,8 +222,8 @@ class Predictor:
         if decided.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
         if self.gaps is not None:
-            for at in _close_rows(self._ask(self.gaps, rows, start)):
-                decided[at] = self._ask(self.decisions, _alone(rows, at, self.dtype), start + at)[0]
+            for at in close_rows(self._ask(self.gaps, rows, start)):
+                decided[at] = self._ask(self.decisions, alone(rows, at, self.dtype), start + at)[0]
         return decided
 
     def _leads(self, rows: Any, start: int) -> Floats:
@@ -273,21 +270,21 @@ class Predictor:
             )
 
 
-def _alone(rows: Any, at: int, dtype: DTypeLike) -> Any:
-    """One row of an array or table, in memory of its own."""
+def alone(rows: Any, at: int, dtype: DTypeLike) -> Any:
+    """One row of an array, tensor or table in memory of its own: what a model says of it is its answer."""
     if hasattr(rows, "iloc"):
         return rows.iloc[[at]]
     row = arrays.to_host(rows[at : at + 1]).astype(dtype)
     room = np.empty(row.nbytes + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
-    alone = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
-    alone[:] = row
-    return alone
+    copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
+    copy[:] = row
+    return copy
 
 
-def _close_rows(gaps: NDArray[Any]) -> list[int]:
+def close_rows(gaps: NDArray[Any]) -> list[int]:
     """The rows that are so near to another decision that rounding could tell."""
-    close = gaps <= CLOSE
+    close = gaps <= ROUNDING
     rows: list[int] = np.flatnonzero(arrays.to_host(close)).tolist() if close.any() else []
     return rows
 
