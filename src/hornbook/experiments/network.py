@@ -26,6 +26,7 @@ from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import load_model
 from hornbook.oracles.adapters.encoding import Encoding
 from hornbook.oracles.adapters.from_torch import module_on
+from hornbook.oracles.adapters.predictor import alone, close_rows
 
 EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
 """How 1, 0 and ? become numbers: 1, 0, ½; or 1, -1, 0; or (1, 0), (0, 1), (0, 0)."""
@@ -108,7 +109,20 @@ class MLP:
         return tuple(len(bias) for bias in biases[:-1])
 
     def log_odds(self, batch: Batch) -> Floats:
-        """The network's output for each interpretation; it is accepted where this is positive."""
+        """The network's output for each interpretation; it is accepted where this is positive.
+
+        Whether it is positive depends on the interpretation alone: outputs that rounding might
+        move over 0 are those of the interpretation asked about alone, as with `Predictor`.
+        """
+        odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
+        for at in close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
+            row = alone(encode(batch[at : at + 1], self.encoding), 0, np.float32)
+            with torch.inference_mode():
+                odds[at] = self.module(torch.from_numpy(row).to(weights.device)).item()
+        return odds
+
+    def _rounded_log_odds(self, batch: Batch) -> Floats:
+        """The network's output, as it is rounded in this batch."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
         module = self.module

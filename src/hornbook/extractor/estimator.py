@@ -290,8 +290,9 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: ArrayLike | None = None) -> Score:
         """The fidelity to the model on these rows, with its interval; `y` is not looked at.
 
-        What `predict` says is compared with what the model says; a model that takes no missing
-        values says what it says of most completions.
+        What `predict` says of each row is compared with what the model's own `predict` says of
+        it, as it is. Only rows with missing values that the model cannot read, for it raises,
+        are answered by most of their completions.
         """
         ours = self._filled(X)
         model = said(self.subjects_, self._frame(X, reset=False))
@@ -438,7 +439,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         if self.judge:
             return judged(self.target, predictor(self.positive))
-        return labels_of(self.target, self.model, self.classes, self.positive, predictor)
+        return labels_of(self.target, self.model, self.classes, self.positive, self.threshold, predictor)
 
     def _check_parameters(self, y: ArrayLike | None) -> None:
         check_tolerances(self.epsilon, self.delta)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from hornbook.data.kinds import spelled
-from hornbook.extractor.subject import against_rest
 from hornbook.logic.errors import HornbookError
 from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
 
@@ -25,7 +24,12 @@ def judged(target: str, predictor: Predictor) -> Labels:
 
 
 def labels_of(
-    target: str, model: Any, classes: Any, positive: Any, predictor: Callable[[Any], Predictor]
+    target: str,
+    model: Any,
+    classes: Any,
+    positive: Any,
+    threshold: float | None,
+    predictor: Callable[[Any], Predictor],
 ) -> Labels:
     """One label of a model with two classes, or of which one is asked about, and one a class otherwise."""
     own = getattr(model, "classes_", None)
@@ -34,8 +38,13 @@ def labels_of(
         only = predictor(positive)
         return {target: only}, _two_classes(known, only.positive)
     names = np.asarray(known)
+    if threshold is not None:
+        raise HornbookError(
+            f"a threshold decides for one class, and there are {len(names)}: say which with positive=, e.g. "
+            f"positive={names.tolist()[0]!r}, or leave the threshold out"
+        )
     each = {
-        f"{target}={spelled(name)}": against_rest(predictor(column if own is None else name), column)
+        f"{target}={spelled(name)}": predictor(column if own is None else name)
         for column, name in enumerate(names.tolist())
     }
     return each, names
@@ -56,8 +65,7 @@ def as_classifier(
             f"{type(model).__name__} predicts numbers, and rules need classes: say from which number on "
             f"{target!r} is true with threshold=, or train a classifier"
         )
-    above = 0.5 if threshold is None else threshold
-    return as_predictor(model, encoding=encoding, threshold=above, positive=positive, output=output)
+    return as_predictor(model, encoding=encoding, threshold=threshold, positive=positive, output=output)
 
 
 def _two_classes(known: Any, positive: Any) -> NDArray[Any]:

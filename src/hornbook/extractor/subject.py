@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -20,6 +20,7 @@ from hornbook.distributions import Distribution
 from hornbook.extraction import Extraction, Settings, extract
 from hornbook.logic.batch import Batch
 from hornbook.oracles.adapters import Predictor
+from hornbook.oracles.adapters.missing import columns_with_missing
 from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
 from hornbook.oracles.labels import Labels
 from hornbook.queries import Step
@@ -33,9 +34,6 @@ from hornbook.teachers import (
     spoiled,
 )
 from hornbook.traces import Trace
-
-TIE = 1e-6
-"""By how much a class trails that has the same score as the one chosen."""
 
 Watch: TypeAlias = Callable[[Step, Trace], None]
 
@@ -74,11 +72,17 @@ class Subject:
         return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
 
     @cached_property
+    def takes_missing_in(self) -> frozenset[str]:
+        """The columns of the table in which the model takes missing values, found by asking it."""
+        return columns_with_missing(self.predictor, self._named_frame)
+
+    @cached_property
     def asked(self) -> Predictor:
         """The model as a function of variables."""
         source = self.reader.source
         if self.by_columns and isinstance(source, Binariser):
-            return asked_by_columns(self.predictor, source, self.frame)
+            takes_missing = self.takes_missing_in.issuperset(self.reader.columns)
+            return asked_by_columns(self.predictor, source, self.frame, takes_missing)
         return self.predictor
 
     @cached_property
@@ -110,6 +114,10 @@ class Subject:
         return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
     @property
+    def _named_frame(self) -> pd.DataFrame:
+        return self.frame.set_axis(list(self.reader.columns), axis=1)
+
+    @property
     def _asking(self) -> dict[str, Any]:
         return {
             "inputs": self.inputs,
@@ -123,11 +131,19 @@ class Subject:
         return self.labels(features).astype(np.int8)
 
     def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
-        """What the model predicts of rows of a table: of their own values if it can read them."""
-        answers = self.answers(self.reader.batch(frame))
-        if self.by_columns:
-            readable, decided = answers_on(self.predictor, frame)
-            answers[readable] = decided
+        """What the model predicts of rows of a table as they are.
+
+        Rows with missing values that it cannot read get the label of most of their completions.
+        """
+        if not self.by_columns:
+            batch = self.reader.batch(frame)
+            labels = self.labels.model_labels if self.asked.encoding.native else self.labels
+            return labels(batch).astype(np.int8)
+        readable, decided = answers_on(self.predictor, frame, self.takes_missing_in)
+        answers = np.empty(len(frame), np.int8)
+        answers[readable] = decided
+        if not readable.all():
+            answers[~readable] = self.answers(self.reader.batch(frame[~readable]))
         return answers
 
     @cached_property
@@ -197,8 +213,10 @@ class Judged:
         return self.teacher(items).astype(np.int8)
 
     def answers_on(self, frame: pd.DataFrame) -> NDArray[np.int8]:
-        """Whether the model accepts rows of a table."""
-        return self.answers(self.reader.batch(frame))
+        """Whether the model accepts rows of a table as they are; by completions where it cannot read them."""
+        batch = self.reader.batch(frame)
+        native = self.predictor.encoding.native
+        return (self.predictor.decide(batch) if native else self.teacher(batch)).astype(np.int8)
 
     @property
     def asked_from(self) -> Distribution:
@@ -243,25 +261,3 @@ def said(subjects: Sequence[Subject | Judged], about: Batch | pd.DataFrame) -> N
         return told[0]
     yes = np.stack(told, axis=1) == 1
     return np.where(yes.any(axis=1), yes.argmax(axis=1), FREE).astype(np.int8)
-
-
-def against_rest(predictor: Predictor, column: int) -> Predictor:
-    """A model of several classes as a model of one: by how much that class leads, or trails.
-
-    Examples
-    --------
-    >>> three = Predictor(lambda array: array, "three")
-    >>> against_rest(three, 1).outputs(np.array([[0.2, 0.7, 0.1], [0.5, 0.5, 0.0]])).round(2)
-    array([1. , 0.5])
-
-    """
-
-    def lead(array: NDArray[Any]) -> NDArray[np.float64]:
-        raw = np.asarray(predictor.outputs(array), np.float64)
-        ahead = raw[:, column] - np.delete(raw, column, axis=1).max(axis=1)
-        # of classes with the same score the model says the first
-        chosen = raw.argmax(axis=1) == column
-        led: NDArray[np.float64] = np.where(chosen, np.maximum(ahead, 0), np.minimum(ahead, -TIE))
-        return led + predictor.threshold
-
-    return replace(predictor, outputs=lead, column=None, output="score", there=None)

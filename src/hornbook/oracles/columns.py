@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.kinds import Kind
 from hornbook.oracles.adapters import ENCODINGS, Predictor
 from hornbook.oracles.adapters.encoding import COMPLETE
-from hornbook.oracles.adapters.scores import positive_scores
+from hornbook.oracles.adapters.missing import columns_with_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +80,21 @@ class Columns:
         return pd.DataFrame(columns, copy=False)
 
 
-def asked_by_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataFrame) -> Predictor:
+def asked_by_columns(
+    predictor: Predictor, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool
+) -> Predictor:
     """A model of columns as a model of variables, which shows it values of a table."""
-    takes_missing = predictor.encoding == ENCODINGS["nan"]
     columns = Columns.of(binariser, frame, takes_missing)
 
-    def outputs(values: NDArray[Any]) -> Any:
-        return predictor.outputs(as_read(predictor, columns.frame(values)))
+    def of_values(ask: Callable[[Any], Any] | None) -> Callable[[NDArray[Any]], Any] | None:
+        return None if ask is None else lambda values: ask(predictor.read(columns.frame(values)))
 
     plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
     return replace(
         predictor,
-        outputs=outputs,
+        outputs=lambda values: predictor.outputs(predictor.read(columns.frame(values))),
+        decisions=of_values(predictor.decisions),
+        gaps=of_values(predictor.gaps),
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
         inputs=len(plain),
         names=plain,
@@ -108,14 +111,15 @@ def reads_columns(predictor: Predictor, columns: Collection[str]) -> bool:
     return predictor.inputs in (None, len(columns))
 
 
-def answers_on(predictor: Predictor, frame: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows a model of columns can read, and what it decides on those."""
-    readable = frame.notna().all(axis=1).to_numpy() | (predictor.encoding == ENCODINGS["nan"])
+def answers_on(
+    predictor: Predictor, frame: pd.DataFrame, takes_missing_in: Collection[str]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows a model of columns can read as they are, and what it decides on those."""
+    needed = [name for name in frame.columns if name not in takes_missing_in]
+    readable: NDArray[np.bool_] = frame[needed].notna().all(axis=1).to_numpy()
     if not readable.any():
         return readable, np.zeros(0, np.bool_)
-    raw = np.asarray(predictor.outputs(as_read(predictor, frame[readable])))
-    scores = positive_scores(raw, predictor.column, predictor.output, predictor.name)
-    return readable, scores >= predictor.threshold
+    return readable, predictor.decide_rows(predictor.read(frame[readable]))
 
 
 def fitted_binariser(
@@ -128,16 +132,13 @@ def fitted_binariser(
     """
     columns = list(map(str, frame.columns))
     if reads_columns(predictors[0], columns):
-        told = [answers_on(predictor, frame.set_axis(columns, axis=1)) for predictor in predictors]
+        named = frame.set_axis(columns, axis=1)
+        takes_missing_in = columns_with_missing(predictors[0], named)
+        told = [answers_on(predictor, named, takes_missing_in) for predictor in predictors]
         if told[0][0].all():
             decided = np.stack([decided for _, decided in told], axis=1) @ np.arange(1, len(told) + 1)
             return Binariser(dual=True, bins="tree", kinds=kinds).fit(frame, decided)
     return Binariser(dual=True, kinds=kinds).fit(frame)
-
-
-def as_read(predictor: Predictor, frame: pd.DataFrame) -> Any:
-    """A table as a model reads it: with the names that it knows, or as numbers."""
-    return frame.to_numpy(predictor.dtype) if predictor.names is None else frame[list(predictor.names)]
 
 
 def _middle(known: pd.Series[Any]) -> Any:

@@ -78,10 +78,18 @@ class Labels:
             else f"the label that most of {self.draws} completions get"
         )
 
+    def model_labels(self, batch: Batch) -> Bools:
+        """What the model itself says of each row, with nothing added to what is known."""
+        return self.classifier.predict(self._unlabelled(batch))
+
+    def _unlabelled(self, batch: Batch) -> Batch:
+        """The rows as interpretations of features and label, the label unknown."""
+        unknown = np.zeros((len(self.classifier.heads), batch.true.shape[1]), np.uint64)
+        true, false = (np.concatenate([rows, unknown]) for rows in (batch.true, batch.false))
+        return Batch(self.classifier.vocabulary, true, false, len(batch))
+
     def _labels(self, batch: Batch) -> Bools:
-        unlabelled = np.zeros((len(self.classifier.heads), batch.true.shape[1]), np.uint64)
-        true, false = (np.concatenate([rows, unlabelled]) for rows in (batch.true, batch.false))
-        items = self.exclusions(Batch(self.classifier.vocabulary, true, false, len(batch)))
+        items = self.exclusions(self._unlabelled(batch))
         if self.fillings is None:
             return self.classifier.predict(items)
         assert self.draws is not None

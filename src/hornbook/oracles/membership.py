@@ -13,10 +13,7 @@ from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.scores import Floats
-
-TINY = float(np.finfo(np.float32).tiny)
-"""The least number above zero."""
+from hornbook.oracles.adapters.scores import TINY, Floats
 
 Gradient = Callable[[Batch], Floats]
 """For each interpretation and variable, how the score grows with the truth of the variable."""
@@ -43,9 +40,8 @@ class Judge:
         return self.predictor.decide(batch)
 
     def margin(self, batch: Batch) -> Floats:
-        """The score less the threshold."""
-        margins: Floats = self.predictor(batch) - self.predictor.threshold
-        return margins
+        """How clearly it does; negative where it rejects."""
+        return self.predictor.margin(batch)
 
 
 class Classifier:
@@ -101,7 +97,14 @@ class Classifier:
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the label of each interpretation is unknown or what the model predicts."""
-        return self.margin(batch) >= 0
+        true, false = self._labels(batch)
+        known = true | false
+        if not known.all() and arrays.on_host(known):
+            accepted = np.ones(len(batch), np.bool_)
+            accepted[known] = self(batch[np.flatnonzero(known)])
+            return accepted
+        agreed: Bools = ~known | (self.predict(batch) == true)
+        return agreed
 
     def margin(self, batch: Batch) -> Floats:
         """How clearly the model predicts the label that is given; infinite where none is."""
@@ -111,17 +114,17 @@ class Classifier:
             partly = np.full(len(batch), np.inf, np.float32)
             partly[known] = self.margin(batch[np.flatnonzero(known)])
             return partly
-        scores = self._scores(batch)
-        against = -scores
-        # a score at the threshold predicts true, so it contradicts a false label, however narrowly
+        leads = self.predictor.margin(self._read(batch))
+        against = -leads
+        # a lead of 0 predicts true, so it contradicts a false label, however narrowly
         against[against == 0] = -TINY
         against[~known] = np.inf
-        margins: Floats = arrays.module_of(scores).where(true, scores, against)
+        margins: Floats = arrays.module_of(leads).where(true, leads, against)
         return margins
 
     def predict(self, batch: Batch) -> Bools:
         """What the model predicts from the features, whatever the label."""
-        return self._scores(batch) >= 0
+        return self.predictor.decide(self._read(batch))
 
     def lifted(self, gradient: Gradient) -> Gradient:
         """The gradient of the model's score as one of the margin, over features and label."""
@@ -134,10 +137,6 @@ class Classifier:
             return slopes
 
         return of_margin
-
-    def _scores(self, batch: Batch) -> Floats:
-        scores: Floats = self.predictor(self._read(batch)) - self.predictor.threshold
-        return scores
 
     def _read(self, batch: Batch) -> Batch:
         """The part of a batch that the model reads: whole rows of words, nothing unpacked."""

@@ -8,12 +8,13 @@ Each check takes a predictor, the vocabulary it is about and a random generator,
         check(my_predictor(), my_vocabulary, np.random.default_rng(0))
 
 Scores may differ in the last digits with the size of a batch, since matrix products round
-differently; the checks allow for that and for no more.
+differently; the checks allow for that and for no more. Decisions may not differ at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -66,11 +67,37 @@ def check_batch_size(predictor: Predictor, vocabulary: Vocabulary, rng: np.rando
 
 
 def check_decisions(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """The positive class is decided for exactly where the score reaches the threshold."""
+    """Margins are negative exactly where it is decided against the positive class."""
     batch = random_batch(predictor, vocabulary, 300, rng)
-    decided = predictor.decide(batch)
+    decided, margins = predictor.decide(batch), predictor.margin(batch)
     assert decided.dtype == np.bool_
-    np.testing.assert_array_equal(decided, predictor(batch) >= predictor.threshold)
+    assert margins.dtype == np.float32
+    np.testing.assert_array_equal(decided, margins >= 0)
+
+
+def check_threshold(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
+    """With a threshold the score decides, from the threshold on; scores at it depend on no other rows."""
+    batch = random_batch(predictor, vocabulary, 300, rng)
+    scores = predictor(batch)
+    for threshold in (float(np.median(scores)), float(scores[-1])):
+        decided = replace(predictor, threshold=threshold).decide(batch)
+        clear = np.abs(scores - threshold) > TOLERANCE
+        np.testing.assert_array_equal(decided[clear], (scores >= threshold)[clear])
+        _assert_depends_on_the_row_alone(replace(predictor, threshold=threshold), batch, rng)
+
+
+def check_decisions_alone(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
+    """A decision depends on the interpretation alone: not on others asked with it, nor on its place."""
+    _assert_depends_on_the_row_alone(predictor, random_batch(predictor, vocabulary, 300, rng), rng)
+
+
+def _assert_depends_on_the_row_alone(predictor: Predictor, batch: Batch, rng: np.random.Generator) -> None:
+    decided = predictor.decide(batch)
+    places = rng.permutation(len(batch))[:250]
+    np.testing.assert_array_equal(predictor.decide(batch[places]), decided[places])
+    np.testing.assert_array_equal(predictor.margin(batch[places]) >= 0, decided[places])
+    parts = [predictor.decide(part) for part in batch.blocks(7)]
+    np.testing.assert_array_equal(np.concatenate(parts), decided)
 
 
 def check_unknown(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
@@ -113,6 +140,8 @@ PREDICTOR_CHECKS: tuple[Callable[[Predictor, Vocabulary, np.random.Generator], N
     check_order,
     check_batch_size,
     check_decisions,
+    check_threshold,
+    check_decisions_alone,
     check_unknown,
     check_other_width,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from hornbook.distributions import Distribution
 from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
+from hornbook.oracles.adapters import Encoding, Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.fillings import hashes
 from hornbook.queries import Membership
@@ -101,18 +103,21 @@ class Network:
         width = len(distribution.vocabulary)
         self.inner = rng.standard_normal((width, hidden)).astype(np.float32)
         self.outer = rng.standard_normal(hidden).astype(np.float32)
-        self.threshold = np.float32(0)
-        self.threshold = np.quantile(self.margin(distribution.draw(10_000, rng)), 1 - accepted)
+        scores = Predictor(self._outputs, "network", Encoding())
+        threshold = float(np.quantile(scores(distribution.draw(10_000, rng)), 1 - accepted))
+        self.predictor = replace(scores, threshold=threshold)
 
     def margin(self, batch: Batch) -> Floats:
         """The network's output, less the threshold."""
-        dense = batch.to_array(0.5, np.float32) - np.float32(0.5)
-        margins: Floats = np.maximum(dense @ self.inner, 0) @ self.outer - self.threshold
-        return margins
+        return self.predictor.margin(batch)
 
     def __call__(self, batch: Batch) -> Bools:
         """Where the margin is not negative."""
-        return self.margin(batch) >= 0
+        return self.predictor.decide(batch)
+
+    def _outputs(self, array: Floats) -> Floats:
+        outputs: Floats = np.maximum((array - np.float32(0.5)) @ self.inner, 0) @ self.outer
+        return outputs
 
 
 class Failing:

@@ -33,7 +33,7 @@ def as_predictor(
     model: Any,
     *,
     encoding: Encoding | str | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     positive: Any = None,
     output: Output | None = None,
     name: str | None = None,
@@ -47,11 +47,14 @@ def as_predictor(
         a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; or
         the path of a file that `load_model` reads without trust.
     encoding
-        How ? is given to the model, as an `Encoding` or its name. By default NaN for models that
-        handle missing values themselves, what the file says for networks saved by this project,
-        and otherwise `complete`: ? is refused rather than guessed.
+        How ? is given to the model, as an `Encoding` or its name. By default NaN for boosters, and
+        for models of scikit-learn's kind that answer when they are asked with NaN; what the file
+        says for networks saved by this project; and otherwise `complete`: ? is refused rather
+        than guessed.
     threshold
-        The score from which on the model is taken to decide for the positive class.
+        The score from which on the model is taken to decide for the positive class. By default
+        the model decides itself: by its `predict`, or by the largest of several outputs; a
+        single probability or score decides for class 1 from ½ on.
     positive
         The positive class: a label of a scikit-learn style classifier, otherwise a column of the
         output. By default the second of two.
@@ -78,16 +81,15 @@ def as_predictor(
     if isinstance(model, str | Path):
         name = name or Path(model).name
         model = load_model(model)
-    if not math.isfinite(threshold):
+    if threshold is not None and not math.isfinite(threshold):
         raise HornbookError(f"the threshold is a score, not {threshold}")
     if output not in (None, "probability", "logit", "score"):
         raise HornbookError(f"output is 'probability', 'logit' or 'score', not {output!r}")
     predictor = _adapter(model)(model, name or _name(model), positive, output)
     if isinstance(encoding, str):
         encoding = Encoding.named(encoding)
-    return replace(
-        predictor, threshold=float(threshold), encoding=encoding or predictor.encoding, source=model
-    )
+    threshold = None if threshold is None else float(threshold)
+    return replace(predictor, threshold=threshold, encoding=encoding or predictor.encoding, source=model)
 
 
 def _adapter(model: Any) -> Callable[..., Predictor]:

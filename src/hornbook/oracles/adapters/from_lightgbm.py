@@ -6,6 +6,7 @@ from typing import Any
 
 from hornbook.logic.errors import HornbookError
 from hornbook.oracles.adapters.encoding import ENCODINGS
+from hornbook.oracles.adapters.from_sklearn import own_decisions
 from hornbook.oracles.adapters.predictor import Predictor
 from hornbook.oracles.adapters.scores import Output, class_column, column_of, list_of
 
@@ -21,10 +22,12 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         raise HornbookError(f"{name} is not fitted yet; call its fit first")
     booster = model.booster_ if is_estimator else model
     column: int | None
+    decisions = None
     if hasattr(model, "classes_"):
         classes = list_of(model.classes_)
         column = class_column(classes, positive, name)
         label = classes[column]
+        decisions = own_decisions(model, getattr(model, "feature_names_in_", None), label)
     else:
         label = column = column_of(positive, name)
     return Predictor(
@@ -35,4 +38,6 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         column=column,
         output=output or "score",
         inputs=booster.num_feature(),
+        decisions=decisions,
+        row_wise=True,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,12 @@ NUMPY_TYPES = {
 SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 """Operators that pass numbers on as they are."""
 
+ROW_WISE = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
+"""Operators that treat every row for itself."""
+
+CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier")
+"""Operators that name the labels of their columns."""
+
 INFERRED: dict[str, Output] = {
     "Sigmoid": "probability",
     "Softmax": "probability",
@@ -52,10 +58,12 @@ def open_session(path: Path) -> Any:
 def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """One input, and an output that is found as follows.
 
-    Classifiers converted from scikit-learn and the like have a label and probabilities: the
-    latter are taken; `positive` is a column of them, or a label if they come as maps. A model
-    with labels alone decides. A model with one output of numbers is a network: whether it gives
-    probabilities or logits is read off its last operator, unless `output` says so.
+    Classifiers converted from scikit-learn and the like have a label, which decides, and
+    probabilities, which are the scores; `positive` is a column of them, or a label if they come
+    as maps. Where the graph does not name the label of a column, the largest probability
+    decides. A model with labels alone decides. A model with one output of numbers is a network:
+    whether it gives probabilities or logits is read off its last operator, unless `output`
+    says so.
     """
     run, predictor = _reading(session, name)
     outputs = {each.name: each.type for each in session.get_outputs()}
@@ -64,7 +72,9 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     labels = [each for each in outputs if each not in maps + numbers]
     if maps:
         refuse_output(output, name)
-        return replace(predictor, outputs=partial(_mapped, run, maps[0], positive, name), positive=positive)
+        scores = partial(_mapped, run, maps[0], positive, name)
+        decisions = partial(_decided_by_map, run, labels[0], maps[0], positive, name) if labels else None
+        return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
     if not numbers:
         refuse_output(output, name)
         if positive is None:
@@ -73,9 +83,15 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     if len(numbers) > 1:
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
     column = column_of(positive, name)
+    classes = _classes(session) if labels else None
+    decisions = None
+    if classes is not None:
+        label = classes[class_column(list(range(len(classes))), column, name)]
+        decisions = partial(_decided, run, labels[0], label)
     return replace(
         predictor,
         outputs=partial(run, numbers[0]),
+        decisions=decisions,
         positive=column,
         column=column,
         output=output or ("probability" if labels else _inferred(session, numbers[0], name)),
@@ -90,7 +106,8 @@ def _reading(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
         raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
     rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
     run = partial(_run, session, inputs[0].name, rows)
-    return run, Predictor(run, name, inputs=columns, dtype=NUMPY_TYPES[inputs[0].type])
+    dtype, row_wise = NUMPY_TYPES[inputs[0].type], bool(_nodes(session, ROW_WISE))
+    return run, Predictor(run, name, inputs=columns, dtype=dtype, row_wise=row_wise)
 
 
 def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:
@@ -113,6 +130,12 @@ def _mapped(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]
     return np.array([each[label] for each in maps], np.float32)
 
 
+def _decided_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:
+    """Whether the label is the positive one, which the keys of the first row's map tell."""
+    classes = list(run(maps, array[:1])[0])
+    return _decided(run, target, classes[class_column(classes, positive, name)], array)
+
+
 def _decided(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
     decided: NDArray[Any] = np.asarray(run(target, array)) == label
     return decided
@@ -133,6 +156,21 @@ def model_of(session: Any) -> Any:
     if not path and not content:
         return None
     return onnx.load(path, load_external_data=False) if path else onnx.load_from_string(content)
+
+
+def _nodes(session: Any, operators: Collection[str]) -> list[Any]:
+    """The nodes of a session's graph that are such operators; none where it does not show."""
+    graph = graph_of(session)
+    return [] if graph is None else [node for node in graph.node if node.op_type in operators]
+
+
+def _classes(session: Any) -> list[Any] | None:
+    """The labels of the columns of probabilities, where a classifier in the graph names them."""
+    attributes = [attribute for node in _nodes(session, CLASSIFIERS) for attribute in node.attribute]
+    named = [attribute for attribute in attributes if attribute.name.startswith("classlabels_")]
+    if len(named) != 1:
+        return None
+    return list(named[0].ints) or [label.decode() for label in named[0].strings]
 
 
 def _last_operator(session: Any, target: str) -> str:

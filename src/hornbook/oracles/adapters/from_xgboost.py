@@ -33,6 +33,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         output=output or ("logit" if objective == "binary:logitraw" else "score"),
         inputs=model.num_features(),
         names=None if model.feature_names is None else tuple(model.feature_names),
+        row_wise=True,
     )
     if objective != "multi:softmax":
         return predictor

@@ -16,18 +16,42 @@ from hornbook.logic.dense import TILE, Order, device_block
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.adapters.encoding import COMPLETE, Encoding
-from hornbook.oracles.adapters.scores import Floats, Output, positive_scores
+from hornbook.oracles.adapters.scores import (
+    Floats,
+    Output,
+    agree_in_sign,
+    positive_leads,
+    positive_scores,
+)
 
 BLOCK = TILE * WORD
 """Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
 
 ROUNDING = 1e-5
-"""By how much a probability may leave 0 to 1."""
+"""By how much rounding may move a score: from one batch to another, or out of 0 to 1. Rows that are
+no further from another decision are asked about alone."""
+
+ALIGNMENT = 64
+"""A row asked about alone begins at a multiple of so many bytes, since products round by that too."""
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model that scores partial interpretations.
+    """A model that scores partial interpretations and decides about them.
+
+    **Whose decision.** A model with a `predict` of its own is asked for that, ties and all. Of
+    several outputs the largest decides, the first of those that are equal. A single number
+    decides for class 1 from ½ on (a logit from 0 on), which is a convention. Only where a
+    threshold is given does the score decide, from the threshold on.
+
+    **A decision depends on the row alone**, not on the rows beside it, on the size of a batch, on
+    threads or on the device that asks. Matrix products do not give that: the same row gets
+    another score in another place, in the last digits. So a row whose score is within 1e-5 of
+    another decision is asked about once more, alone, where the model lives, and that answer
+    counts. This is promised on one machine, for models that round by no more than 1e-5:
+    networks, functions, and scikit-learn's linear models, perceptrons, naive Bayes and the like,
+    also at the end of a pipeline. Trees and support vectors treat every row for itself, and other
+    models with a `predict` are taken at their word. Scores may differ from batch to batch by 1e-5.
 
     Parameters
     ----------
@@ -38,7 +62,8 @@ class Predictor:
     encoding
         How 1, 0 and ? are given to it.
     threshold
-        It decides for the positive class where the score is at least this.
+        The score from which on it is taken to decide for the positive class; None leaves the
+        decision to the model.
     positive
         The class that the score is about: a label of the model's, or a column of its output.
         None is the second of two.
@@ -55,6 +80,12 @@ class Predictor:
     there
         For models of PyTorch's: the same function on a device, of tensors. A batch that was drawn
         on a device is then encoded, asked about and scored there, and the scores stay there.
+    decisions
+        For models with a `predict`: whether it says the positive class, for each row of an array.
+    gaps
+        For those of them that round by matrix products: how far each row is from another decision.
+    row_wise
+        Whether a score never depends on the rows beside it, as a tree's.
 
     Examples
     --------
@@ -62,15 +93,15 @@ class Predictor:
     >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], Vocabulary(["sunny", "happy"]))
     >>> mean(batch)
     array([0.75, 0.25], dtype=float32)
-    >>> mean.decide(batch)
-    array([ True, False])
+    >>> mean.decide(batch), mean.margin(batch)
+    (array([ True, False]), array([ 0.25, -0.25], dtype=float32))
 
     """
 
-    outputs: Callable[[NDArray[Any]], Any]
+    outputs: Callable[[Any], Any]
     name: str
     encoding: Encoding = COMPLETE
-    threshold: float = 0.5
+    threshold: float | None = None
     positive: Any = None
     column: int | None = None
     output: Output = "score"
@@ -80,22 +111,33 @@ class Predictor:
     order: Order = "C"
     source: Any = None
     there: Callable[[Any], Callable[[Any], Any]] | None = None
+    decisions: Callable[[Any], Any] | None = None
+    gaps: Callable[[Any], Any] | None = None
+    row_wise: bool = False
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
-        self.check(batch.vocabulary)
-        self.encoding.refuse_unknown(batch)
-        if not arrays.on_host(batch.true):
-            return self._scores_there(batch)
-        scores = np.empty(len(batch), np.float32)
-        for start in range(0, len(batch), BLOCK):
-            scores[start : start + BLOCK] = self._block(batch[start : start + BLOCK], start)
-        return scores
+        return self._in_blocks(batch, np.float32, lambda asked, rows, start: asked._scores(rows, start)[1])
 
     def decide(self, batch: Batch) -> Bools:
-        """For each interpretation, whether its score reaches the threshold."""
-        decided: Bools = self(batch) >= self.threshold
-        return decided
+        """For each interpretation, whether the model decides for the positive class."""
+        if self._own_decisions is None:
+            return self.margin(batch) >= 0
+        return self._in_blocks(batch, np.bool_, lambda asked, rows, start: self._decide_itself(rows, start))
+
+    def margin(self, batch: Batch) -> Floats:
+        """How clearly the model decides for the positive class: negative exactly where it does not."""
+        return self._in_blocks(batch, np.float32, self._margins)
+
+    def decide_rows(self, rows: Any) -> Bools:
+        """Whether the model decides for the positive class, for an array or table as it reads them."""
+        if self._own_decisions is None:
+            return self._margins(self, rows, 0) >= 0
+        return self._decide_itself(rows, 0)
+
+    def score_rows(self, rows: Any) -> Floats:
+        """The score of the positive class for rows as the model reads them."""
+        return self._scores(rows, 0)[1]
 
     def check(self, vocabulary: Vocabulary) -> None:
         """Raise unless the model's inputs are the variables of the vocabulary."""
@@ -114,42 +156,104 @@ class Predictor:
                     f"{position} is {ours!r}; give the variables in the model's order"
                 )
 
-    def _scores_there(self, batch: Batch) -> Floats:
-        """The scores as a tensor where the batch is."""
-        xp, device = arrays.module_of(batch.true), batch.true.device
+    def read(self, rows: Any) -> Any:
+        """A table as the model reads it: the columns whose names it knows, or numbers; arrays as they are."""
+        if not hasattr(rows, "iloc"):
+            return rows
+        return rows.to_numpy(self.dtype) if self.names is None else rows[list(self.names)]
+
+    @property
+    def _own_decisions(self) -> Callable[[Any], Any] | None:
+        """The model's `predict`, where it has one and no threshold overrules it."""
+        return self.decisions if self.threshold is None else None
+
+    def _in_blocks(
+        self, batch: Batch, kind: type[np.generic], answer: Callable[[Predictor, Any, int], Any]
+    ) -> NDArray[Any]:
+        """What the model answers, block after block, as an array or a tensor where the batch is.
+
+        `answer` gets the model as it is asked there, encoded rows, and the first row's number.
+        """
+        self.check(batch.vocabulary)
+        self.encoding.refuse_unknown(batch)
+        if not arrays.on_host(batch.true):
+            return self._in_device_blocks(batch, answer)
+        answers = np.empty(len(batch), kind)
+        for start in range(0, len(batch), BLOCK):
+            rows = self.encoding.encode(batch[start : start + BLOCK], self.dtype, self.order)
+            answers[start : start + BLOCK] = answer(self, rows, start)
+        return answers
+
+    def _in_device_blocks(self, batch: Batch, answer: Callable[[Predictor, Any, int], Any]) -> NDArray[Any]:
+        """The answers as a tensor where the batch is."""
+        device, parts = batch.true.device, []
+        asked = self._on(device)
+        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
+        for start in range(0, len(batch), size):
+            rows = self.encoding.encode(batch[start : start + size], asked.dtype, self.order)
+            parts.append(answer(asked, rows, start))
+        there: NDArray[Any] = arrays.module_of(batch.true).concat(parts)
+        return there
+
+    def _on(self, device: Any) -> Predictor:
+        """The same model on a device."""
         if self.there is None:
             raise HornbookError(
                 f"{self.name} is asked on the CPU only: on a device, such as {str(device)!r}, "
                 "models are torch modules that read the variables themselves"
             )
-        moved = replace(self, outputs=self.there(device), dtype=np.float32)
-        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
-        starts = range(0, len(batch), size)
-        scores: Floats = xp.concat([moved._block(batch[start : start + size], start) for start in starts])
-        return scores
+        return replace(self, outputs=self.there(device), dtype=np.float32)
 
-    def _block(self, block: Batch, start: int) -> Floats:
-        array = self.encoding.encode(block, self.dtype, self.order)
-        try:
-            raw = self._outputs(array)
-        except Exception as error:
-            rows = self._failing(array, start)
-            raise HornbookError(f"{self.name} failed on {rows}: {type(error).__name__}: {error}") from error
-        rows = _rows(start, len(block))
-        if raw.ndim == 0 or len(raw) != len(block):
-            count = len(raw) if raw.ndim else "a single number"
-            raise HornbookError(f"{self.name} answered {rows} with {count} instead of {len(block)} scores")
-        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {rows}")
+    def _margins(self, asked: Predictor, rows: Any, start: int) -> Floats:
+        """The leads of the positive class, negative exactly where the model decides against it."""
+        leads = asked._leads(rows, start)
+        if self._own_decisions is not None:
+            return agree_in_sign(leads, self._decide_itself(rows, start))
+        if not self.row_wise:
+            # a threshold of 300,000 is not met to the last digit
+            for at in close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
+                leads[at] = float(self._leads(alone(rows, at, self.dtype), start + at)[0])
+        return leads
+
+    def _decide_itself(self, rows: Any, start: int) -> Bools:
+        """What the model's own `predict` says, of close rows what it says of each alone."""
+        assert self.decisions is not None
+        decided = self._ask(self.decisions, rows, start).astype(np.bool_)
+        if decided.ndim != 1:
+            raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
+        if self.gaps is not None:
+            for at in close_rows(self._ask(self.gaps, rows, start)):
+                decided[at] = self._ask(self.decisions, alone(rows, at, self.dtype), start + at)[0]
+        return decided
+
+    def _leads(self, rows: Any, start: int) -> Floats:
+        """By how much the score exceeds the threshold, or else the positive class leads."""
+        raw, scores = self._scores(rows, start)
+        if self.threshold is not None:
+            leads: Floats = scores - self.threshold
+            return leads
+        return positive_leads(raw, self.column, self.output, scores)
+
+    def _scores(self, rows: Any, start: int) -> tuple[NDArray[Any], Floats]:
+        """The model's outputs, and the score of the positive class."""
+        raw = self._ask(self.outputs, rows, start)
+        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {_rows(start, len(rows))}")
         self._refuse_other_than_scores(scores, start)
-        return scores
+        return raw, scores
 
-    def _outputs(self, array: NDArray[Any]) -> NDArray[Any]:
-        raw = self.outputs(array)
-        if not arrays.on_host(array):
-            there: NDArray[Any] = raw
-            return there
-        raw = np.asarray(raw)
-        return raw if raw.dtype == np.float64 else raw.astype(np.float32, copy=False)
+    def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
+        """What a function of the model's gives for rows, one answer each."""
+        try:
+            raw = _as_answers(ask(rows), rows)
+        except Exception as error:
+            where = _failing_rows(ask, rows, start)
+            raise HornbookError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
+        if raw.ndim == 0 or len(raw) != len(rows):
+            count = len(raw) if raw.ndim else "a single number"
+            raise HornbookError(
+                f"{self.name} answered {_rows(start, len(rows))} with {count} instead of {len(rows)} scores"
+            )
+        return raw
 
     def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
         xp = arrays.module_of(scores)
@@ -165,20 +269,50 @@ class Predictor:
                 f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
             )
 
-    def _failing(self, array: NDArray[Any], start: int) -> str:
-        """The first row on which the model fails, found by halving rows on which it fails together."""
-        low, high = 0, len(array)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._fails(array[low:middle]) else (middle, high)
-        return _rows(start + low, 1) if self._fails(array[low:high]) else _rows(start, len(array))
 
-    def _fails(self, array: NDArray[Any]) -> bool:
-        try:
-            self._outputs(array)
-        except Exception:
-            return True
-        return False
+def alone(rows: Any, at: int, dtype: DTypeLike) -> Any:
+    """One row of an array, tensor or table in memory of its own: what a model says of it is its answer."""
+    if hasattr(rows, "iloc"):
+        return rows.iloc[[at]]
+    row = arrays.to_host(rows[at : at + 1]).astype(dtype)
+    room = np.empty(row.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
+    copy[:] = row
+    return copy
+
+
+def close_rows(gaps: NDArray[Any]) -> list[int]:
+    """The rows that are so near to another decision that rounding could tell."""
+    close = gaps <= ROUNDING
+    rows: list[int] = np.flatnonzero(arrays.to_host(close)).tolist() if close.any() else []
+    return rows
+
+
+def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
+    """What a model gives as an array of `float64` or `float32`; for tensors as the tensor that it is."""
+    if hasattr(rows, "is_floating_point"):
+        tensor: NDArray[Any] = raw
+        return tensor
+    answers = np.asarray(raw)
+    return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
+
+
+def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int) -> str:
+    """The first row on which a model fails, found by halving rows on which it fails together."""
+    low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fails(ask, by_place[low:middle]) else (middle, high)
+    return _rows(start + low, 1) if _fails(ask, by_place[low:high]) else _rows(start, len(rows))
+
+
+def _fails(ask: Callable[[Any], Any], rows: Any) -> bool:
+    try:
+        _as_answers(ask(rows), rows)
+    except Exception:
+        return True
+    return False
 
 
 def _rows(start: int, size: int) -> str:

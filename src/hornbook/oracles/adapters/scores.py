@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import arrays
+from hornbook.logic.bits import Bools
 from hornbook.logic.errors import HornbookError
 
 Floats: TypeAlias = NDArray[np.float32]
 Output: TypeAlias = Literal["probability", "logit", "score"]
 """`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
+
+TINY = float(np.finfo(np.float32).tiny)
+"""The least number above zero."""
 
 
 def positive_scores(raw: NDArray[Any], column: int | None, output: Output, source: str) -> Floats:
@@ -31,7 +35,7 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     """
     if raw.ndim > 2 or raw.shape[-1] == 0:
         raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
-    single = raw.ndim == 1 or raw.shape[1] == 1
+    single = _is_single(raw)
     classes = 2 if single else raw.shape[1]
     if column is None and classes > 2:
         raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
@@ -44,6 +48,74 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     else:
         chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
     return as_floats(chosen)
+
+
+def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores: Floats) -> Floats:
+    """Half of the positive class's lead over the best other class; negative where the model says another.
+
+    Of several outputs the model says the largest, and the first of those that are equal. By a
+    single number it says class 1 from ½ on, or from the logit 0 on: a convention, for such a
+    model says nothing about it itself.
+
+    Parameters
+    ----------
+    raw, column, output
+        As for `positive_scores`.
+    scores
+        What that function made of them.
+
+    Examples
+    --------
+    >>> raw = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
+    >>> positive_leads(raw, 0, "probability", positive_scores(raw, 0, "probability", "model"))
+    array([ 0.4,  0. , -0.3], dtype=float32)
+    >>> positive_leads(raw, 1, "probability", positive_scores(raw, 1, "probability", "model")) >= 0
+    array([False, False,  True])
+
+    """
+    if _is_single(raw):
+        second = raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)
+        return agree_in_sign(scores - 0.5, ~second if column == 0 else second)
+    xp, column = arrays.module_of(raw), 1 if column is None else column
+    shares = _softmax(raw) if output == "logit" else raw
+    others = xp.concat([shares[:, :column], shares[:, column + 1 :]], 1)
+    leads = as_floats((shares[:, column] - xp.amax(others, 1)) / 2)
+    return agree_in_sign(leads, xp.argmax(raw, 1) == column)
+
+
+def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
+    """The leads, moved to 0 or as little below it as can be where they contradict the decisions.
+
+    Examples
+    --------
+    >>> agree_in_sign(np.array([0.3, 0.0, -0.1], np.float32), np.array([True, False, True])) >= 0
+    array([ True, False,  True])
+
+    """
+    agreeing: Floats = arrays.module_of(leads).where(decided, leads.clip(0), leads.clip(None, -TINY))
+    return agreeing
+
+
+def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
+    """How far each row is from another decision: a decision function's size, or the best two classes' gap.
+
+    Examples
+    --------
+    >>> decision_gaps(np.array([-2.0, 0.5])), decision_gaps(np.array([[0.2, 0.5, 0.3]])).round(2)
+    (array([2. , 0.5]), array([0.2]))
+
+    """
+    if _is_single(raw):
+        sizes: NDArray[Any] = np.abs(raw.reshape(-1))
+        return sizes
+    best = np.partition(raw, -2, axis=1)
+    gaps: NDArray[Any] = best[:, -1] - best[:, -2]
+    return gaps
+
+
+def _is_single(raw: NDArray[Any]) -> bool:
+    """Whether there is one number a row, which is about class 1 of two."""
+    return raw.ndim == 1 or raw.shape[1] == 1
 
 
 def as_floats(numbers: Any) -> Floats:

@@ -1,0 +1,296 @@
+"""A model's answer is what its own `predict` says: ties, thresholds, several classes, missing values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook import Batch, HornbookError, HornExtractor, Vocabulary
+from hornbook.oracles.adapters import as_predictor
+from hornbook.oracles.adapters.missing import columns_with_missing
+from hornbook.oracles.adapters.scores import positive_leads, positive_scores
+
+WIDTH = 7
+VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
+FAST = {"samples": 1 << 9, "evaluation": 1 << 9, "max_rules": 3, "max_literals": 6, "random_state": 0}
+
+
+class Stubborn(ClassifierMixin, BaseEstimator):
+    """Predicts by a threshold of its own, which its probabilities do not tell."""
+
+    def fit(self, inputs, labels):
+        self.classes_, self.n_features_in_ = np.unique(labels), inputs.shape[1]
+        return self
+
+    def predict_proba(self, inputs):
+        share = np.asarray(inputs).mean(axis=1)
+        return np.stack([1 - share, share], axis=1)
+
+    def predict(self, inputs):
+        return self.classes_[(np.asarray(inputs).mean(axis=1) > 0.3).astype(int)]
+
+
+def boosted_trees():
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(n_estimators=2, max_depth=2, learning_rate=1, n_jobs=1)
+
+
+def light_trees():
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_estimators=2, min_child_samples=2, n_jobs=1, verbose=-1)
+
+
+MODELS = {
+    **{f"forest of {n}": RandomForestClassifier(n, random_state=0) for n in (2, 10, 20)},
+    "pruned forest": RandomForestClassifier(4, max_depth=2, random_state=0),
+    "tree": DecisionTreeClassifier(max_depth=3),
+    "bagging": BaggingClassifier(n_estimators=4, random_state=0),
+    "boosting": GradientBoostingClassifier(n_estimators=4),
+    "exponential boosting": GradientBoostingClassifier(n_estimators=4, loss="exponential"),
+    "histogram boosting": HistGradientBoostingClassifier(max_iter=4),
+    "xgboost": boosted_trees(),
+    "lightgbm": light_trees(),
+    "logistic": LogisticRegression(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "forest in a pipeline": make_pipeline(StandardScaler(), RandomForestClassifier(4, random_state=0)),
+    "ridge": RidgeClassifier(),
+    "support vectors": SVC(),
+    "neighbours": KNeighborsClassifier(4),
+    "bayes": BernoulliNB(),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "perceptron": MLPClassifier((3,), solver="lbfgs", max_iter=200, tol=0.1, random_state=0),
+    "calibrated": CalibratedClassifierCV(GaussianNB(), cv=2),
+    "own threshold": FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
+    "hard votes": VotingClassifier([("a", BernoulliNB()), ("b", DecisionTreeClassifier())]),
+    "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
+    "stubborn": Stubborn(),
+}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def examples(seed=0, size=120):
+    """Variables and two classes that trees do not learn by heart, so that their votes tie."""
+    inputs = rng(seed).integers(0, 2, (size, WIDTH)).astype(float)
+    noise = rng(seed + 1).random(size) < 0.2
+    return inputs, np.array(["no", "yes"])[
+        ((inputs[:, 0] + inputs[:, 1] * inputs[:, 2] > 0) ^ noise).astype(int)
+    ]
+
+
+def children(inputs, seed=5, size=400):
+    """Rows that have each column from one of two rows."""
+    parents = inputs[rng(seed).integers(0, len(inputs), (2, size))]
+    return np.where(rng(seed + 1).random((size, inputs.shape[1])) < 0.5, *parents)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_decisions_are_what_predict_says(name):
+    inputs, labels = examples()
+    if name == "xgboost":
+        labels = (labels == "yes").astype(int)
+    model = MODELS[name].fit(inputs, labels)
+    tested = np.concatenate([examples(9)[0], children(inputs)])
+    expected = model.predict(tested)
+    for positive in model.classes_:
+        predictor = as_predictor(model, positive=positive)
+        batch = Batch.from_array(tested, VOCABULARY)
+        assert predictor.threshold is None
+        assert (predictor.decide(batch) == (expected == positive)).all()
+        assert ((predictor.margin(batch) >= 0) == (expected == positive)).all()
+
+
+@pytest.mark.parametrize("trees", [2, 10, 20])
+def test_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
+    inputs, labels = examples()
+    model = RandomForestClassifier(trees, random_state=0).fit(inputs, labels)
+    tested = children(inputs)
+    ties = model.predict_proba(tested)[:, 1] == 0.5
+    assert ties.any()
+    assert not as_predictor(model).decide(Batch.from_array(tested, VOCABULARY))[ties].any()
+    given = as_predictor(model, threshold=0.5)
+    assert given.decide(Batch.from_array(tested, VOCABULARY))[ties].all()
+
+
+COLUMN_MODELS = {
+    **{f"forest of {n}": RandomForestClassifier(n, random_state=0) for n in (2, 10, 20)},
+    "boosting": GradientBoostingClassifier(n_estimators=4),
+    "xgboost": boosted_trees(),
+    "lightgbm": light_trees(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "imputing": make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()),
+    "own threshold": FixedThresholdClassifier(GaussianNB(), threshold=0.2),
+}
+
+
+@pytest.mark.parametrize("name", COLUMN_MODELS)
+def test_score_is_the_share_on_which_the_two_predicts_agree(name):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :5]
+    model = COLUMN_MODELS[name].fit(X[:300], y[:300])
+    extractor = HornExtractor(model, "benign", **FAST).fit(X[:300])
+    mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
+    for rows in (X[:300], X[300:], mixed):
+        assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
+    subject = extractor.subjects_[0]
+    assert (subject.answers_on(mixed) == model.predict(mixed)).all()
+
+
+@pytest.mark.parametrize("name", ["imputing", "forest of 10", "xgboost", "lightgbm"])
+def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :5].mask(rng().random((len(X), 5)) < 0.2)
+    model = COLUMN_MODELS[name].fit(X, y)
+    extractor = HornExtractor(model, "benign", unknown="completions", **FAST).fit(X)
+    assert extractor.subjects_[0].asked.encoding.native
+    hidden = X.assign(**{X.columns[3]: np.nan})
+    for rows in (X, hidden):
+        assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
+
+
+def test_score_shows_variables_to_the_model_as_they_are():
+    """That one bin is true says that the others are false, but the model is not told so."""
+    inputs = pd.DataFrame({"age=low": [1, 0, np.nan, 1] * 30, "age=high": [np.nan, 1, 0, 0] * 30})
+    model = HistGradientBoostingClassifier(min_samples_leaf=1).fit(inputs, inputs["age=high"].isna())
+    extractor = HornExtractor(model, "odd", **FAST).fit(inputs)
+    said = extractor.subjects_[0].answers_on(inputs)
+    assert said.tolist() == model.predict(inputs).astype(int).tolist()
+    assert float(extractor.score(inputs)) == (extractor.predict(inputs) == model.predict(inputs)).mean()
+
+
+def test_rows_that_the_model_cannot_read_are_answered_by_completions():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:, :5]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    extractor = HornExtractor(model, "benign", **FAST).fit(X)
+    holes = X.copy()
+    holes.iloc[::2, 1] = np.nan
+    subject = extractor.subjects_[0]
+    assert subject.takes_missing_in == frozenset()
+    assert (subject.answers_on(holes)[1::2] == model.predict(X[1::2])).all()
+    np.testing.assert_array_equal(
+        subject.answers_on(holes)[::2], subject.answers(extractor.reader_.batch(holes[::2]))
+    )
+
+
+def test_several_classes_are_those_of_predict():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = RandomForestClassifier(4, random_state=0).fit(X, y)
+    extractor = HornExtractor(model, "iris", **FAST).fit(X)
+    mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
+    expected = model.predict(mixed)
+    for place, subject in enumerate(extractor.subjects_):
+        assert (subject.answers_on(mixed) == (expected == place)).all()
+    assert float(extractor.score(mixed)) == (extractor.predict(mixed) == expected).mean()
+    with pytest.raises(HornbookError, match="a threshold decides for one class, and there are 3"):
+        HornExtractor(model, "iris", threshold=0.5).fit(X)
+
+
+def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1], "c": ["x", "y", "x", "y"]})
+    parts = (
+        (SimpleImputer(), ["a"]),
+        (StandardScaler(), ["b"]),
+        (OneHotEncoder(handle_unknown="ignore"), ["c"]),
+    )
+    half = make_pipeline(make_column_transformer(*parts), LogisticRegression()).fit(frame, [0, 1, 0, 1])
+    assert columns_with_missing(as_predictor(half), frame) == {"a", "c"}
+    forest = make_pipeline(make_column_transformer(*parts), RandomForestClassifier(3)).fit(
+        frame, [0, 1, 0, 1]
+    )
+    assert columns_with_missing(as_predictor(forest), frame) == {"a", "b", "c"}
+
+
+def test_a_model_of_variables_is_asked_whether_it_takes_missing_values():
+    inputs, labels = examples()
+    for model, native in (
+        (make_pipeline(SimpleImputer(), LogisticRegression()), True),
+        (RandomForestClassifier(3), True),
+        (KNeighborsClassifier(metric="nan_euclidean"), True),
+        (LogisticRegression(), False),
+        (GradientBoostingClassifier(n_estimators=2), False),
+    ):
+        assert as_predictor(model.fit(inputs, labels)).encoding.native == native
+
+
+@given(
+    arrays(
+        np.float64, st.tuples(st.integers(1, 20), st.integers(2, 4)), elements=st.sampled_from([0, 0.25, 0.5])
+    ),
+    st.sampled_from(["probability", "logit", "score"]),
+)
+def test_of_several_outputs_the_first_of_the_largest_decides(raw, output):
+    for column in range(raw.shape[1]):
+        leads = positive_leads(raw, column, output, positive_scores(raw, column, output, "model"))
+        assert ((leads >= 0) == (raw.argmax(axis=1) == column)).all()
+
+
+@given(arrays(np.float64, st.integers(1, 20), elements=st.floats(-1, 1)), st.sampled_from([0.0, 0.5]))
+def test_a_single_number_decides_for_one_of_two_classes(raw, boundary):
+    raw[0], output = boundary, "logit" if boundary == 0 else "score"
+    leads = [positive_leads(raw, c, output, positive_scores(raw, c, output, "model")) for c in (0, 1)]
+    assert ((leads[1] >= 0) == (raw >= boundary)).all()
+    assert ((leads[0] >= 0) == (raw < boundary)).all()
+
+
+def test_a_network_says_the_first_of_equal_outputs():
+    model = torch.nn.Sequential(torch.nn.Linear(WIDTH, 2))
+    torch.nn.init.zeros_(model[0].weight)
+    torch.nn.init.zeros_(model[0].bias)
+    batch = Batch.from_array(examples()[0], VOCABULARY)
+    assert as_predictor(model, positive=0).decide(batch).all()
+    assert not as_predictor(model).decide(batch).any()
+    assert as_predictor(model, threshold=0.5).decide(batch).all()
+
+
+def test_several_labels_a_row_are_refused():
+    inputs, _ = examples()
+    model = MLPClassifier((2,), solver="lbfgs", max_iter=5, tol=1e3).fit(inputs, inputs[:, :2].astype(int))
+    with pytest.raises(HornbookError, match="predicts several labels a row"):
+        as_predictor(model).decide(Batch.from_array(inputs, VOCABULARY))
+
+
+@pytest.mark.parametrize("zipmap", [True, False])
+def test_an_onnx_classifier_decides_by_its_label(zipmap):
+    import onnxruntime
+    from skl2onnx import to_onnx
+
+    inputs, labels = examples()
+    model = RandomForestClassifier(4, max_depth=2, random_state=0).fit(inputs, labels)
+    exported = to_onnx(model, inputs[:1].astype(np.float32), options={"zipmap": zipmap})
+    session = onnxruntime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
+    tested = children(inputs)
+    name = session.get_outputs()[0].name
+    expected = session.run([name], {"X": tested.astype(np.float32)})[0]
+    for column, label in enumerate(model.classes_):
+        predictor = as_predictor(session, positive=label if zipmap else column)
+        assert (predictor.decide(Batch.from_array(tested, VOCABULARY)) == (expected == label)).all()
