@@ -4,6 +4,7 @@ import numpy as np
 
 from hornbook.cards import Card, Item
 from hornbook.classify import Point as Weighed
+from hornbook.evaluate import Fidelity
 from hornbook.extraction import Point
 from hornbook.intervals import Share
 from hornbook.logic.rule import Rule
@@ -51,7 +52,7 @@ def clinic(**changes) -> Report:
         "words": WORDS,
         "groups": ((1, 2, 3),),
         "guarantee": Pac(0.05, 0.1, "165 patients"),
-        "fidelity": Share.of(960, 1000),
+        "fidelity": Fidelity(samples=Share.of(960, 1000), unseen_rows=Share.of(95, 100)),
         "undetermined": Share.of(100, 1000),
         "default": "does not survive",
         "stop_reason": "equivalent",

@@ -7,6 +7,7 @@ import pytest
 
 from hornbook import Batch, HornbookError, Rule, Vocabulary
 from hornbook.classify import Reading, explain_classifier
+from hornbook.classify.search import best_by_size
 from hornbook.data import Binariser, load_dataset
 from hornbook.distributions import Labelled, Random, Rows
 from hornbook.evaluate import predicted_labels
@@ -208,12 +209,18 @@ def test_the_frontier_says_what_reading_more_brings(scored):
     _, _, found = scored
     sizes = [point.literals for point in found.frontier]
     assert sizes == sorted(sizes) and sizes[0] == 0 and {p.form for p in found.frontier} == {*FORMS}
+    best = list(best_by_size(found.weighed))
+    assert [(p.form, p.literals) for p in found.frontier] == [(said.form, said.literals) for said in best]
+    compared = [next(point for each, point in found.weighed if each is said) for said in best]
     for form in FORMS:
-        shares = [p.fidelity.estimate for p in found.frontier if p.form == form]
+        shares = [p.fidelity.estimate for p in compared if p.form == form]
         assert shares == sorted(set(shares))  # more to read is more faithful, or not on the frontier
+    # what is shown was not chosen by the samples that it is measured on
+    assert {p.fidelity.hits for p in found.frontier} != {p.fidelity.hits for p in compared}
+    assert found.fidelity.plain in [p.fidelity for p in found.frontier]
     for literals in (0, 1, 3, 8):
         said = found.within(literals)
-        best = max(p.fidelity.estimate for p in found.frontier if p.literals <= literals)
+        best = max(p.fidelity.estimate for p in compared if p.literals <= literals)
         own = next(point for candidate, point in found.weighed if candidate is said)
         assert said.literals <= literals and own.fidelity.estimate >= best - 0.003
     assert found.within(8) == found.said

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Vocabulary
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.evaluate import (
-    Fidelity,
+    Agreement,
     class_fidelity,
     disagreement,
     fidelity,
@@ -117,7 +117,7 @@ def test_bad_requests_are_refused():
 @given(st.lists(st.tuples(st.sampled_from([1.0, 0.0, math.nan]), st.booleans()), min_size=1))
 def test_fidelity_counts_agreement_for_each_answer(pairs):
     answered, model = map(list, zip(*pairs, strict=True))
-    found = Fidelity.of(answered, model)
+    found = Agreement.of(answered, model)
     assert found.plain.hits == sum(a == m for a, m in pairs)
     assert found.undetermined.hits == sum(math.isnan(a) for a, _ in pairs)
     recalls = []
@@ -131,15 +131,15 @@ def test_fidelity_counts_agreement_for_each_answer(pairs):
 
 
 def test_samples_add_up():
-    left, right = Fidelity.of([1, 0, math.nan], [1, 1, 0]), Fidelity.of([0, 0], [0, 1])
-    assert left + right == Fidelity.of([1, 0, math.nan, 0, 0], [1, 1, 0, 0, 1])
+    left, right = Agreement.of([1, 0, math.nan], [1, 1, 0]), Agreement.of([0, 0], [0, 1])
+    assert left + right == Agreement.of([1, 0, math.nan, 0, 0], [1, 1, 0, 0, 1])
 
 
 def test_a_judge_is_faithful_where_it_does_not_disagree():
     rng = np.random.default_rng
     found = fidelity(H.satisfied_by, coin, nested(), 40_000, rng(3))
     drawn = Batch.concatenate(fresh.chunks(nested(), 40_000, rng(3)))
-    assert found == Fidelity.of(H.satisfied_by(drawn), coin(drawn))
+    assert found == Agreement.of(H.satisfied_by(drawn), coin(drawn))
 
 
 def test_the_interval_of_a_balanced_fidelity_covers_it():
@@ -150,14 +150,14 @@ def test_the_interval_of_a_balanced_fidelity_covers_it():
     covered = 0
     for _ in range(300):
         right = rng.random(400) < np.where(model, 0.9, 0.99)
-        low, high = Fidelity.of(model == right, model).balanced_interval()
+        low, high = Agreement.of(model == right, model).balanced_interval()
         covered += low <= truth <= high
     assert covered >= 285
 
 
 def test_answers_and_model_must_match():
     with pytest.raises(HornbookError, match=r"got shapes \(2,\) and \(3,\)"):
-        Fidelity.of([1, 0], [1, 0, 0])
+        Agreement.of([1, 0], [1, 0, 0])
 
 
 @given(seeds)
@@ -175,7 +175,7 @@ def test_predicted_labels_are_what_follows_from_the_other_values(seed):
     predicted = predicted_labels(theory, "y", batch)
     np.testing.assert_array_equal(predicted, expected)
     model = batch.to_array()[:, 0] == 1
-    assert class_fidelity(theory, "y", batch, model) == Fidelity.of(expected, model)
+    assert class_fidelity(theory, "y", batch, model) == Agreement.of(expected, model)
 
 
 def test_a_label_without_a_dual_is_never_denied():

@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbook import Binariser, HornbookError, HornExtractor, HornTheory, Interpretation
 from hornbook.cards import Card
+from hornbook.intervals import Share
 from hornbook.queries import Estimated
 from hornbook.runs.reporting import report_of
 
@@ -46,10 +47,13 @@ def test_the_documented_lines_work_as_written():
                               max_equivalence_queries=100, random_state=0)  # fmt: skip
     extractor = extractor.fit(binariser.transform(X))
     assert "→ benign" in str(extractor.theory_) or extractor.decider_ is not None
-    score = extractor.score(binariser.transform(X))
-    assert 0.85 < score <= 1 and score.share.low < score <= score.share.high and "interval" in repr(score)
+    fidelity = extractor.fidelity_
+    assert fidelity.population == "unseen rows" and fidelity.share.size == len(extractor.held_out_) == 114
+    assert 0.85 < fidelity.estimate <= 1 and fidelity.low < fidelity.estimate <= fidelity.high
+    assert str(fidelity).startswith("on 114 unseen rows ") and "95 % interval" in str(fidelity)
+    assert 0.85 < extractor.score(binariser.transform(X)) <= 1
     assert extractor.explain(binariser.transform(X).iloc[0]).conclusion is not None
-    assert extractor.fidelity_.size >= 738 and isinstance(extractor.guarantee_, Estimated)
+    assert fidelity.samples.size >= 738 and isinstance(extractor.guarantee_, Estimated)
 
 
 def test_every_attribute_is_there_and_rules_say_what_the_model_says(fitted):
@@ -57,13 +61,74 @@ def test_every_attribute_is_there_and_rules_say_what_the_model_says(fitted):
     assert (fitted.predict(FRAME) == TREE.predict(FRAME)).all()
     assert fitted.labels_ == ("ill",) and fitted.classes_.tolist() == [False, True]
     assert list(fitted.feature_names_in_) == list("abcd") and fitted.n_features_in_ == 4
-    assert fitted.rows_fidelity_ == fitted.score(FRAME).share
+    held_out, used = FRAME.iloc[fitted.held_out_], FRAME.drop(index=fitted.held_out_)
+    assert fitted.fidelity_.unseen_rows == Share.of(40, 40) and fitted.score(held_out) == 1
+    assert fitted.fidelity_.used_rows == fitted.score(used) and type(fitted.score(used)) is float
     assert len(fitted.rules_) == len(fitted.theory_) and fitted.decider_ is None
     assert all(0 <= found.precision.estimate <= 1 for found in fitted.rules_)
     assert fitted.stop_reason_ and fitted.trace_ and fitted.frontier_ and fitted.membership_queries_ > 1000
     assert fitted.incoherence_ is None  # measured by queries only
-    assert fitted.default_ in (False, True) and fitted.undetermined_.size == fitted.fidelity_.size
+    assert fitted.default_ in (False, True) and fitted.undetermined_.size == fitted.fidelity_.samples.size
     assert (fitted.background_ | fitted.theory_).is_satisfiable()
+
+
+NUMBERS = pd.DataFrame(np.random.default_rng(2).standard_normal((150, 3)), columns=list("xyz"))
+NUMBERS["kind"] = np.random.default_rng(3).choice(["red", "green", "blue"], 150)
+
+
+def waves(array):
+    """A model with more to say than a few rules can."""
+    return np.sin(3 * np.nan_to_num(array)).sum(axis=1) > 0.3
+
+
+@pytest.mark.parametrize("method", ["reader", "queries"])
+@pytest.mark.parametrize("table", ["numbers", "variables"])
+def test_nothing_is_made_from_the_rows_held_out(method, table):
+    """Whatever stands in them, all is the same but for the figure that is measured on them."""
+    frame, other = {"numbers": (NUMBERS[list("xyz")], 9.0), "variables": (FRAME.iloc[:150], 1.0)}[table]
+    arguments = {"method": method, "form": "rules", "max_equivalence_queries": 4, "encoding": "nan", **SMALL}
+    first = HornExtractor(waves, "ill", **arguments).fit(frame)
+    held_out = first.held_out_
+    assert len(held_out) == 30 and len(set(held_out)) == 30
+    changed = frame.copy()
+    changed.iloc[held_out] = other
+    again = HornExtractor(waves, "ill", **arguments).fit(changed)
+    np.testing.assert_array_equal(again.held_out_, held_out)
+    assert again.theory_ == first.theory_ and again.rules_ == first.rules_
+    assert again.fidelity_.samples == first.fidelity_.samples
+    assert again.fidelity_.used_rows == first.fidelity_.used_rows
+    assert (again.default_, again.guarantee_) == (first.default_, first.guarantee_)
+    assert again.fidelity_.share == Share.of(30 if again.score(changed.iloc[held_out]) else 0, 30)
+
+
+def test_rows_held_out_are_others_for_another_seed():
+    first, other = (
+        HornExtractor(TREE, "ill", **SMALL | {"random_state": seed}).fit(FRAME).held_out_ for seed in (0, 1)
+    )
+    assert len(first) == len(other) == 40 and set(first) != set(other)
+
+
+def test_few_rows_are_all_used_and_the_fidelity_says_so():
+    few = HornExtractor(TREE, "ill", max_rules=1, form="rules", **SMALL).fit(FRAME[:99])
+    assert len(few.held_out_) == 0 and few.fidelity_.unseen_rows is None
+    assert few.fidelity_.population == "samples" and few.fidelity_.share == few.fidelity_.samples
+    assert str(few.fidelity_).startswith(f"on {few.fidelity_.samples.size} samples ")
+    assert few.fidelity_.used_rows == few.score(FRAME[:99])
+
+
+def test_columns_that_hardly_any_row_knows_can_be_read():
+    """A value that one row alone has is not held out, and a word that was is no surprise."""
+    words = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    sizes = set()
+    for seed in range(20):
+        frame = NUMBERS.assign(rare=np.where(np.arange(150) == seed, 1.5, np.nan))
+        frame.loc[seed + 20, "kind"] = "violet"
+        model = make_pipeline(words, DecisionTreeClassifier(max_depth=3)).fit(frame, frame["x"] > frame["y"])
+        extractor = HornExtractor(model, "ill", random_state=seed)
+        (subject,) = extractor.subjects(frame)
+        assert seed not in extractor.held_out_ and subject.reader.batch(frame.iloc[extractor.held_out_])
+        sizes.add(len(extractor.held_out_))
+    assert sizes == {29, 30}
 
 
 def test_rows_that_rules_leave_open_are_told():
@@ -159,6 +224,7 @@ def test_a_judge_is_read_by_queries():
     extractor = HornExtractor(judge, judge=True, encoding="half", **SMALL).fit(frame)
     assert extractor.theory_.over(theory.vocabulary).equivalent(theory)
     assert extractor.labels_ == () and extractor.default_ is None and extractor.score(frame) == 1
+    assert extractor.fidelity_.population == "samples" and len(extractor.held_out_) == 0
     assert extractor.incoherence_ is not None and extractor.trace_[-1]["guarantee"] == "pac"
     assert extractor.predict(frame).dtype == bool
     assert [found.said for found in extractor.reading_.rules] == [True]
@@ -207,7 +273,7 @@ def test_clones_share_the_model_and_parameters_are_plain(fitted):
     again = copy.set_params(max_rules=20).fit(FRAME)
     assert again.theory_ == fitted.theory_ and again.fidelity_ == fitted.fidelity_
     assert pickle.loads(pickle.dumps(fitted)).theory_ == fitted.theory_
-    assert pickle.loads(pickle.dumps(fitted.score(FRAME))).share == fitted.score(FRAME).share
+    assert pickle.loads(pickle.dumps(fitted)).fidelity_ == fitted.fidelity_
 
 
 def test_it_shows_itself(fitted):

@@ -14,7 +14,7 @@ from classifiers.models import Build
 from classifiers.peers import LABELS, PEERS, READING
 from classifiers.tasks import Task
 from hornbook.classify import Explanation, Reading, explain_classifier
-from hornbook.evaluate import Fidelity
+from hornbook.evaluate import Agreement
 from hornbook.oracles.adapters import Predictor
 from hornbook.teachers import classifier_labels
 
@@ -73,7 +73,7 @@ def measured(task: Task, model: str, build: Build, seed: int, peers: list[str]) 
     for name, size in [(peer, size) for peer in peers for size in PEERS[peer].sizes]:
         fit, _, labels = PEERS[name]
         (predict, literals), cost = timed(partial(fit, values[:labels], known[:labels].astype(int), size))
-        answered = Fidelity.of(np.asarray(predict(judged), np.float64), expected)
+        answered = Agreement.of(np.asarray(predict(judged), np.float64), expected)
         results += [
             Measured(
                 *(task.name, model, seed, name, "peer", size, literals),

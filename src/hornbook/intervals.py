@@ -53,6 +53,13 @@ class Share:
         )
 
 
+MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)
+"""How many Moore families there are of 0, 1, … 7 variables (OEIS A102896)."""
+
+LARGEST_SAMPLE = 10**12
+"""A sample size beyond it is refused."""
+
+
 def check_tolerances(epsilon: float, delta: float) -> None:
     """Refuse a tolerated disagreement, or probability that it is exceeded, outside 0 to 1."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
@@ -68,8 +75,8 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
     rule
         `paper`: ⌈(n^2.1 + log₂(1/δ))/ε⌉, the size the paper chose. `angluin`:
         ⌈(ln(1/δ) + i·ln 2)/ε⌉, which makes the whole run probably approximately correct.
-        `vapnik`: ⌈(log₂|H| + log₂(1/δ))/ε⌉ over all Horn theories, refused where it is beyond
-        reach. Or a number.
+        `vapnik`: ⌈(log₂|H| + log₂(1/δ))/ε⌉, where log₂|H| is `log2_horn_functions`, refused where
+        it is beyond reach. Or a number.
     width
         The number n of variables.
     epsilon, delta
@@ -95,12 +102,36 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
     raise HornbookError(f"a sample size is paper, angluin, vapnik or a positive number; got {rule!r}")
 
 
+def log2_horn_functions(width: int) -> float:
+    """The logarithm of the number of Horn functions of so many variables, or an upper bound of it.
+
+    A Horn function is a set of models that is closed under intersection, perhaps empty. Up to seven
+    variables these were counted. A Horn function of one variable more is a pair of them, one for
+    that variable false and one for it true, so each further variable squares the number at most.
+
+    Examples
+    --------
+    >>> [round(2 ** log2_horn_functions(width)) for width in range(6)]
+    [2, 4, 14, 122, 4960, 2771104]
+    >>> log2_horn_functions(9) == 4 * log2_horn_functions(7)
+    True
+
+    References
+    ----------
+    P. Colomb, A. Irlande, O. Raynaud. Counting of Moore families for n = 7. ICFCA 2010.
+
+    """
+    counted = min(width, len(MOORE_FAMILIES) - 1)
+    # with the set of all variables among the models, or without: twice as many as Moore families
+    return math.ldexp(1 + math.log2(MOORE_FAMILIES[counted]), width - counted)
+
+
 def _vapnik(width: int, epsilon: float, delta: float) -> int:
-    hypotheses = math.comb(width, width // 2)
-    size = math.ceil((hypotheses + math.log2(1 / delta)) / epsilon) if width < 1000 else 10**300
-    if size > 10**12:
+    # in Python beyond the largest float, from 1,000 variables on
+    size = (log2_horn_functions(min(width, 1000)) + math.log2(1 / delta)) / epsilon
+    if size > LARGEST_SAMPLE:
         raise HornbookError(
-            f"the vapnik size for {width} variables is about 10^{len(str(size)) - 1} samples, beyond reach; "
-            "choose paper, angluin or a number"
+            f"the vapnik size for {width} variables is beyond 10^{math.floor(math.log10(size))} samples, "
+            "out of reach; choose paper, angluin or a number"
         )
-    return size
+    return math.ceil(size)

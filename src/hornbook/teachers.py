@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-
 from hornbook.data.binarise import Binariser
 from hornbook.data.dual import exclusivity
 from hornbook.data.table import Table
@@ -29,6 +27,7 @@ from hornbook.oracles.membership import Classifier, Judge
 from hornbook.oracles.proof.cascade import SECONDS, Prover
 from hornbook.oracles.proof.exact import ExactCompletions
 from hornbook.oracles.proof.region import Values
+from hornbook.randomness import Purpose, generator
 
 Unknowns: TypeAlias = Literal["native", "completions", "exact"]
 """How a model answers about ?: by itself, or by what it says of some completions, or of all."""
@@ -151,6 +150,7 @@ def classifier_teacher(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from hornbook.logic.vocabulary import Vocabulary
     >>> from hornbook.oracles.adapters import as_predictor
     >>> symptoms = Vocabulary(["fever", "cough"])
@@ -183,7 +183,7 @@ def _taught(
     if unknown == "exact":
         answering = ExactCompletions(_prover(model, vocabulary, groups, "complete"))
     elif _by_completions(model.predictor, unknown):
-        rng = np.random.default_rng(seed)
+        rng = generator(seed, Purpose.COMPLETIONS)
         answering = Completions(
             model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, leave=leave
         )
@@ -229,7 +229,7 @@ def classifier_labels(
     vocabulary = Labelled(Rows(rows), label).vocabulary
     classifier = Classifier(predictor, vocabulary, label, inputs)
     completions = draws if _by_completions(predictor, unknown) else None
-    return Labels(classifier, rows, groups, completions, rng=np.random.default_rng(seed))
+    return Labels(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
 
 
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornbook.cards import Card, observed
 from hornbook.deciders import Decider
-from hornbook.evaluate import Fidelity, predicted_labels
+from hornbook.evaluate import Agreement, predicted_labels
 from hornbook.intervals import Share
 from hornbook.logic import syntax
 from hornbook.logic.batch import Batch
@@ -88,10 +88,10 @@ class Candidate:
         """The label of each row, by default where none follows."""
         return self._filled(self.derive(batch))
 
-    def measured(self, batch: Batch, labels: Bools) -> tuple[Fidelity, Fidelity]:
+    def measured(self, batch: Batch, labels: Bools) -> tuple[Agreement, Agreement]:
         """How faithful it is with its default, and without."""
         derived = self.derive(batch)
-        return Fidelity.of(self._filled(derived), labels), Fidelity.of(derived, labels)
+        return Agreement.of(self._filled(derived), labels), Agreement.of(derived, labels)
 
     def point(self, batch: Batch, labels: Bools) -> Point:
         """What there is to read, and how faithful it is to labelled rows."""

@@ -12,7 +12,7 @@ from hornbook.cards import observed
 from hornbook.classify.candidate import Candidate, Form, Point
 from hornbook.classify.search import chosen
 from hornbook.deciders import Decider, compiled
-from hornbook.evaluate import Fidelity, RuleStatistics
+from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.logic.batch import Batch
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
@@ -30,8 +30,11 @@ class Explanation:
     background
         What holds of features, label and its dual whatever the model says.
     weighed
-        What else could be said, each with what there is to read and how faithful it is, the
-        shortest first.
+        What else could be said, each with what there is to read and how faithful it is to the
+        samples that candidates are compared on, the shortest first.
+    frontier
+        Fidelity against literals to read: of each form what is more faithful than all that is
+        shorter, by those samples, and how faithful it is to the fresh ones.
     fidelity
         How often `predict` gives the model's label on fresh samples, by which nothing was chosen.
     derived
@@ -55,8 +58,9 @@ class Explanation:
     said: Candidate
     background: HornTheory
     weighed: tuple[tuple[Candidate, Point], ...]
-    fidelity: Fidelity
-    derived: Fidelity
+    frontier: tuple[Point, ...]
+    fidelity: Agreement
+    derived: Agreement
     statistics: tuple[RuleStatistics, ...]
     guarantee: Guarantee
     stop_reason: str
@@ -93,17 +97,6 @@ class Explanation:
     def literals(self) -> int:
         """How many literals a reader has to read, heads aside."""
         return self.said.literals
-
-    @property
-    def frontier(self) -> tuple[Point, ...]:
-        """Fidelity against literals to read: of each form what is more faithful than all that is shorter."""
-        best: dict[Form, float] = {}
-        points = []
-        for _, point in self.weighed:
-            if point.fidelity.estimate > best.get(point.form, -1.0):
-                best[point.form] = point.fidelity.estimate
-                points.append(point)
-        return tuple(points)
 
     def within(self, literals: int) -> Candidate:
         """The best that can be said with so many literals to read: the knee of the frontier, once seen."""

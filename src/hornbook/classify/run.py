@@ -9,11 +9,11 @@ import numpy as np
 from hornbook.classify.candidate import Candidate, Point
 from hornbook.classify.explanation import Explanation
 from hornbook.classify.reading import Reading
-from hornbook.classify.search import candidates, chosen
+from hornbook.classify.search import best_by_size, candidates, chosen
 from hornbook.data.dual import exclusivity
 from hornbook.distributions import Distribution
 from hornbook.distributions.literals import Groups
-from hornbook.evaluate import Fidelity, RuleStatistics
+from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.evaluate.rules import redundancies
 from hornbook.intervals import Share
 from hornbook.logic import bits
@@ -23,6 +23,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.filters import Budgeted, Checked
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
+from hornbook.randomness import Purpose, generator
 from hornbook.teachers import DRAWS, Unknowns, classifier_labels, perturbed
 
 
@@ -114,9 +115,9 @@ class _Run:
     def learn(self, watch: Callable[[Point], None] | None) -> str:
         """Ask for labels, and weigh what can be made of them; says what ended that."""
         try:
-            self.fresh = self._labelled(self.reading.evaluation, 0)
-            compared = self._labelled(self.reading.evaluation, 1)
-            learned = self._labelled(self.reading.samples, 2)
+            self.fresh = self._labelled(self.reading.evaluation, Purpose.RULE_STATISTICS)
+            compared = self._labelled(self.reading.evaluation, Purpose.CANDIDATE_CHOICE)
+            learned = self._labelled(self.reading.samples, Purpose.LEARNING_SAMPLES)
             for candidate in candidates(self.nothing, *learned, self.reading):
                 self.weighed.append((candidate, candidate.point(*compared)))
                 if watch is not None:
@@ -132,19 +133,21 @@ class _Run:
     def result(self, stop_reason: str, unknowns: str) -> Explanation:
         """The best candidate, measured on samples that it was not chosen by."""
         said = chosen(self.weighed) if self.weighed else self.nothing
-        fidelity = derived = Fidelity((0, 0), (0, 0), (0, 0))
+        fidelity = derived = Agreement.none()
+        frontier: tuple[Point, ...] = ()
         statistics: tuple[RuleStatistics, ...] = ()
         guarantee: Guarantee = Unknown(f"nothing was measured ({stop_reason})")
         source = self.distribution.describe()
         if self.fresh is not None:
             fidelity, derived = said.measured(*self.fresh)
+            frontier = tuple(each.point(*self.fresh) for each in best_by_size(self.weighed))
             statistics = self._statistics(said, *self.fresh)
-            size = sum(fidelity.sizes)
-            guarantee = Estimated(Share.of(size - sum(fidelity.agreed), size), source)
+            guarantee = Estimated(fidelity.disagreed, source)
         return Explanation(
             said,
             self.background,
             tuple(sorted(self.weighed, key=lambda pair: pair[1].literals)),
+            frontier,
             fidelity,
             derived,
             statistics,
@@ -155,9 +158,8 @@ class _Run:
             unknowns,
         )
 
-    def _labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
-        source = np.random.SeedSequence(self.reading.seed, spawn_key=(stream,))
-        batch = self.distribution.draw(size, np.random.default_rng(source))
+    def _labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
+        batch = self.distribution.draw(size, generator(self.reading.seed, purpose))
         return batch, self.ask(batch)
 
     def _statistics(self, said: Candidate, batch: Batch, labels: Bools) -> tuple[RuleStatistics, ...]:

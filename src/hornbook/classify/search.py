@@ -59,6 +59,15 @@ def chosen(weighed: Iterable[tuple[Candidate, Point]], literals: int | None = No
     return other[1] if other[0] - rules[0] > PAYS else rules[1]
 
 
+def best_by_size(weighed: Iterable[tuple[Candidate, Point]]) -> Iterator[Candidate]:
+    """Of each form the candidates that are more faithful than all shorter ones, the shortest first."""
+    best: dict[Form, float] = {}
+    for candidate, point in sorted(weighed, key=lambda pair: pair[1].literals):
+        if point.fidelity.estimate > best.get(point.form, -1.0):
+            best[point.form] = point.fidelity.estimate
+            yield candidate
+
+
 def _rule_sets(nothing: Candidate, batch: Batch, labels: Bools, reading: Reading) -> Iterator[Candidate]:
     literal = READ / reading.max_literals
     worth = Worth(None, 1.0, WRONG, literal)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from hornbook.cli.app import app
@@ -18,6 +17,7 @@ from hornbook.logic.formats import rule_object
 from hornbook.logic.syntax import UNICODE, quote, rule_text
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Estimated, Exact, Proved
+from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
     from hornbook.check import Verdict
@@ -89,7 +89,7 @@ def check(
         teacher,
         teacher.distribution,
         samples,
-        rng=np.random.default_rng(seed),
+        rng=generator(seed, Purpose.PROPERTY_CHECK),
         guided=guided,
         groups=teacher.groups,
         prover=teacher.prover(seconds) if proof else None,

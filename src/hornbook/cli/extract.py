@@ -147,9 +147,10 @@ def extract(
     }
     if model is not None:
         about, subject = _model(model, trust_pickle)
-        binariser = _binariser(table, judge, as_predictor(subject, encoding=encoding, name=model.name))
+        predictor = as_predictor(subject, encoding=encoding, name=model.name)
+        binariser = _binariser(table, judge, seed, predictor)
     else:
-        binariser = _binariser(table, judge)
+        binariser = _binariser(table, judge, seed)
         about, subject = _trained(table, binariser, judge, seed)
     extractor = _extractor(subject, table, binariser, positive, settings)
     frame = table.frame if judge else table.features
@@ -187,17 +188,20 @@ def extract(
         raise typer.Exit(130)
 
 
-def _binariser(table: Table, judge: bool, predictor: Predictor | None = None) -> Binariser:
+def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None = None) -> Binariser:
+    """What makes variables of the columns: fitted to the rows that the extractor will not hold out."""
     from hornbook.data.binarise import Binariser
+    from hornbook.data.splits import split_rows
     from hornbook.oracles.columns import fitted_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
+    used, _ = split_rows(frame, seed, hold_out=not judge)
     if predictor is None:
-        return Binariser(dual=True, kinds=kinds).fit(frame)
-    return fitted_binariser([predictor], frame, kinds)
+        return Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])
+    return fitted_binariser([predictor], frame.iloc[used], kinds)
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
@@ -365,10 +369,11 @@ def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | Non
         told.append(
             f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
         )
-    told.append(f"fidelity to the model on fresh samples: {extractor.fidelity_}")
-    told.append(f"on the rows themselves: {extractor.rows_fidelity_}")
+    told += [f"fidelity to the model {each}" for each in extractor.fidelity_.describe()]
+    used = f"on the {len(extractor.subjects_[0].frame):,} rows that it was made from"
+    told.append(f"{used} {100 * extractor.fidelity_.used_rows:.2f} %, which says nothing sure about others")
     if extractor.labels_:
-        told.append(f"decided by the default: {extractor.undetermined_}")
+        told.append(f"decided by the default: {extractor.undetermined_} of the samples")
     told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")
     told.append(f"ended: {reading.stop_reason}")
     told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")

@@ -9,7 +9,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.live import Live
@@ -27,6 +26,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.oracles.filters import Cached, Counted
 from hornbook.oracles.teacher import PerfectTeacher
 from hornbook.queries import Step
+from hornbook.randomness import Purpose, generator
 from hornbook.traces import Trace
 
 
@@ -81,7 +81,7 @@ def learn(
                 f"{background}: {rule_text(theory.vocabulary, rule, UNICODE)} does not follow from the target"
             )
     policy = "total" if algorithm is Algorithm.HORN1 else counterexamples.value
-    teacher = PerfectTeacher(theory, policy, np.random.default_rng(seed))
+    teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
     counted = Counted(teacher.member)
     member = Cached(counted)
     if algorithm is Algorithm.HORN1:

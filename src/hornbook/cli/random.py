@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from hornbook.cli.app import app
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.generate import random_theory
+from hornbook.randomness import Purpose, generator
 
 
 @app.command("random")
@@ -29,4 +29,4 @@ def random_command(
     if not shortest.isdigit() or not (longest or shortest).isdigit():
         raise HornbookError(f"--body {body!r}: expected a length or a range, such as 3 or 2-4")
     lengths = int(shortest), int(longest or shortest)
-    print(random_theory(variables, rules, lengths, np.random.default_rng(seed)).to_text(), end="")
+    print(random_theory(variables, rules, lengths, generator(seed, Purpose.RANDOM_THEORY)).to_text(), end="")

@@ -1,4 +1,4 @@
-"""Splits of examples, and the rules that decide whether a split is a fair test."""
+"""Splits: the rows of a table that are held out, and parts of examples that make a fair test."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.examples import Examples
@@ -16,8 +17,53 @@ from hornbook.logic.chaining import ALWAYS
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Bottom
 from hornbook.logic.theory import HornTheory
+from hornbook.randomness import Purpose, generator
+
+LEAST_ROWS_TO_SPLIT = 100
+"""Of fewer rows none are held out: a figure measured on so few would say little."""
+
+HELD_OUT_SHARE = 0.2
+"""The share of the rows that are held out."""
 
 SEEN, UNSEEN = "violation of a seen rule", "violation of an unseen rule"
+
+
+def split_rows(
+    frame: pd.DataFrame, seed: int, hold_out: bool = True
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The numbers of the rows that an explanation may be made from, and of those held out from it.
+
+    A fifth of at least 100 rows is held out, chosen at random. The only row that knows a value of
+    some column is never held out: nothing could be said about that column.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    seed
+        Decides, with the table's size and holes, which rows are held out.
+    hold_out
+        Whether any are to be.
+
+    Examples
+    --------
+    >>> used, held_out = split_rows(pd.DataFrame({"age": range(120)}), seed=0)
+    >>> len(used), len(held_out), np.intersect1d(used, held_out).size
+    (96, 24, 0)
+    >>> [len(rows) for rows in split_rows(pd.DataFrame({"age": range(99)}), seed=0)]
+    [99, 0]
+
+    """
+    everything = np.arange(len(frame))
+    if not hold_out or len(frame) < LEAST_ROWS_TO_SPLIT:
+        return everything, everything[:0]
+    shuffled = generator(seed, Purpose.HELD_OUT_ROWS).permutation(len(frame))
+    held_out = np.sort(shuffled[: round(HELD_OUT_SHARE * len(frame))])
+    known = frame.notna().to_numpy()[held_out]  # (rows, columns)
+    lost = known.sum(axis=0) == frame.notna().to_numpy().sum(axis=0)
+    needed = [known[:, column].argmax() for column in np.flatnonzero(lost & known.any(axis=0))]
+    held_out = np.delete(held_out, needed)
+    return np.setdiff1d(everything, held_out), held_out
 
 
 def violated_rules(theory: HornTheory, batch: Batch) -> Bools:

@@ -2,6 +2,7 @@
 
 from hornbook.evaluate.disagreement import Disagreement, disagreement
 from hornbook.evaluate.fidelity import (
+    Agreement,
     Fidelity,
     class_fidelity,
     class_fidelity_on,
@@ -12,6 +13,7 @@ from hornbook.evaluate.fidelity import (
 from hornbook.evaluate.rules import RuleStatistics, rule_statistics
 
 __all__ = [
+    "Agreement",
     "Disagreement",
     "Fidelity",
     "RuleStatistics",

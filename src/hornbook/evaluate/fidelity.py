@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,42 +20,57 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.theory import HornTheory
 from hornbook.queries import Membership
 
+Population: TypeAlias = Literal["unseen rows", "samples"]
+"""What a fidelity is about: rows that were held out, or samples drawn near the others."""
+
 
 @dataclass(frozen=True)
-class Fidelity:
-    """How often answers equal the model's, in all and for each of the model's two answers.
+class Agreement:
+    """How often answers equal the model's, in all and for each class that the model says.
 
-    Every tuple is (where the model says no, where it says yes). An undetermined answer agrees
-    with nothing.
+    Every tuple has an entry for each class: for two, (where the model says no, where it says yes).
+    An undetermined answer agrees with nothing.
 
     Examples
     --------
-    >>> found = Fidelity.of([1, 1, 0, np.nan], [1, 0, 0, 1])
+    >>> found = Agreement.of([1, 1, 0, np.nan], [1, 0, 0, 1])
     >>> found.plain.estimate, found.balanced, found.undetermined.estimate
     (0.5, 0.5, 0.25)
 
     """
 
-    agreed: tuple[int, int]
-    unanswered: tuple[int, int]
-    sizes: tuple[int, int]
+    agreed: tuple[int, ...]
+    unanswered: tuple[int, ...]
+    sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, answered: ArrayLike, model: ArrayLike) -> Fidelity:
-        """Count answers of 1, 0 and NaN for undetermined against the model's 1 and 0."""
-        given, expected = np.asarray(answered, np.float64), np.asarray(model, np.bool_)
+    def of(cls, answered: ArrayLike, model: ArrayLike) -> Agreement:
+        """Count answers, the numbers of classes, against the model's.
+
+        An answer is undetermined if it is NaN or negative. What the model leaves open, with a
+        negative number, is not counted.
+        """
+        given, expected = np.asarray(answered, np.float64), np.asarray(model, np.int64)
         if given.shape != expected.shape or given.ndim != 1:
             raise HornbookError(
                 f"one answer for each of the model's is needed; got shapes {given.shape} and {expected.shape}"
             )
-        rows = [given[~expected], given[expected]]
-        agreed = [int((row == value).sum()) for value, row in enumerate(rows)]
-        unanswered = [int(np.isnan(row).sum()) for row in rows]
-        return cls((agreed[0], agreed[1]), (unanswered[0], unanswered[1]), (len(rows[0]), len(rows[1])))
+        given, expected = given[expected >= 0], expected[expected >= 0]
+        sizes = np.bincount(expected, minlength=2)
+        agreed, unanswered = (
+            np.bincount(expected[chosen], minlength=len(sizes))
+            for chosen in (given == expected, np.isnan(given) | (given < 0))
+        )
+        return cls(*(tuple(counts.tolist()) for counts in (agreed, unanswered, sizes)))
 
-    def __add__(self, other: Fidelity) -> Fidelity:
+    @classmethod
+    def none(cls) -> Agreement:
+        """That of no answers."""
+        return cls((0, 0), (0, 0), (0, 0))
+
+    def __add__(self, other: Agreement) -> Agreement:
         """The counts of both samples together."""
-        return Fidelity(
+        return Agreement(
             _sum(self.agreed, other.agreed),
             _sum(self.unanswered, other.unanswered),
             _sum(self.sizes, other.sizes),
@@ -65,31 +82,113 @@ class Fidelity:
         return Share.of(sum(self.agreed), sum(self.sizes))
 
     @property
+    def disagreed(self) -> Share:
+        """The share of all answers that differ from the model's."""
+        return Share.of(sum(self.sizes) - sum(self.agreed), sum(self.sizes))
+
+    @property
     def undetermined(self) -> Share:
-        """The share of answers that say neither yes nor no."""
+        """The share of answers that say no class."""
         return Share.of(sum(self.unanswered), sum(self.sizes))
 
-    def where(self, model: bool, confidence: float = 0.95) -> Share:
+    def where(self, model: int, confidence: float = 0.95) -> Share:
         """The share of equal answers where the model gives this one."""
         return Share.of(self.agreed[model], self.sizes[model], confidence)
 
     @property
     def balanced(self) -> float:
-        """The mean of the two shares, so that a rare answer counts as much as a common one."""
-        return math.fsum(self.where(model).estimate for model in (False, True)) / 2
+        """The mean of the shares of the classes, so that a rare answer counts as much as a common one."""
+        return math.fsum(self.where(model).estimate for model in self._classes) / len(self._classes)
 
     def balanced_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """An interval that covers the balanced fidelity with at least this confidence.
 
-        Each of the two shares is given half of the permitted error, so it is a little wide.
+        Each class is given an equal part of the permitted error, so it is a little wide.
         """
-        shares = [self.where(model, 1 - (1 - confidence) / 2) for model in (False, True)]
-        return math.fsum(share.low for share in shares) / 2, math.fsum(share.high for share in shares) / 2
+        count = len(self._classes)
+        shares = [self.where(model, 1 - (1 - confidence) / count) for model in self._classes]
+        low, high = (math.fsum(getattr(share, end) for share in shares) / count for end in ("low", "high"))
+        return low, high
+
+    @property
+    def _classes(self) -> range:
+        return range(len(self.sizes))
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """The share of cases on which explanation and model say the same, of a named population.
+
+    The headline is about rows that were held out, if any were: nothing was drawn from them, fitted
+    to them or chosen by them. Where there were too few rows for that, it is about samples.
+
+    Attributes
+    ----------
+    samples
+        The share of fresh samples, drawn near the rows that the explanation was made from.
+    unseen_rows
+        The share of the rows that were held out; None where none were.
+    used_rows
+        The share of the rows that the explanation was made from. They say nothing sure about
+        others, so it has no interval.
+
+    Examples
+    --------
+    >>> found = Fidelity(samples=Share.of(970, 1000), unseen_rows=Share.of(108, 114), used_rows=0.96)
+    >>> print(found)
+    on 114 unseen rows 94.74 % (95 % interval 88.90 % to 98.04 %)
+    >>> found.population, round(found.estimate, 3), found.samples.estimate
+    ('unseen rows', 0.947, 0.97)
+    >>> print(Fidelity(samples=Share.of(970, 1000), used_rows=0.96))
+    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %)
+
+    """
+
+    samples: Share
+    unseen_rows: Share | None = None
+    used_rows: float = math.nan
+
+    @property
+    def population(self) -> Population:
+        """What the headline is about."""
+        return "samples" if self.unseen_rows is None else "unseen rows"
+
+    @property
+    def share(self) -> Share:
+        """The headline, with its interval."""
+        return self.samples if self.unseen_rows is None else self.unseen_rows
+
+    @property
+    def estimate(self) -> float:
+        """The observed share."""
+        return self.share.estimate
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.share.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.share.high
+
+    @property
+    def populations(self) -> dict[Population, Share]:
+        """Every figure that has an interval, by its population: the headline first."""
+        return {self.population: self.share, "samples": self.samples}
+
+    def describe(self) -> list[str]:
+        """The same in words."""
+        return [f"on {share.size:,} {population} {share}" for population, share in self.populations.items()]
+
+    def __str__(self) -> str:
+        return self.describe()[0]
 
 
 def fidelity(
     judge: Membership, model: Membership, distribution: Distribution, size: int, rng: np.random.Generator
-) -> Fidelity:
+) -> Agreement:
     """How faithful a judge is to a model on `size` fresh interpretations.
 
     Examples
@@ -108,24 +207,24 @@ def fidelity(
     return fidelity_on(chunks(distribution, size, rng), judge, model)
 
 
-def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) -> Fidelity:
+def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) -> Agreement:
     """How faithful a judge is to a model on batches, such as those of a table that is streamed."""
     return _total(
-        Fidelity.of(answers(judge, batch, "the judge"), answers(model, batch, "the model"))
+        Agreement.of(answers(judge, batch, "the judge"), answers(model, batch, "the model"))
         for batch in batches
     )
 
 
 def class_fidelity_on(
     predicted: Iterable[tuple[Batch, ArrayLike]], theory: HornTheory, label: str
-) -> Fidelity:
+) -> Agreement:
     """How faithful the labels that a theory derives are to those that a model predicts for batches."""
     return _total(class_fidelity(theory, label, batch, model) for batch, model in predicted)
 
 
-def class_fidelity(theory: HornTheory, label: str, batch: Batch, model: ArrayLike) -> Fidelity:
+def class_fidelity(theory: HornTheory, label: str, batch: Batch, model: ArrayLike) -> Agreement:
     """How faithful the labels that a theory derives are to those that a model predicts."""
-    return Fidelity.of(predicted_labels(theory, label, batch), model)
+    return Agreement.of(predicted_labels(theory, label, batch), model)
 
 
 def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.float64]:
@@ -158,9 +257,9 @@ def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np
     return np.where(yes & ~no, 1.0, np.where(no & ~yes, 0.0, np.nan))
 
 
-def _total(parts: Iterable[Fidelity]) -> Fidelity:
-    return sum(parts, start=Fidelity((0, 0), (0, 0), (0, 0)))
+def _total(parts: Iterable[Agreement]) -> Agreement:
+    return sum(parts, start=Agreement.none())
 
 
-def _sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-    return left[0] + right[0], left[1] + right[1]
+def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip_longest(left, right, fillvalue=0))

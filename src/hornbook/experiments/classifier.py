@@ -14,6 +14,7 @@ from hornbook.experiments.training import train
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch
 from hornbook.logic.errors import HornbookError
+from hornbook.randomness import Purpose, generator
 
 NET = Net((32, 16), 0.01)
 TRAINING = Training("adam", epochs=200, batch_size=32)
@@ -50,7 +51,7 @@ def train_classifier(rows: Batch, classes: Bools, seed: int = 0) -> Trained:
     """
     if len(rows) < LEAST:
         raise HornbookError(f"a network is trained on at least {LEAST} rows; got {len(rows)}")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, Purpose.NETWORK_TRAINING)
     order = rng.permutation(len(rows))
     test, valid, fit = np.split(order, [len(rows) // HELD_OUT, 2 * len(rows) // HELD_OUT])
     parts = [(_hidden(rows[fit], share, rng), classes[fit]) for share in HIDDEN]

@@ -25,7 +25,6 @@ from hornbook.experiments import paper
 from hornbook.experiments.network import MLP, EncodingName
 from hornbook.experiments.plan import Net, Training
 from hornbook.experiments.progress import tracked
-from hornbook.experiments.streams import stream
 from hornbook.experiments.training import train
 from hornbook.extraction import Settings, extract
 from hornbook.logic.batch import Batch
@@ -33,6 +32,7 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Head
 from hornbook.logic.theory import HornTheory
 from hornbook.queries import Membership
+from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,7 +150,9 @@ class _Test:
             "h": found.theory.satisfied_by,
             "nn": network,
         }
-        table = disagreement(judges, self.distribution, JUDGED, stream(settings.seed, "judging rules"))
+        table = disagreement(
+            judges, self.distribution, JUDGED, generator(settings.seed, Purpose.RULE_JUDGEMENT)
+        )
         return table["t_h"].estimate, table["h_nn"].estimate
 
 

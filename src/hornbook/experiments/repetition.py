@@ -31,7 +31,6 @@ from hornbook.experiments.scales import Scale
 from hornbook.experiments.search import score
 from hornbook.experiments.selection import Contest, select
 from hornbook.experiments.stages import read_json, write_json
-from hornbook.experiments.streams import stream
 from hornbook.experiments.task import Task
 from hornbook.extraction import INTERRUPTED, extract
 from hornbook.intervals import Share
@@ -40,6 +39,7 @@ from hornbook.logic.rule import Bottom, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.oracles.coherence import coherence
 from hornbook.queries import Budget, Membership
+from hornbook.randomness import Purpose, generator
 
 READINGS = ("paper", "ours", "longer", "tree")
 """The stages that read the network."""
@@ -69,11 +69,11 @@ class Repetition:
     def search(self, folder: Path) -> None:
         """Model selection: a training set, the architecture search, the best network."""
         task, scale = self.task, self.scale
-        rng = stream(self.seed, "training set")
+        rng = generator(self.seed, Purpose.TRAINING_SET)
         examples = training_set(task.theory, rng=rng, recipe=task.recipe)
         training, apart = split(examples, rng)
         recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
-        fresh = training_set(task.theory, rng=stream(self.seed, "fresh examples"), recipe=recipe)
+        fresh = training_set(task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe)
         # a contest uses the seeds that follow its own, so they are spread out
         contest = replace(scale.contest, seed=self.seed * (1 + scale.contest.seeds))
         found = select(training, fresh, contest)
@@ -113,7 +113,7 @@ class Repetition:
         self._read_by_lrn_star(folder, self.scale.longer * self.queries)
 
     def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
-        rng = stream(self.seed, "LRN*")
+        rng = generator(self.seed, Purpose.LRN_STAR)
         found = paper.read_by_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
         self._keep_rules(folder, found.rules)
         about = {
@@ -142,13 +142,13 @@ class Repetition:
     def read_by_tree(self, folder: Path) -> None:
         """An incremental tree: tuned, then trained on whole samples until it errs on none."""
         budget, network, mixed = self.scale.tree, self.network, self.task.mixed
-        tuning = tuned(network, mixed, budget.tuning, stream(self.seed, "tuning the tree"))
+        tuning = tuned(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
         labels = budget.labels or self.sample
         grown = hoeffding_tree(
             network,
             mixed,
             self.sample,
-            stream(self.seed, "tree"),
+            generator(self.seed, Purpose.TREE),
             settings=tuning.best,
             budget=Budget(membership_queries=labels, seconds=budget.seconds),
         )
@@ -190,8 +190,8 @@ class Repetition:
             "nn": network,
         }
         size = self.scale.evaluation * self.sample
-        found = disagreement(judges, task.mixed, size, stream(self.seed, "evaluation"))
-        asked = stream(self.seed, "coherence")
+        found = disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
+        asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = coherence(network, task.mixed, self.scale.coherent, rng=asked)
         report = {
             "size": size,
@@ -246,7 +246,7 @@ class Repetition:
 
     def _errors(self, judge: Membership) -> dict[str, Any]:
         """What the network alone rejects, for want of a rule, and what it alone accepts."""
-        batch = self.task.mixed.draw(ERRORS, stream(self.seed, "errors"))
+        batch = self.task.mixed.draw(ERRORS, generator(self.seed, Purpose.ERRORS))
         said, right = judge(batch), self.network(batch)
         missed, wronged = (Share.of(int(wrong.sum()), len(batch)) for wrong in (said & ~right, ~said & right))
         return {"missing": _share(missed), "wrong": _share(wronged)}

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.literals import Groups
+from hornbook.evaluate.fidelity import Agreement
 from hornbook.evaluate.rules import RuleStatistics, statistics_on
 from hornbook.extraction.result import Extraction, Point
-from hornbook.extraction.samples import HELD_OUT, LAST, POOL, Samples
+from hornbook.extraction.samples import Samples
 from hornbook.extraction.settings import Settings, identity
 from hornbook.intervals import Share
 from hornbook.learners.pool import Pool
@@ -42,6 +43,7 @@ from hornbook.queries import (
     Unknown,
     interpretation,
 )
+from hornbook.randomness import Purpose
 from hornbook.traces import Trace, read_step
 
 PATIENCE = 30
@@ -143,8 +145,8 @@ class Run:
 
     def _steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
-        self.held_out = self.samples.labelled(self.settings.evaluation, HELD_OUT)
-        self.pool.add(*self.samples.labelled(self.settings.pool, POOL))
+        self.held_out = self.samples.labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
+        self.pool.add(*self.samples.labelled(self.settings.pool, Purpose.POOL))
         self.coherence = self.samples.coherence(self.settings.coherence, self.pool.groups)
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
@@ -169,7 +171,8 @@ class Run:
     def result(self, stop_reason: str) -> Extraction:
         """Everything learned, with what is known of its faithfulness."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
-        if self.guarantee is None and disagreement.size:
+        if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
+            # the last query was passed, but so many were asked: its own interval would be too narrow
             self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
         return Extraction(
             self.theory,
@@ -241,7 +244,7 @@ class Run:
 
     def _finish(self) -> None:
         """Choose and refine rules by fresh samples, once queries are used up."""
-        batch, labels = self.samples.labelled(FRESH * self.settings.pool, LAST)
+        batch, labels = self.samples.labelled(FRESH * self.settings.pool, Purpose.RULE_CHOICE)
         possible = self.background.satisfied_by(batch)
         pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
         pool.add(batch[possible], labels[possible])
@@ -273,8 +276,8 @@ class Run:
     def _point(self) -> Point:
         assert self.held_out is not None
         seen, labels = self.held_out
-        wrong, found = int((self.theory.satisfied_by(seen) != labels).sum()), self._rules()
-        return Point(len(found), sum(len(rule.body) + 1 for rule in found), Share.of(wrong, len(seen)))
+        agreement, found = Agreement.of(self.theory.satisfied_by(seen), labels), self._rules()
+        return Point(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:

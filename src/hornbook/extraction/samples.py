@@ -1,4 +1,4 @@
-"""Labelled samples of a run, each kind from a stream of its own."""
+"""Labelled samples of a run, each kind for a purpose of its own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from hornbook.logic.bits import Bools
 from hornbook.oracles.coherence import CoherenceReport, coherence
 from hornbook.oracles.sampling import CHUNK
 from hornbook.queries import Membership
-
-HELD_OUT, POOL, COHERENCE, LAST = range(4)
-"""The streams: what measures, what weighs rules on the way, what tells coherence, what decides in the end."""
+from hornbook.randomness import Purpose, generator
 
 COMPLETIONS = 16
 """Completions of each interpretation whose answers are held against the answer about it."""
@@ -29,9 +27,9 @@ class Samples:
     distribution: Distribution
     seed: int
 
-    def labelled(self, size: int, stream: int) -> tuple[Batch, Bools]:
+    def labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
         """So many draws, and whether the teacher accepts each."""
-        batch = self.distribution.draw(size, self._source(stream))
+        batch = self.distribution.draw(size, generator(self.seed, purpose))
         parts = [self.member(block) for block in batch.blocks(CHUNK)]
         return batch, np.concatenate(parts)
 
@@ -39,9 +37,5 @@ class Samples:
         """How far the teacher contradicts itself about unknown values; nothing if nothing is to be asked."""
         if not size:
             return None
-        source = self._source(COHERENCE)
-        return coherence(self.member, self.distribution, size, COMPLETIONS, rng=source, groups=groups)
-
-    def _source(self, stream: int) -> np.random.Generator:
-        # a spawn key: a plain tuple could be the seed of another source, whose draws would be the same
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream,)))
+        rng = generator(self.seed, Purpose.COHERENCE)
+        return coherence(self.member, self.distribution, size, COMPLETIONS, rng=rng, groups=groups)

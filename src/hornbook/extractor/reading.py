@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.answers import FREE, Answers, united
@@ -15,7 +16,7 @@ from hornbook.classify import Explanation
 from hornbook.classify import Point as Weighed
 from hornbook.deciders import Decider
 from hornbook.distributions import Distribution
-from hornbook.evaluate.rules import RuleStatistics
+from hornbook.evaluate import Agreement, Fidelity, RuleStatistics
 from hornbook.extraction import Extraction, Point
 from hornbook.extractor.subject import Judged, Subject, said
 from hornbook.intervals import Share
@@ -25,9 +26,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.oracles.coherence import CoherenceReport
 from hornbook.queries import Guarantee
-
-STREAM = 3
-"""The stream of randomness that fresh samples come from; those before it are the learners' own."""
+from hornbook.randomness import Purpose, generator
 
 
 @dataclass(frozen=True)
@@ -118,32 +117,6 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Faithfulness:
-    """How rules and model compare on fresh samples.
-
-    Attributes
-    ----------
-    agreement
-        The share on which they say the same, the default included.
-    derived
-        The share on which the rules themselves say so.
-    undetermined
-        The share on which the rules say nothing, and the default does.
-    conflicts
-        The share for which more than one class follows; part of the former.
-    rows
-        The share of the user's rows, as they are, on which they say the same.
-
-    """
-
-    agreement: Share
-    derived: Share
-    undetermined: Share
-    conflicts: Share
-    rows: Share
-
-
-@dataclass(frozen=True)
 class Reading:
     """Rules about one label, or about several, and what is known of them.
 
@@ -153,8 +126,14 @@ class Reading:
         The rules and the labels that they are about.
     rules
         What each rule is worth; none for a card or tree.
-    faithfulness
-        Rules and model on fresh samples.
+    fidelity
+        How often rules, with their default, and model say the same: on unseen rows, and on samples.
+    derived
+        The share of fresh samples on which the rules themselves say what the model says.
+    undetermined
+        The share on which the rules say nothing, and the default does.
+    conflicts
+        The share for which more than one class follows; part of the former.
     found
         For each label what was read about it; for a judge the only one, under the empty name.
     seconds
@@ -164,7 +143,10 @@ class Reading:
 
     answers: Answers
     rules: tuple[RuleStatistics, ...]
-    faithfulness: Faithfulness
+    fidelity: Fidelity
+    derived: Share
+    undetermined: Share
+    conflicts: Share
     found: dict[str, Found]
     seconds: float
 
@@ -195,11 +177,17 @@ class Reading:
 
 
 def put_together(
-    subjects: Sequence[Subject | Judged], found: Sequence[Found], size: int, started: float
+    subjects: Sequence[Subject | Judged],
+    found: Sequence[Found],
+    unseen: pd.DataFrame,
+    size: int,
+    started: float,
 ) -> Reading:
-    """The rules about all labels as one theory, measured on fresh samples."""
-    source = np.random.default_rng(np.random.SeedSequence(subjects[0].seed, spawn_key=(STREAM,)))
-    chosen_by, measured_on = (found[0].drawn_from.draw(size, source) for _ in range(2))
+    """The rules about all labels as one theory, measured on unseen rows and on so many fresh samples."""
+    chosen_by, measured_on = (
+        found[0].drawn_from.draw(size, generator(subjects[0].seed, purpose))
+        for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
+    )
     parts = [_answers(subject, each, chosen_by) for subject, each in zip(subjects, found, strict=True)]
     answers = parts[0]
     if len(parts) > 1:
@@ -209,10 +197,21 @@ def put_together(
         )
         answers = Answers(theory, background, labels, parts=tuple(parts))
         answers = replace(answers, default=_default(answers, said(subjects, chosen_by), chosen_by))
+    model, derived = said(subjects, measured_on), answers.of(measured_on)
+    follows = answers.following(measured_on).sum(axis=1) if answers.labels else np.zeros(size)
+    conflicts = (follows > 1)[model != FREE]
+    fidelity = Fidelity(
+        samples=Agreement.of(answers.filled(measured_on), model).plain,
+        unseen_rows=measure_rows(answers, subjects, unseen).plain if len(unseen) else None,
+        used_rows=measure_rows(answers, subjects, subjects[0].frame).plain.estimate,
+    )
     return Reading(
         answers,
         tuple(_statistics(answers.theory.vocabulary, found)),
-        _faithfulness(answers, subjects, measured_on),
+        fidelity,
+        Agreement.of(derived, model).plain,
+        Agreement.of(derived, model).undetermined,
+        Share.of(int(conflicts.sum()), len(conflicts)),
         dict(zip((subject.label for subject in subjects), found, strict=True)),
         time.perf_counter() - started,
     )
@@ -237,14 +236,9 @@ def _default(answers: Answers, model: NDArray[np.int8], items: Batch) -> int:
     return int(np.bincount(left if len(left) else model[model != FREE], minlength=1).argmax())
 
 
-def _faithfulness(answers: Answers, subjects: Sequence[Subject | Judged], items: Batch) -> Faithfulness:
-    model, rows = said(subjects, items), said(subjects, subjects[0].frame)
-    told = model != FREE
-    ours, filled = answers.of(items), answers.filled(items)
-    conflicts = answers.following(items).sum(axis=1) > 1 if answers.labels else np.zeros_like(told)
-    shares = [(filled == model)[told], (ours == model)[told], (ours == FREE)[told], conflicts[told]]
-    shares.append(answers.filled(subjects[0].rows) == rows)
-    return Faithfulness(*(Share.of(int(share.sum()), len(share)) for share in shares))
+def measure_rows(answers: Answers, subjects: Sequence[Subject | Judged], rows: pd.DataFrame) -> Agreement:
+    """How often rules, with their default, and model say the same of rows of a table."""
+    return Agreement.of(answers.filled(subjects[0].reader.batch(rows)), said(subjects, rows))
 
 
 def _statistics(vocabulary: Vocabulary, found: Sequence[Found]) -> Iterator[RuleStatistics]:

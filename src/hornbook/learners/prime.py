@@ -28,6 +28,7 @@ from hornbook.logic.bits import Bools
 from hornbook.logic.rule import BOTTOM, Head, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.queries import Change, Counterexample, Equivalence, Membership, Step, asked
+from hornbook.randomness import Purpose, generator
 
 Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
 """How far from rejection each interpretation is: negative where the teacher rejects."""
@@ -123,7 +124,7 @@ class Reviser:
         if answer.positive:
             return self._refute(h, answer.interpretation)
         others = self.pool.missed()
-        chosen = np.random.default_rng((self.seed, self.calls)).choice(
+        chosen = generator(self.seed, Purpose.RULE_SEARCH, self.calls).choice(
             others, min(self.tries - 1, len(others)), replace=False
         )
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]

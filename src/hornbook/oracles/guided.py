@@ -19,6 +19,7 @@ from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.climb import Climb, Walkers
 from hornbook.oracles.moves import Moves
 from hornbook.queries import Counterexample, Guarantee, Membership, Unknown
+from hornbook.randomness import Purpose, generator
 
 Side = Literal["negative", "positive"]
 
@@ -135,7 +136,7 @@ class Guided:
     ) -> Iterator[tuple[Batch, Bools]]:
         """Batches of counterexamples as they are found, the clearest first, and which are positive."""
         self.queries += 1
-        self.rng = np.random.default_rng((self.seed, self.queries))
+        self.rng = generator(self.seed, Purpose.GUIDED_SEARCH, self.queries)
         climb = Climb(hypothesis, self._margin, self.moves, self._worth, self.background)
         sources = self._sources(hypothesis)
         drawn = 0

@@ -23,6 +23,7 @@ from hornbook.logic.theory import HornTheory
 from hornbook.oracles.filters import Budgeted
 from hornbook.parallel import mapped, workers
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
+from hornbook.randomness import Purpose, generator, seed_sequence
 
 CHUNK = BLOCK
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
@@ -189,7 +190,7 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         affordable = -(-size // CHUNK) if size <= account.left else int(account.left) // CHUNK
 
         def judged(part: range) -> tuple[range, Batch, Bools]:
-            keys = keys_of(source(self.seed, query, chunk) for chunk in part)
+            keys = keys_of(seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part)
             items = min(part.stop * CHUNK, size) - part.start * CHUNK
             batch = draw_on(device, self.distribution, keys, items)
             return part, batch, hypothesis.satisfied_by(batch)
@@ -268,12 +269,7 @@ def foremost(differs: Bools, accepted: Bools) -> int:
 def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
     """The samples of a chunk: what they are follows from the seed and its place."""
     query, chunk, size = at
-    return distribution.draw(size, np.random.default_rng(source(seed, query, chunk)))
-
-
-def source(seed: int, query: int, chunk: int) -> np.random.SeedSequence:
-    """Where a chunk's samples come from."""
-    return np.random.SeedSequence(seed, spawn_key=(query, chunk))
+    return distribution.draw(size, generator(seed, Purpose.EQUIVALENCE, query, chunk))
 
 
 def ahead(

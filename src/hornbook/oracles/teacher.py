@@ -12,6 +12,7 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.logic.theory import HornTheory, violation
 from hornbook.queries import Counterexample, Exact
+from hornbook.randomness import Purpose, generator
 
 
 class PerfectTeacher:
@@ -49,7 +50,7 @@ class PerfectTeacher:
             raise HornbookError(f"counterexamples={counterexamples!r}; choose one of {', '.join(POLICIES)}")
         self.theory = theory
         self.enlarge = POLICIES[counterexamples]
-        self.rng = rng or np.random.default_rng(0)
+        self.rng = rng or generator(0, Purpose.TEACHER_COUNTEREXAMPLES)
 
     def member(self, batch: Batch) -> Bools:
         """Whether each interpretation satisfies the theory."""

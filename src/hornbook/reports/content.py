@@ -10,6 +10,7 @@ from hornbook.classify import Point as Weighed
 from hornbook.data.dual import exclusivity
 from hornbook.deciders import Decider
 from hornbook.distributions.literals import Groups
+from hornbook.evaluate import Fidelity
 from hornbook.extraction import Point
 from hornbook.intervals import Share
 from hornbook.logic.batch import Interpretation
@@ -93,7 +94,7 @@ class Honesty:
     Parameters
     ----------
     distribution
-        What every share in the report was measured on.
+        What every share in the report was measured on, but for those that name other cases.
     incoherence
         How often the model's answers about unknown values contradict those about known ones.
     rows_rejected
@@ -134,7 +135,7 @@ class Report:
     guarantee
         How faithful the rules are, and in which sense.
     fidelity
-        The share of answers that equal the model's.
+        The share of answers that equal the model's: on unseen rows, if there were any, and on samples.
     decider
         Points to add up or questions to ask, in place of rules or beside them; its vocabulary is
         part of the report's.
@@ -159,7 +160,7 @@ class Report:
     background: HornTheory
     rules: tuple[ReportedRule, ...]
     guarantee: Guarantee
-    fidelity: Share
+    fidelity: Fidelity
     stop_reason: str
     spent: Spent
     honesty: Honesty

@@ -29,6 +29,7 @@ def to_html(report: Report) -> str:
 
     Examples
     --------
+    >>> from hornbook.evaluate import Fidelity
     >>> from hornbook.logic.theory import HornTheory
     >>> from hornbook.queries import Exact
     >>> from hornbook.reports.content import Honesty, Spent
@@ -39,7 +40,7 @@ def to_html(report: Report) -> str:
     ...     background=HornTheory(theory.vocabulary),
     ...     rules=rules,
     ...     guarantee=Exact(),
-    ...     fidelity=Share.of(100, 100),
+    ...     fidelity=Fidelity(samples=Share.of(100, 100)),
     ...     stop_reason="equivalent",
     ...     spent=Spent(equivalence_queries=2, membership_queries=120, seconds=0.1),
     ...     honesty=Honesty(distribution="the rows"),

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-import numpy as np
-
-from hornbook.answers import FREE, Answers
+from hornbook.answers import Answers
 from hornbook.baselines import Baseline, decision_tree, hoeffding_tree
+from hornbook.evaluate import Agreement
 from hornbook.extractor.subject import Judged, Subject
 from hornbook.intervals import Share
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
 from hornbook.queries import Budget, Membership
+from hornbook.randomness import Purpose, generator
 
 LEAVES = (2, 4, 8, 16, 32)
 """Trees of so many leaves are held against the rules, and one as large as it grows."""
@@ -66,30 +66,26 @@ def comparison(
     """
     distribution = subject.drawn_from if isinstance(subject, Subject) else subject.asked_from
     member = _member(subject)
-    fresh = distribution.draw(size, _source(seed, 0))
+    fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
     model = member(fresh)
-    ours = answers.of(fresh)
-    filled = np.where(ours == FREE, answers.default, ours)
-    agreed = Share.of(int((filled == model).sum()), size)
+    agreed = Agreement.of(answers.filled(fresh), model).plain
     yield Row("hornbook", agreed, answers.lines, answers.to_read, None)
     for leaves in (*LEAVES, None):
-        tree = decision_tree(member, distribution, size, _source(seed, 1), max_leaf_nodes=leaves)
+        rng = generator(seed, Purpose.PEER_TRAINING)
+        tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=leaves)
         name = f"tree of {leaves} leaves" if leaves else "full tree"
         yield _row(name, tree, fresh, model)
     if find_spec("river") is not None:
-        tree = hoeffding_tree(member, distribution, size, _source(seed, 1), budget=Budget(5, None, seconds))
+        rng = generator(seed, Purpose.PEER_TRAINING)
+        tree = hoeffding_tree(member, distribution, size, rng, budget=Budget(5, None, seconds))
         yield _row("Hoeffding tree", tree, fresh, model)
 
 
 def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> Row:
-    right = int((tree.member(fresh) == model).sum())
-    return Row(name, Share.of(right, len(fresh)), len(tree.leaves), sum(tree.leaves), tree.seconds)
+    agreed = Agreement.of(tree.member(fresh), model).plain
+    return Row(name, agreed, len(tree.leaves), sum(tree.leaves), tree.seconds)
 
 
 def _member(subject: Subject | Judged) -> Membership:
     """What a tree is to say yes to: the label, or what the judge accepts."""
     return subject.teacher if isinstance(subject, Judged) else subject.labels
-
-
-def _source(seed: int, stream: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(9, stream)))

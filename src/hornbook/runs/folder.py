@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from hornbook.cards import Card
 from hornbook.classify import Point as Weighed
 from hornbook.data.binarise import Binariser
 from hornbook.distributions.literals import Groups
-from hornbook.evaluate.rules import RuleStatistics
+from hornbook.evaluate import Fidelity, RuleStatistics
 from hornbook.extraction import INTERRUPTED
 from hornbook.extractor.reading import Reading
 from hornbook.intervals import Share
@@ -201,15 +202,14 @@ def rules_object(
 
 def metrics_object(reading: Reading) -> dict[str, Any]:
     """What was measured, ready for JSON."""
-    faithfulness, worst = reading.faithfulness, reading.worst
+    fidelity, worst = reading.fidelity, reading.worst
     return {
         "rules": len(reading.answers.readable),
         "literals": reading.literals,
-        "fidelity": share_object(faithfulness.agreement),
-        "rows_fidelity": share_object(faithfulness.rows),
-        "derived": share_object(faithfulness.derived),
-        "undetermined": share_object(faithfulness.undetermined),
-        "conflicts": share_object(faithfulness.conflicts),
+        "fidelity": fidelity_object(fidelity),
+        "derived": share_object(reading.derived),
+        "undetermined": share_object(reading.undetermined),
+        "conflicts": share_object(reading.conflicts),
         "guarantee": {"kind": worst.guarantee.kind, "says": str(worst.guarantee)},
         "stop_reason": reading.stop_reason,
         "queries": reading.queries,
@@ -233,6 +233,17 @@ def share_object(share: Share) -> dict[str, Any]:
     """A share with its interval, ready for JSON; null where there were no samples."""
     estimate = share.estimate if share.size else None
     return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
+
+
+def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
+    """The headline and its population, then the other figures, ready for JSON; used rows have no interval."""
+    used_rows = None if math.isnan(fidelity.used_rows) else fidelity.used_rows
+    return {
+        "population": fidelity.population,
+        **share_object(fidelity.share),
+        "samples": share_object(fidelity.samples),
+        "used_rows": used_rows,
+    }
 
 
 def checksum(path: Path) -> str:

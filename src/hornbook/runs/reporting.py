@@ -16,6 +16,7 @@ from hornbook.intervals import Share
 from hornbook.logic.rule import Rule
 from hornbook.queries import Budget, Guarantee
 from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
+from hornbook.reports.wording import percent
 
 DIFFERENCES = 10
 """So many rows on which rules and model differ are shown."""
@@ -51,16 +52,16 @@ def report_of(
 
     """
     reading, reader = extractor.reading_, extractor.reader_
-    answers, faithfulness, worst = reading.answers, reading.faithfulness, reading.worst
+    answers, worst = reading.answers, reading.worst
     told = said(extractor.subjects_, frame)
     notes = [
         f"Unknown values: {worst.unknowns}.",
-        f"On the {len(frame)} rows of the table as they are, rules and model agree on {faithfulness.rows}.",
+        _used_rows(extractor),
     ]
     if isinstance(extractor.subjects_[0], Subject) and extractor.subjects_[0].by_columns:
         notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
-        notes.append(f"More than one class follows for {faithfulness.conflicts}.")
+        notes.append(f"More than one class follows for {reading.conflicts}.")
     asked = [found.said for found in reading.rules if found.said is not None]
     if asked:
         notes.append(
@@ -75,7 +76,7 @@ def report_of(
         decider=answers.decider,
         rules=tuple(reported(extractor, guarantees or {})),
         guarantee=worst.guarantee,
-        fidelity=faithfulness.agreement,
+        fidelity=reading.fidelity,
         stop_reason=reading.stop_reason,
         spent=Spent(
             sum("counterexample" in step or "guarantee" in step for step in worst.steps),
@@ -97,7 +98,7 @@ def report_of(
         settings=settings,
         words={name: reader.describe(name) for name in reader.vocabulary},
         groups=reader.groups,
-        undetermined=faithfulness.undetermined if answers.labels else None,
+        undetermined=reading.undetermined if answers.labels else None,
         default=answers.literals[answers.default] if answers.labels and answers.default != FREE else None,
         curve=worst.frontier,
         convergence=tuple(_checkpoints(worst.steps, worst.curve)),
@@ -111,6 +112,15 @@ def reported(
     """The rules and what each is worth."""
     for found in extractor.reading_.rules:
         yield ReportedRule(found.rule, found.support, found.precision, (guarantees or {}).get(found.rule))
+
+
+def _used_rows(extractor: HornExtractor) -> str:
+    """What is known of the rows that the rules were made from, and why it has no interval."""
+    used = len(extractor.subjects_[0].frame)
+    return (
+        f"On the {used:,} rows that the rules were made from, as they are, rules and model agree on "
+        f"{percent(extractor.fidelity_.used_rows)}: rows that were used say nothing sure about others."
+    )
 
 
 def _contradicted(told: Any, truth: Any) -> Share:

@@ -10,6 +10,7 @@ from hornbook.logic.batch import Batch
 from hornbook.logic.rule import BOTTOM, Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
+from hornbook.randomness import Purpose, generator
 
 
 def names() -> st.SearchStrategy[str]:
@@ -82,5 +83,5 @@ def batches(vocabulary: Vocabulary, max_size: int = 200) -> st.SearchStrategy[Ba
 
 def random_values(size: int, seed: int, width: int) -> NDArray[np.float64]:
     """A (size, width) array of 1, 0 and NaN."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, Purpose.TEST_CASES)
     return rng.choice([0.0, 1.0, np.nan], (size, width), p=rng.dirichlet([1, 1, 1]))

@@ -15,6 +15,7 @@ from hornbook.oracles.adapters import Encoding, Predictor
 from hornbook.oracles.adapters.scores import Floats
 from hornbook.oracles.fillings import hashes
 from hornbook.queries import Membership
+from hornbook.randomness import Purpose, generator
 
 
 class Constant:
@@ -65,13 +66,13 @@ class Mistaken:
     >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
     >>> mistaken = Mistaken(Constant(True), seed=1)
     >>> int((~mistaken(batch)).sum()), bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
-    (104, True)
+    (93, True)
 
     """
 
     def __init__(self, member: Membership, seed: int, share: float = 0.01) -> None:
         self.member = member
-        self.salt = np.random.default_rng(seed).integers(0, 2**64, 2, np.uint64)
+        self.salt = generator(seed, Purpose.TEST_CASES).integers(0, 2**64, 2, np.uint64)
         self.share = share
 
     def __call__(self, batch: Batch) -> Bools:

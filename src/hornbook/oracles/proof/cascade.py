@@ -28,6 +28,7 @@ from hornbook.oracles.proof.region import UNKNOWN, Space, States, Values
 from hornbook.oracles.proof.sides import BRANCHING, Side, search, sides
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
+from hornbook.randomness import Purpose, generator
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
@@ -169,7 +170,7 @@ class Prover:
     def _decided(
         self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
     ) -> Verdict:
-        states = random_states(self.space, region, STARTS, np.random.default_rng(0))
+        states = random_states(self.space, region, STARTS, generator(0, Purpose.PROOF_STARTS))
         if bounds is None:  # a label that is free is never contradicted
             return self._refuted(item, states[0], LOCAL, started, np.inf)
         free = region.sum(axis=1) > 1

@@ -23,6 +23,7 @@ from hornbook.oracles.proof.region import States
 from hornbook.oracles.proof.sides import BRANCHING, search
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import Counterexample, Guarantee, Proved, Unknown
+from hornbook.randomness import Purpose, generator
 
 
 class ProvedEquivalence:
@@ -89,7 +90,7 @@ class ProvedEquivalence:
 
         deadline = time.perf_counter() + self.seconds
         region = space.whole()
-        starts = random_states(space, region, 8 * STARTS, np.random.default_rng(0))
+        starts = random_states(space, region, 8 * STARTS, generator(0, Purpose.PROOF_STARTS))
         starts = starts[admits(starts)]
         if len(starts):
             states, outputs = climb(bounds, region, starts[:STARTS], admits=admits)

@@ -17,6 +17,7 @@ from hornbook.oracles.proof.cascade import Prover, Verdict
 from hornbook.oracles.proof.region import TRUE, UNKNOWN, States
 from hornbook.oracles.proof.witness import STARTS, climb, random_states
 from hornbook.queries import interpretation
+from hornbook.randomness import Purpose, generator
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,6 @@ def _rejected(prover: Prover, rule: Rule) -> States | None:
     opposite = prover.rejecting if bounds is prover.accepting else prover.accepting
     certain = region.copy()
     certain[:, UNKNOWN] &= region.sum(axis=1) == 1
-    rng = np.random.default_rng(0)
+    rng = generator(0, Purpose.PROOF_STARTS)
     states, outputs = climb(opposite, certain, random_states(prover.space, certain, STARTS, rng), np.inf)
     return states[outputs.argmax()] if outputs.max() > 0 else None

@@ -1,0 +1,57 @@
+"""How often intervals and guarantees cover the truth, over many runs of each kind.
+
+    python benchmarks/calibration.py                 # 200 runs of each kind: about ten CPU-minutes
+    python benchmarks/calibration.py --runs 30 --kinds judge
+
+Each run has a model and a population of its own, see `hornbook.testing.calibration`. The truth is
+what a huge fresh sample shows. A figure with 95 % intervals has to cover it in 95 % of the runs, or
+more; a PAC guarantee has to hold in 1 - δ of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from functools import partial
+
+from hornbook.testing.calibration import Coverage, try_classifier, try_judge
+
+QUERIES = {"max_equivalence_queries": 30, "epsilon": 0.1, "delta": 0.1}
+KINDS = {
+    "reader": partial(try_classifier, rows=150, samples=2000, evaluation=400, epsilon=0.1, max_literals=30),
+    "queries": partial(try_classifier, rows=150, method="queries", samples=1000, evaluation=400, **QUERIES),
+    "judge": partial(try_judge, rows=150, samples=1000, evaluation=400, **QUERIES),
+    # by default samples that rules are chosen by come in several blocks, and there is much to choose
+    "judge, large samples": partial(
+        try_judge,
+        rows=400,
+        samples=8192,
+        evaluation=8192,
+        sample_size=30_000,
+        max_equivalence_queries=60,
+        max_rules=400,
+        min_precision=0.5,
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--fresh", type=int, default=100_000, help="samples that show the truth")
+    arguments = parser.parse_args()
+    print("| kind and figure | covered | of | at least | |\n|---|---:|---:|---:|---|")
+    for kind in arguments.kinds:
+        coverage, start = Coverage(), time.process_time()
+        for seed in range(arguments.runs):
+            coverage.add(KINDS[kind](seed, fresh=arguments.fresh))
+        for figure, runs in coverage.runs.items():
+            covered, fewest = coverage.covered[figure], coverage.fewest(figure)
+            verdict = "" if covered >= fewest else "too rarely"
+            print(f"| {kind}: {figure.partition(': ')[2]} | {covered} | {runs} | {fewest} | {verdict} |")
+        print(f"| {kind}: CPU-seconds | {time.process_time() - start:.0f} | | | |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Every source of randomness: a seed, and the one purpose that its words serve.
+
+A figure is honest only if it is measured on samples that chose nothing. So each purpose has its
+own words: no two purposes can be given the same ones, whatever the seed.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+
+import numpy as np
+
+from hornbook.logic.errors import HornbookError
+
+LARGEST_PLACE = 2**32 - 1
+"""A number beyond it would be read as two numbers, and could be mistaken for another place."""
+
+
+@unique
+class Purpose(Enum):
+    """What random words are for. The value is the key that tells its words from all others."""
+
+    # what an explanation is made from
+    COMPLETIONS = "completions"
+    LEARNING_SAMPLES = "learning samples"
+    CANDIDATE_CHOICE = "candidate choice"
+    DEFAULT_CHOICE = "default choice"
+    POOL = "pool"
+    RULE_SEARCH = "rule search"
+    RULE_CHOICE = "rule choice"
+    EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
+    GUIDED_SEARCH = "guided search"
+    TEACHER_COUNTEREXAMPLES = "counterexamples of a perfect teacher"
+
+    # what it is measured on
+    HELD_OUT_ROWS = "held-out rows"
+    RULE_STATISTICS = "rule statistics"
+    EVALUATION = "evaluation"
+    COHERENCE = "coherence"
+    PROPERTY_CHECK = "property check"
+
+    # what it is compared with
+    PEER_TRAINING = "training of peers"
+    PEER_EVALUATION = "evaluation of peers"
+
+    # proofs
+    PROOF_STARTS = "starts of proofs"
+
+    # the paper's experiments
+    TRAINING_SET = "training set"
+    FRESH_EXAMPLES = "fresh examples"
+    LRN_STAR = "LRN*"
+    TREE_TUNING = "tuning the tree"
+    TREE = "tree"
+    ERRORS = "errors"
+    RULE_JUDGEMENT = "judging rules"
+
+    # what users ask for by the command line, and tests
+    NETWORK_TRAINING = "training of a network"
+    RANDOM_THEORY = "random theory"
+    TEST_CASES = "test cases"
+
+    def key(self, *place: int) -> tuple[int, ...]:
+        """The words that tell this purpose, at a place, from all others: letters, 0, and the place.
+
+        Examples
+        --------
+        >>> Purpose.EQUIVALENCE.key(), Purpose.EQUIVALENCE.key(3, 7)
+        ((61,), (61, 0, 3, 7))
+
+        """
+        if any(not 0 <= number <= LARGEST_PLACE for number in place):
+            raise HornbookError(f"places are numbers from 0 to {LARGEST_PLACE}; got {place}")
+        letters = tuple(self.value.encode("ascii"))
+        return (*letters, 0, *place) if place else letters
+
+
+def seed_sequence(seed: int, purpose: Purpose, *place: int) -> np.random.SeedSequence:
+    """The seed of a generator for one purpose, and for one place where it is drawn from in many."""
+    return np.random.SeedSequence(seed, spawn_key=purpose.key(*place))
+
+
+def generator(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
+    """A source of randomness for one purpose, independent of those for all others.
+
+    Parameters
+    ----------
+    seed
+        The seed of the run.
+    purpose
+        What the words are for.
+    place
+        Numbers that tell several sources for one purpose apart, such as those of a query and of a
+        chunk of its samples.
+
+    Examples
+    --------
+    >>> purposes = (Purpose.TREE, Purpose.TREE, Purpose.EVALUATION)
+    >>> [int(generator(0, purpose).integers(1000)) for purpose in purposes]
+    [449, 449, 486]
+
+    """
+    return np.random.default_rng(seed_sequence(seed, purpose, *place))

@@ -1,0 +1,235 @@
+"""Whether intervals cover the truth as often as they say, over many runs whose truth can be known.
+
+Each run has a model and a population of its own. The truth about a figure is what a huge fresh
+sample shows: rows of the population, or draws of the distribution that the figure is about. Of the
+rules of a run one is looked at: those of one run are measured on the same samples, and would not be
+independent trials.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.evaluate import RuleStatistics
+from hornbook.evaluate.rules import statistics_on
+from hornbook.extractor import HornExtractor
+from hornbook.extractor.reading import Found
+from hornbook.intervals import Share
+from hornbook.logic.batch import Batch
+from hornbook.logic.bits import Bools
+from hornbook.logic.theory import HornTheory
+from hornbook.queries import Estimated, Pac
+from hornbook.randomness import Purpose, generator
+
+CONFIDENCE = 0.95
+UNLIKELY = 0.001
+"""With this probability intervals that are right are taken for wrong."""
+
+COLUMNS, VARIABLES, UNITS = 3, 12, 12
+ACCEPTED = 0.7
+
+(MODEL, ROWS, FRESH_ROWS, FRESH_SAMPLES) = range(4)
+"""What random words of a run are for."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Whether one claim of one run was true; `probability` is how often such claims have to be."""
+
+    figure: str
+    covered: bool
+    probability: float = CONFIDENCE
+
+
+@dataclass
+class Coverage:
+    """How many claims were true, by figure."""
+
+    covered: Counter[str] = field(default_factory=Counter)
+    runs: Counter[str] = field(default_factory=Counter)
+    probabilities: dict[str, float] = field(default_factory=dict)
+
+    def add(self, trials: Iterable[Trial]) -> None:
+        """Count trials."""
+        for trial in trials:
+            self.runs[trial.figure] += 1
+            self.covered[trial.figure] += trial.covered
+            self.probabilities[trial.figure] = trial.probability
+
+    def fewest(self, figure: str) -> int:
+        """The fewest true claims that a figure may have, but for an unlikely accident."""
+        from scipy.stats import binom
+
+        return int(binom.ppf(UNLIKELY, self.runs[figure], self.probabilities[figure]))
+
+    def misses(self) -> list[str]:
+        """The figures that cover too rarely, in words."""
+        return [
+            f"{figure}: {self.covered[figure]} of {runs}, at least {self.fewest(figure)} are needed"
+            for figure, runs in self.runs.items()
+            if self.covered[figure] < self.fewest(figure)
+        ]
+
+
+@dataclass(frozen=True)
+class Waves:
+    """A classifier of rows of numbers with many small regions, which no short explanation has all of.
+
+    A missing value counts as 0.
+    """
+
+    directions: NDArray[np.float64]
+    shifts: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator) -> Waves:
+        """A random one."""
+        return cls(
+            1.5 * rng.standard_normal((COLUMNS, UNITS)),
+            rng.uniform(0, 2 * np.pi, UNITS),
+            rng.standard_normal(UNITS),
+        )
+
+    def __call__(self, rows: Any) -> NDArray[np.float64]:
+        """The probability of the label."""
+        waves = np.cos(np.nan_to_num(np.asarray(rows, np.float64)) @ self.directions + self.shifts)
+        scores: NDArray[np.float64] = 1 / (1 + np.exp(-2 * waves @ self.weights))
+        return scores
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A judge of variables, unknown ones as ½, that accepts what a random layer scores high."""
+
+    inner: NDArray[np.float64]
+    outer: NDArray[np.float64]
+    least: float
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator) -> Threshold:
+        """A random one that accepts the usual share of complete interpretations."""
+        inner, outer = rng.standard_normal((VARIABLES, UNITS)), rng.standard_normal(UNITS)
+        scores = cls(inner, outer, 0.0).scores(rng.integers(0, 2, (4000, VARIABLES)))
+        return cls(inner, outer, float(np.quantile(scores, 1 - ACCEPTED)))
+
+    def scores(self, array: Any) -> NDArray[np.float64]:
+        """How well an interpretation does."""
+        scores: NDArray[np.float64] = np.tanh((np.asarray(array, np.float64) - 0.5) @ self.inner) @ self.outer
+        return scores
+
+    def __call__(self, array: Any) -> Bools:
+        """Whether it is accepted."""
+        accepted: Bools = self.scores(array) >= self.least
+        return accepted
+
+
+def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows of the population of classifiers: numbers, of which two go together."""
+    values = rng.standard_normal((size, COLUMNS))
+    values[:, 1] += 0.5 * values[:, 0]
+    return pd.DataFrame(values, columns=[f"x{column}" for column in range(COLUMNS)])
+
+
+def draw_interpretations(size: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows of variables, the population of judges."""
+    values = rng.integers(0, 2, (size, VARIABLES)).astype(np.float64)
+    return pd.DataFrame(values, columns=[f"v{variable}" for variable in range(VARIABLES)])
+
+
+def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
+    """One run on a classifier, each claim of which is held against so much that is fresh.
+
+    Parameters
+    ----------
+    seed
+        Decides model, rows and run.
+    rows
+        How many rows are given to `fit`.
+    fresh
+        The size of the samples that show the truth.
+    settings
+        Those of `HornExtractor`.
+
+    """
+    model = Waves.draw(_source(seed, MODEL))
+    frame = draw_rows(rows, _source(seed, ROWS))
+    extractor = HornExtractor(model, "high", encoding="nan", random_state=seed, **settings).fit(frame)
+    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
+    kind = extractor.method
+    population = draw_rows(fresh, _source(seed, FRESH_ROWS))
+    truth = extractor.score(population)
+    if extractor.fidelity_.unseen_rows is not None:
+        yield Trial(f"{kind}: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
+    samples = found.drawn_from.draw(fresh, _source(seed, FRESH_SAMPLES))
+    agreed = float((extractor.reading_.answers.filled(samples) == subject.answers(samples)).mean())
+    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
+    if kind == "queries":
+        yield from _try_theory(kind, found, subject.teacher, fresh, seed)
+        return
+    if isinstance(found.guarantee, Estimated):
+        yield Trial(f"{kind}: estimated guarantee", _covers(found.guarantee.disagreement, 1 - agreed))
+    if found.statistics:
+        claimed = _one(found.statistics, seed)
+        labels = subject.answers(samples) == (claimed.rule.head == found.theory.vocabulary.index("high"))
+        fires = _fires(claimed, samples)
+        yield Trial(f"{kind}: support", _covers(claimed.support, float(fires.mean())))
+        if fires.any():
+            yield Trial(f"{kind}: precision", _covers(claimed.precision, float(labels[fires].mean())))
+
+
+def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
+    """One run on a judge; the parameters are those of `try_classifier`."""
+    model = Threshold.draw(_source(seed, MODEL))
+    frame = draw_interpretations(rows, _source(seed, ROWS))
+    extractor = HornExtractor(model, judge=True, encoding="half", random_state=seed, **settings).fit(frame)
+    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
+    teacher = subject.teacher
+    samples = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+    agreed = float((found.theory.satisfied_by(samples) == teacher(samples)).mean())
+    yield Trial("judge: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
+    yield from _try_theory("judge", found, teacher, fresh, seed)
+
+
+def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) -> Iterator[Trial]:
+    """The claims of a run by queries about its theory: the guarantee, and what one rule is worth."""
+    batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+    accepted = teacher(batch)
+    wrong = float((found.theory.satisfied_by(batch) != accepted).mean())
+    guarantee = found.guarantee
+    if isinstance(guarantee, Pac):
+        yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)
+    elif isinstance(guarantee, Estimated):
+        yield Trial(f"{kind}: estimated guarantee", _covers(guarantee.disagreement, wrong))
+    if found.statistics:
+        claimed = _one(found.statistics, seed)
+        alone = HornTheory(found.theory.vocabulary, [claimed.rule])
+        (shown,) = statistics_on([(batch, accepted)], alone)
+        yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
+        if shown.precision.size:
+            yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
+
+
+def _one(statistics: tuple[RuleStatistics, ...], seed: int) -> RuleStatistics:
+    """One of the rules, whatever they are worth."""
+    return statistics[seed % len(statistics)]
+
+
+def _fires(claimed: RuleStatistics, samples: Batch) -> Bools:
+    fires: Bools = (samples.to_array()[:, sorted(claimed.rule.body)] == 1).all(axis=1)
+    return fires
+
+
+def _covers(share: Share, truth: float) -> bool:
+    return share.low <= truth <= share.high
+
+
+def _source(seed: int, number: int) -> np.random.Generator:
+    return generator(seed, Purpose.TEST_CASES, number)

@@ -1,0 +1,37 @@
+"""Intervals and guarantees cover what a huge fresh sample shows, as often as they say."""
+
+from functools import partial
+
+import pytest
+
+from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge
+
+RUNS = 30
+QUERIES = {"samples": 200, "evaluation": 200, "epsilon": 0.2, "delta": 0.1, "max_equivalence_queries": 12}
+READER = {"form": "rules", "samples": 500, "evaluation": 200, "epsilon": 0.2, "max_literals": 10}
+KINDS = {
+    "reader": (partial(try_classifier, **READER), {"fidelity on unseen rows", "estimated guarantee"}),
+    "queries": (partial(try_classifier, method="queries", **QUERIES), {"fidelity on unseen rows"}),
+    "judge": (partial(try_judge, **QUERIES), set()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_intervals_cover_the_truth_as_often_as_they_say(kind):
+    attempt, also = KINDS[kind]
+    coverage = Coverage()
+    for seed in range(RUNS):
+        coverage.add(attempt(seed, rows=150, fresh=10_000))
+    assert not coverage.misses()
+    measured = {figure.removeprefix(f"{kind}: ") for figure in coverage.runs}
+    assert {"fidelity on samples", "support", "precision", *also} <= measured
+    guarantees = [figure for figure in coverage.runs if figure.endswith("guarantee")]
+    assert sum(coverage.runs[figure] for figure in guarantees) == RUNS
+
+
+def test_coverage_misses_intervals_that_are_too_narrow():
+    coverage = Coverage()
+    coverage.add(Trial("narrow", seed % 4 > 0) for seed in range(40))
+    coverage.add(Trial("right", seed % 20 > 0) for seed in range(40))
+    coverage.add(Trial("PAC", seed % 4 > 0, 0.75) for seed in range(40))
+    assert coverage.misses() == ["narrow: 30 of 40, at least 33 are needed"]
