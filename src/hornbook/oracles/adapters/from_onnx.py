@@ -160,8 +160,8 @@ def model_of(session: Any) -> Any:
 
 def _nodes(session: Any, operators: Collection[str]) -> list[Any]:
     """The nodes of a session's graph that are such operators; none where it does not show."""
-    graph = graph_of(session)
-    return [] if graph is None else [node for node in graph.node if node.op_type in operators]
+    model = model_of(session)
+    return [] if model is None else [node for node in model.graph.node if node.op_type in operators]
 
 
 def _classes(session: Any) -> list[Any] | None:
