@@ -13,6 +13,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.dual import exclusivity
 from hornbook.data.table import Table
 from hornbook.distributions import Distribution, Labelled, Mixture, Rows
+from hornbook.distributions.labelled import with_label
 from hornbook.distributions.literals import Groups, Literals
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools
@@ -206,6 +207,32 @@ def _prover(
         values=values,
         label=None if classifier is None else vocabulary.name(classifier.label),
         features=None if classifier is None else classifier.features.names,
+        seconds=seconds,
+    )
+
+
+def prover_about(
+    predictor: Predictor,
+    features: Vocabulary,
+    label: str | None = None,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    seconds: float = SECONDS,
+) -> Prover:
+    """Who proves what a model says, without any rows: about features and label, or, of a judge, variables.
+
+    The parameters are those of `classifier_teacher`, and what a question may take.
+    """
+    complete = unknown == "exact" or _by_completions(predictor, unknown)
+    return Prover(
+        predictor,
+        features if label is None else with_label(features, label),
+        groups=groups,
+        values="complete" if complete else None,
+        label=label,
+        features=inputs,
         seconds=seconds,
     )
 

@@ -18,6 +18,16 @@ from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
 
+def with_label(features: Vocabulary, label: str) -> Vocabulary:
+    """The features, then the label and its dual, which is called `not_…`."""
+    negation = f"not_{label}"
+    for name in (label, negation):
+        if name in features:
+            raise HornbookError(f"{name!r} is among the features already; leave the label out of them")
+    pairs = {features.name(v): features.name(w) for v, w in features.pairs}
+    return Vocabulary((*features.names, label, negation), {**pairs, label: negation})
+
+
 @dataclass(frozen=True)
 class Labelled:
     """Items of a distribution over features, each with a label that is true or false by a fair coin.
@@ -53,16 +63,12 @@ class Labelled:
     kind: ClassVar[str] = "labelled"
 
     def __post_init__(self) -> None:
-        for name in (self.label, f"not_{self.label}"):
-            if name in self.features.vocabulary:
-                raise HornbookError(f"{name!r} is among the features already; leave the label out of them")
+        _ = self.vocabulary  # refuses a label that is a feature
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The features, the label, and its dual."""
-        features, negation = self.features.vocabulary, f"not_{self.label}"
-        pairs = {features.name(v): features.name(w) for v, w in features.pairs}
-        return Vocabulary((*features.names, self.label, negation), {**pairs, self.label: negation})
+        return with_label(self.features.vocabulary, self.label)
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations."""
