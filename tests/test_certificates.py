@@ -90,7 +90,7 @@ def run(request, runs):
             main()
         assert not ended.value.code
     kept = Run.load(folder)
-    prover, source = restore_prover(kept, trust_pickle=True)
+    prover, source = restore_prover(kept, model, trust_pickle=True), model
     certificates = Certificates(prover, folder / PROOFS, source)
     *rules, late = HornTheory.parse(RULES, prover.vocabulary)
     list(prove(certificates, rules))
@@ -308,6 +308,20 @@ def test_verify_prints_one_line_about_a_change(run, hornbook, tmp_path, change):
     assert len(failed) == (before if change == "all deleted" else 1)
     told = json.loads(hornbook("verify", folder, "--trust-pickle", "--json").stdout)
     assert told["holds"] is False and sum(not each["holds"] for each in told["findings"]) == len(failed)
+
+
+def test_verify_notices_another_model(run, hornbook, runs, tmp_path):
+    other = tmp_path / run.source.name
+    for name in {run.source.name, run.source.with_suffix(".json").name}:
+        if (runs / name).exists():
+            shutil.copy(runs / name, tmp_path)
+    assert hornbook("verify", run.folder, "--trust-pickle", "--model", other).returncode == 0
+    other.write_bytes(other.read_bytes() + b"\0")
+    done = hornbook("verify", run.folder, "--trust-pickle", "--model", other)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(f"FAILS  {other.name}") and done.stdout.count("\n") == 1
+    other.unlink()
+    assert is_one_line(hornbook("verify", run.folder, "--trust-pickle", "--model", other))
 
 
 def test_verify_needs_a_certificate_for_every_rule_called_proved(run, hornbook, tmp_path):

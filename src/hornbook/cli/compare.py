@@ -62,7 +62,7 @@ def compare(
 
 def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
     """The model as it was asked, if it and the data are what they were."""
-    from hornbook.runs.models import load_run_model, restore_extractor
+    from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
     config: dict[str, Any] = run.config
     data = config["data"]
@@ -71,8 +71,7 @@ def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
         raise HornbookError(
             f"{data['source']} is not what it was when the run was made: the checksums differ"
         )
-    _, model = load_run_model(run, trust_pickle=trust_pickle)
-    extractor = restore_extractor(run, model)
+    extractor = restore_extractor(run, load_run_model(run, find_run_model(run), trust_pickle))
     return extractor.subjects(table.frame if extractor.judge else table.features)[0]
 
 

@@ -266,7 +266,10 @@ def checksums_of(config: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[st
 
 def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
 
 
 def versions() -> dict[str, str]:

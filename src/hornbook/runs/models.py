@@ -24,27 +24,20 @@ def make_extractor(
     return HornExtractor(model, target, positive=own, binariser=binariser, **settings)
 
 
-def load_run_model(run: Run, given: Path | None = None, trust_pickle: bool = False) -> tuple[Path, Any]:
-    """The file of a run's model, and the model; refuse a file that is not what it was.
-
-    Parameters
-    ----------
-    run
-        The run.
-    given
-        Where the model is now, if not where the run says.
-    trust_pickle
-        See `load_model`.
-
-    """
+def find_run_model(run: Run, given: Path | None = None) -> Path:
+    """The file of a run's model: the one given, or where the run says."""
     about = run.config.get("model")
     if not isinstance(about, dict):
         raise HornbookError(f"{run.folder / CONFIG} does not say what the model is")
-    path = given or (Path(str(about["path"])) if "path" in about else run.folder / MODEL)
-    model = load_model(path, trust_pickle)
+    return given or (Path(str(about["path"])) if "path" in about else run.folder / MODEL)
+
+
+def load_run_model(run: Run, path: Path, trust_pickle: bool = False) -> Any:
+    """The model of a run in its file; refuse a file that is not what it was."""
+    model, about = load_model(path, trust_pickle), run.config["model"]
     if "sha256" in about and checksum(path) != about["sha256"]:
         raise HornbookError(f"{path} is not what it was when the run was made: the checksums differ")
-    return path, model
+    return model
 
 
 def restore_extractor(run: Run, model: Any) -> HornExtractor:

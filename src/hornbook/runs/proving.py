@@ -24,8 +24,8 @@ from hornbook.oracles.proof import (
 from hornbook.oracles.proof.cascade import SECONDS
 from hornbook.oracles.proof.certificate import PROOFS, find_difference, read_certificates, subject_object
 from hornbook.oracles.proof.verification import RunClaims, find_missing
-from hornbook.runs.folder import CONFIG, METRICS, RULES, Run
-from hornbook.runs.models import load_run_model, restore_extractor
+from hornbook.runs.folder import CONFIG, METRICS, RULES, Run, checksum
+from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
 
 def prover_of(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
@@ -89,23 +89,32 @@ def verify_run(
         yield from find_missing(run.answers.theory.vocabulary, RunClaims(run.checksums, run.guarantees))
         return
     content = read_certificates(path)
-    bound = content.get("run")
-    if isinstance(bound, dict) and bound.get("config") != run.checksums["config"]:
-        says = f"it is not what it was when {PROOFS} was written: the checksums differ"
-        yield Finding(CONFIG, False, says)
+    if _is_other(content, "run", "config", run.checksums["config"]):
+        yield _tell_changed(CONFIG)
         return
-    prover, source = restore_prover(run, model, trust_pickle, seconds)
+    source = find_run_model(run, model)
+    if _is_other(content, "model", "sha256", checksum(source)):
+        yield _tell_changed(source.name)
+        return
+    prover = restore_prover(run, source, trust_pickle, seconds)
     yield from verify_content(run, content, prover, source, seconds)
 
 
-def restore_prover(
-    run: Run, model: Path | None = None, trust_pickle: bool = False, seconds: float = SECONDS
-) -> tuple[Prover, Path]:
-    """Who proved the rules of a run, made anew from its configuration and model, and the model's file."""
+def _is_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
+    """Whether certificates name another checksum than a file has of which questions would be made again."""
+    told = content.get(part)
+    return isinstance(told, dict) and told.get(name) != own
+
+
+def _tell_changed(name: str) -> Finding:
+    return Finding(name, False, f"it is not what it was when {PROOFS} was written: the checksums differ")
+
+
+def restore_prover(run: Run, model: Path, trust_pickle: bool = False, seconds: float = SECONDS) -> Prover:
+    """Who proved the rules of a run, made anew from its configuration and the file of its model."""
     try:
-        source, loaded = load_run_model(run, model, trust_pickle)
-        subjects = restore_extractor(run, loaded).subjects(run.empty_frame())
-        return prover_of(subjects, seconds), source
+        extractor = restore_extractor(run, load_run_model(run, model, trust_pickle))
+        return prover_of(extractor.subjects(run.empty_frame()), seconds)
     except HornbookError:
         raise
     except Exception as error:
