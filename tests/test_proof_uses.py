@@ -18,13 +18,12 @@ from hornbook.oracles.proof import (
     ExactCompletions,
     ProvedEquivalence,
     Prover,
-    proofs,
+    prove_rules,
     repaired,
     shrunk,
-    verified,
+    verify_certificates,
 )
-from hornbook.oracles.proof.certificate import PROOFS, checksum, prime_object, read, read_prime
-from hornbook.oracles.proof.verification import restored
+from hornbook.oracles.proof.certificate import PROOFS, read_certificates
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
 from hornbook.runs.folder import begin
 from hornbook.runs.proving import prove
@@ -76,22 +75,6 @@ def test_refuted_rules_are_repaired_if_they_can_be():
     assert mended > 6
 
 
-def test_certificates_are_kept_checked_and_tied_to_their_network(tmp_path):
-    path = tmp_path / "proofs.json"
-    prover = judge(2)
-    rules = [Rule({a, b, c}, BOTTOM) for a, b, c in product([0, 5], [1, 6], range(2, 5))]
-    verdicts = list(proofs(Certificates(prover, path), rules))
-    assert {verdict.status for _, verdict in verdicts} == {"proved", "refuted"}
-    content = read(path)
-    again = restored(content, prover.predictor.source, "model")
-    assert [each.holds for each in verified(again, content)] == [True] * len(rules)
-    for entry in content["proofs"]:  # every claim turned round must fail
-        entry["verdict"] = "proved" if entry["verdict"] == "refuted" else "refuted"
-    assert not any(each.holds for each in verified(again, content))
-    with pytest.raises(HornbookError, match="another network"):
-        list(verified(judge(4), content))
-
-
 class Counting(Prover):
     """A prover that counts questions, and is interrupted after some."""
 
@@ -112,16 +95,17 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
     def run(path, patience):
         prover = Counting(model, vocabulary)
         prover.patience = patience
-        found = {}
+        certificates = Certificates(prover, path)
         try:
-            for each in prove(Certificates(prover, path), rules):
-                found[each.rule] = each.verdict.status, each.repair
+            for _ in prove(certificates, rules):
+                pass
         except KeyboardInterrupt:
             return prover.questions - 1, None
-        return prover.questions, found
+        return prover.questions, path.read_bytes()
 
     alone, wanted = run(tmp_path / "alone.json", 10**6)
-    assert any(repair is not None for _, repair in wanted.values())
+    refuted = [entry for entry in json.loads(wanted)["proofs"] if entry["verdict"] == "refuted"]
+    assert refuted and all(entry["repair"] for entry in refuted)
     for patience in (0, 2, 5, alone - 1):
         path = tmp_path / f"{patience}.json"
         before, nothing = run(path, patience)
@@ -129,13 +113,11 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
         assert nothing is None and before == patience
         # a repair begins anew, all verdicts and finished repairs stay
         assert after <= alone - min(patience, len(rules))
-        for rule, (status, repair) in wanted.items():
-            same, mended = found[rule]
-            assert status == same and (repair is None) == (mended is None)
-            assert repair is None or (repair.rule, repair.needed) == (mended.rule, mended.needed)
-        assert run(path, 0)[1] is not None  # nothing is left to ask
-        finished = read(path)
-        assert all(each.holds for each in verified(restored(finished, model.source, "model"), finished))
+        assert found == wanted  # not a byte differs
+        assert run(path, 0) == (0, wanted)  # nothing is left to ask
+    prover = Prover(model, vocabulary, solver=False)
+    findings = list(verify_certificates(prover, read_certificates(path)))
+    assert len(findings) == len(rules) + len(refuted) and all(each.holds for each in findings)
 
 
 def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
@@ -148,26 +130,10 @@ def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
     assert not (tmp_path / PROOFS).exists()
 
 
-def test_certificates_of_prime_rules_are_checked_literal_by_literal():
-    prover = judge(2)
-    rule = next(r for r in (Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6]))
-                if prover.rule(r).status == "refuted" and repaired(prover, r).is_prime)  # fmt: skip
-    certificates = Certificates(prover)
-    prime = repaired(prover, rule)
-    assert read_prime(prover.vocabulary, prime_object(prover.vocabulary, prime)).needed == prime.needed
-    certificates.keep(rule, prover.rule(rule), prime)
-    content = {"network": checksum(prover.accepting), "proofs": list(certificates.entries.values())}
-    assert [each.holds for each in verified(prover, content)] == [True, True]
-    (entry,) = content["proofs"]
-    literal = next(iter(entry["repaired"]["needed"]))
-    entry["repaired"]["needed"][literal]["true"] = []
-    assert [each.holds for each in verified(prover, content)] == [True, False]
-
-
 def test_time_for_all_rules_ends_truthfully():
     prover = judge(3)
-    late = [verdict for _, verdict in proofs(Certificates(prover), [Rule({0}, BOTTOM)], total=-1)]
-    assert late[0].status == "undecided" and "time for all" in late[0].reason
+    (late,) = prove_rules(Certificates(prover), [Rule({0}, BOTTOM)], total=-1)
+    assert late.verdict.status == "undecided" and "time for all" in late.verdict.reason
     item = prover.space.batch(np.zeros((1, 5), np.intp))
     rule = Rule(next(iter(item)).true, BOTTOM)
     if prover.rule(rule).status == "proved":
@@ -178,20 +144,10 @@ def test_workers_reach_the_same_verdicts_in_the_same_order():
     prover = judge(2)
     rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
     alone, together = (
-        [(rule, each.status, each.witness) for rule, each in proofs(Certificates(prover), rules, n_jobs=n)]
+        [each.to_object(prover.vocabulary) for each in prove_rules(Certificates(prover), rules, n_jobs=n)]
         for n in (1, 2)
     )
-    assert alone == together and {status for _, status, _ in alone} == {"proved", "refuted"}
-
-
-@pytest.mark.parametrize("damage", ["", "{}", '{"network": 1, "proofs": []}'])
-def test_damaged_certificates_are_refused(tmp_path, damage):
-    path = tmp_path / "proofs.json"
-    with pytest.raises(HornbookError, match="there is no"):
-        read(path)
-    path.write_text(damage)
-    with pytest.raises(HornbookError, match="damaged"):
-        read(path)
+    assert alone == together and {each["verdict"] for each in alone} == {"proved", "refuted"}
 
 
 def test_exact_completions_equal_all_completions():
@@ -302,44 +258,6 @@ def test_check_proves_and_refutes(hornbook, folder):
     first, second = json.loads(out)["rules"]
     assert first["guarantee"] == "proved" and first["margin"] > 0 and first["witness"] is None
     assert second["holds"] is False and "cough" in second["witness"]["true"]
-
-
-def test_verify_checks_again_and_finds_what_was_changed(hornbook, folder):
-    from hornbook.oracles.adapters import load_model
-
-    model = folder / "judge.safetensors"
-    network = load_model(model)
-    theory = HornTheory.parse("fever -> ill\ncough -> ill\n", network.vocabulary)
-    prover = Prover(as_predictor(network), network.vocabulary)
-    list(proofs(Certificates(prover, folder / "proofs.json", model), theory))
-    code, out, err = hornbook("verify", folder)
-    assert (code, err) == (0, "") and [line.split()[:2] for line in out.splitlines()] == [
-        ["holds", "proved"], ["holds", "refuted"]]  # fmt: skip
-    content = json.loads((folder / "proofs.json").read_text())
-    content["proofs"][1]["witness"]["true"].remove("cough")
-    (folder / "proofs.json").write_text(json.dumps(content))
-    code, out, _ = hornbook("verify", folder, "--json")
-    assert code == 1 and [each["holds"] for each in json.loads(out)["proofs"]] == [True, False]
-    code, _, err = hornbook("verify", folder / "nothing.json")
-    assert code == 2 and "there is no" in err and err.count("\n") == 1
-
-
-def test_extract_marks_every_rule_and_verify_checks_the_run(hornbook, tmp_path):
-    run = tmp_path / "run"
-    code, out, err = hornbook("extract", "breast-cancer", "--train", "--form", "rules", "--max-rules", 2,
-                              "--samples", 2000, "--proof", "--proof-seconds", 2, "-o", run)  # fmt: skip
-    assert (code, err) == (0, "")
-    rules = json.loads((run / "rules.json").read_text())["rules"]
-    content = read(run / "proofs.json")
-    for rule, entry in zip(rules, content["proofs"], strict=False):
-        assert (rule["body"], rule["head"]) == (entry["body"], entry["head"])
-        assert rule["guarantee"]["kind"] == entry["verdict"]
-    words = ("refuted by", "proved for", "undecided after")
-    assert sum(any(word in line for word in words) for line in out.splitlines()) == len(rules)
-    assert content["model"] == str(run / "model.safetensors")
-    code, out, err = hornbook("verify", run)
-    mended = sum(each["repaired"] is not None for each in content["proofs"])
-    assert code == 0 and out.count("holds") == len(content["proofs"]) + mended, out
 
 
 @pytest.mark.parametrize("form", ["card", "tree"])

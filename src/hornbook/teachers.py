@@ -210,6 +210,32 @@ def _prover(
     )
 
 
+def prover_about(
+    predictor: Predictor,
+    features: Vocabulary,
+    label: str | None = None,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    seconds: float = SECONDS,
+) -> Prover:
+    """Who proves what a model says, without any rows: about features and label, or, of a judge, variables.
+
+    The parameters are those of `classifier_teacher`, and what a question may take.
+    """
+    complete = unknown == "exact" or _by_completions(predictor, unknown)
+    return Prover(
+        predictor,
+        features if label is None else features.with_label(label),
+        groups=groups,
+        values="complete" if complete else None,
+        label=label,
+        features=inputs,
+        seconds=seconds,
+    )
+
+
 def classifier_labels(
     predictor: Predictor,
     rows: Batch,

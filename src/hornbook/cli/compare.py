@@ -62,24 +62,17 @@ def compare(
 
 def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
     """The model as it was asked, if it and the data are what they were."""
-    from hornbook.extractor import HornExtractor
-    from hornbook.oracles.adapters import load_model
-    from hornbook.runs.folder import MODEL, checksum
+    from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
     config: dict[str, Any] = run.config
-    data, about = config["data"], config["model"]
+    data = config["data"]
     table = table_of(data["source"], data["target"], data["positive"], data["above"])
     if table.checksum() != data["sha256"]:
         raise HornbookError(
             f"{data['source']} is not what it was when the run was made: the checksums differ"
         )
-    path = Path(about["path"]) if "path" in about else run.folder / MODEL
-    model = load_model(path, trust_pickle)
-    if "sha256" in about and checksum(path) != about["sha256"]:
-        raise HornbookError(f"{path} is not what it was when the run was made: the checksums differ")
-    settings = config["settings"]
-    extractor = HornExtractor(model, str(table.label), binariser=run.binariser, **settings)
-    return extractor.subjects(table.frame if settings["judge"] else table.features)[0]
+    extractor = restore_extractor(run, load_run_model(run, find_run_model(run), trust_pickle))
+    return extractor.subjects(table.frame if extractor.judge else table.features)[0]
 
 
 def _lines(rows: list[Row]) -> list[str]:

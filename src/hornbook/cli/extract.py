@@ -17,15 +17,11 @@ from hornbook.cli.tables import table_of
 from hornbook.logic.errors import HornbookError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
     from hornbook.extractor import HornExtractor
-    from hornbook.logic.rule import Rule
     from hornbook.oracles.adapters import Predictor
-    from hornbook.queries import Guarantee
-    from hornbook.runs.proving import Proof
+    from hornbook.oracles.proof import Certificates
 
 
 class Method(StrEnum):
@@ -119,6 +115,8 @@ def extract(
     from hornbook.logic.arrays import check_device
     from hornbook.oracles.adapters import as_predictor
     from hornbook.runs import metrics_object, ready
+    from hornbook.runs.folder import MODEL
+    from hornbook.runs.models import make_extractor
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -152,21 +150,21 @@ def extract(
     else:
         binariser = _binariser(table, judge, seed)
         about, subject = _trained(table, binariser, judge, seed)
-    extractor = _extractor(subject, table, binariser, positive, settings)
+    extractor = make_extractor(subject, str(table.label), positive, binariser, settings)
     frame = table.frame if judge else table.features
     if output is not None:
         source = {"target": target, "positive": positive, "above": above}
         _begin(output, table, data, source, about, settings, binariser, force)
-        _keep(subject, output, train)
+        if train:
+            subject.save(output / MODEL)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
-    proofs = []
+    certificates = None
     if proof:
-        kept_model = output / "model.safetensors" if output is not None and train else model
-        proofs = _proofs(extractor, output, kept_model, proof_seconds, proof_total)
+        kept_model = output / MODEL if output is not None and train else model
+        certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
     if output is not None:
-        guarantees = {each.rule: each.guarantee for each in proofs}
-        _save(output, extractor, table, about, settings, guarantees)
+        _save(output, extractor, table, about, settings, certificates)
     reading = extractor.reading_
     if as_json:
         kept = None if output is None else str(output)
@@ -176,12 +174,12 @@ def extract(
                 "model": about,
                 "folder": kept,
                 "theory": str(extractor.theory_),
-                **({"proofs": [_proof_entry(each, extractor) for each in proofs]} if proof else {}),
+                **({} if certificates is None else {"proofs": _proof_objects(certificates)}),
             }
         )
     else:
         emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
-        emit("\n".join([*_proof_lines(proofs, extractor), *_summary(extractor, about, output)]))
+        emit("\n".join([*_proof_lines(certificates, extractor), *_summary(extractor, about, output)]))
     if reading.stop_reason == INTERRUPTED:
         where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
         print(f"hornbook: interrupted{where}", file=sys.stderr)
@@ -228,23 +226,6 @@ def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tupl
     return about, trained.network
 
 
-def _extractor(
-    subject: Any, table: Table, binariser: Binariser, positive: str | None, settings: dict[str, Any]
-) -> HornExtractor:
-    from hornbook.data.kinds import spelled
-    from hornbook.extractor import HornExtractor
-
-    known = list(getattr(subject, "classes_", ()))
-    named = {spelled(name.item() if hasattr(name, "item") else name): name for name in known}
-    return HornExtractor(
-        subject,
-        str(table.label),
-        positive=None if positive is None else named.get(positive),
-        binariser=binariser,
-        **settings,
-    )
-
-
 def _begin(
     folder: Path,
     table: Table,
@@ -279,54 +260,47 @@ def _begin(
     )
 
 
-def _keep(subject: Any, folder: Path, train: bool) -> None:
-    from hornbook.runs.folder import MODEL
-
-    if train:
-        subject.save(folder / MODEL)
-
-
-def _proofs(
+def _prove(
     extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
-) -> list[Proof]:
-    """What became of each rule; without a folder, what is known when it is interrupted."""
+) -> Certificates:
+    """A certificate for each rule; without a folder, for those that are known when it is interrupted."""
     from hornbook.oracles.proof import Certificates
     from hornbook.oracles.proof.certificate import PROOFS
     from hornbook.runs.proving import prove, prover_of
 
+    if extractor.decider_ is not None:
+        raise HornbookError(
+            "a card or a tree is no set of rules that could be proved one by one; use --form rules"
+        )
     rules = extractor.reading_.answers.rules
-    certificates = Certificates(prover_of(extractor, seconds), folder and folder / PROOFS, model)
-    found: dict[Rule, Proof] = {}
+    prover = prover_of(extractor.subjects_, seconds)
+    certificates = Certificates(prover, folder and folder / PROOFS, model)
     try:
         with progress("proving rules", len(rules)) as watch:
-            for each in prove(certificates, rules, total=total, watch=watch):
-                found[each.rule] = each
+            for _ in prove(certificates, rules, total=total, watch=watch):
+                pass
     except KeyboardInterrupt:
         if folder is not None:
             told = f"hornbook: interrupted; the same command goes on from what {folder} holds"
             print(told, file=sys.stderr)
             raise typer.Exit(130) from None
-    return list(found.values())
+    return certificates
 
 
-def _proof_lines(proofs: list[Proof], extractor: HornExtractor) -> list[str]:
+def _proof_lines(certificates: Certificates | None, extractor: HornExtractor) -> list[str]:
     """What became of each rule, as comments."""
     told = []
-    for each in proofs:
+    for each in () if certificates is None else certificates.made.values():
         told.append(f"# {extractor.say(each.rule)}: {each.verdict}")
-        if each.repair is not None and each.mended:
+        if each.repair is not None:
             prime = "nothing to spare" if each.repair.is_prime else "perhaps with literals to spare"
             told.append(f"#   holds for every input, {prime}: {extractor.say(each.repair.rule)}")
     return told
 
 
-def _proof_entry(each: Proof, extractor: HornExtractor) -> dict[str, Any]:
-    from hornbook.oracles.proof.certificate import verdict_object
-
-    vocabulary = extractor.theory_.vocabulary
-    repair = each.repair if each.mended else None
-    mended = None if repair is None else verdict_object(vocabulary, repair.rule, repair.verdict)
-    return {**verdict_object(vocabulary, each.rule, each.verdict), "repaired": mended}
+def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
+    vocabulary = certificates.prover.vocabulary
+    return [each.to_object(vocabulary) for each in certificates.made.values()]
 
 
 def _save(
@@ -335,7 +309,7 @@ def _save(
     table: Table,
     about: dict[str, Any],
     settings: dict[str, Any],
-    guarantees: Mapping[Rule, Guarantee],
+    certificates: Certificates | None,
 ) -> None:
     from hornbook.reports.html import to_html
     from hornbook.runs import save
@@ -351,9 +325,9 @@ def _save(
         data=(("table", table.describe()), ("SHA-256", table.checksum())),
         settings=_facts(settings),
         truth=truth,
-        guarantees=guarantees,
+        guarantees=None if certificates is None else certificates.guarantees,
     )
-    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), guarantees)
+    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), certificates)
 
 
 def _facts(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ from hornbook.oracles.adapters import Predictor
 from hornbook.oracles.adapters.missing import columns_with_missing
 from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
 from hornbook.oracles.labels import Labels
+from hornbook.oracles.proof import Prover
 from hornbook.queries import Step
 from hornbook.teachers import (
     Teacher,
@@ -31,6 +32,7 @@ from hornbook.teachers import (
     classifier_teacher,
     judge_teacher,
     perturbed,
+    prover_about,
     spoiled,
 )
 from hornbook.traces import Trace
@@ -112,6 +114,18 @@ class Subject:
     def labels(self) -> Labels:
         """The model as a function from features to labels."""
         return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
+
+    def prover(self, seconds: float) -> Prover:
+        """Who proves what the model says about variables and label; the table's rows are not needed."""
+        return prover_about(
+            self.asked,
+            self.reader.vocabulary,
+            self.label,
+            inputs=self.inputs,
+            groups=self.reader.groups,
+            unknown=self.unknown,
+            seconds=seconds,
+        )
 
     @property
     def _named_frame(self) -> pd.DataFrame:
@@ -206,6 +220,13 @@ class Judged:
             unknown=self.unknown,
             draws=self.draws,
             seed=self.seed,
+        )
+
+    def prover(self, seconds: float) -> Prover:
+        """Who proves which interpretations the model accepts; the table's rows are not needed."""
+        groups, unknown = self.reader.groups, self.unknown
+        return prover_about(
+            self.predictor, self.reader.vocabulary, groups=groups, unknown=unknown, seconds=seconds
         )
 
     def answers(self, items: Batch) -> NDArray[np.int8]:

@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import hornbook
 from hornbook.answers import FREE, Answers
 from hornbook.cards import Card
@@ -34,13 +36,16 @@ from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.proof.certificate import PROOFS
+from hornbook.oracles.proof.certificate import PROOFS, Certificates, digest
 from hornbook.queries import Guarantee
 from hornbook.reports.content import ReportedRule
 from hornbook.trees import Tree
 
 CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
 TRACE, REPORT, MODEL = "trace.jsonl", "report.html", "model.safetensors"
+
+DECISIVE = ("data", "model", "target", "settings")
+"""The parts of a configuration that decide what comes out."""
 
 LIBRARIES = ("numpy", "pandas", "scikit-learn", "torch", "onnxruntime", "xgboost", "lightgbm", "keras")
 
@@ -59,6 +64,10 @@ class Run:
         The rules and what each is worth; none for a card or tree.
     groups
         Sets of variables of which at most one is true.
+    guarantees
+        What the run says of each rule where rules were proved, as JSON, else None.
+    checksums
+        Those of what decides the run, and of its rules.
 
     """
 
@@ -68,6 +77,8 @@ class Run:
     answers: Answers
     rules: tuple[ReportedRule, ...]
     groups: Groups
+    guarantees: Mapping[Rule, Any]
+    checksums: Mapping[str, str]
 
     @classmethod
     def load(cls, folder: Path) -> Run:
@@ -97,9 +108,11 @@ class Run:
                 if rules.get(name) is not None:
                     answers = answers.by(kind.from_object(rules[name], answers.features))
             groups = tuple(tuple(map(vocabulary.index, group)) for group in rules["groups"])
-        except (KeyError, TypeError, ValueError, HornbookError) as error:
+            reported, guarantees = tuple(_reported(found)), {r: e["guarantee"] for r, e in found.items()}
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, HornbookError) as error:
             raise HornbookError(f"{folder / RULES} is not what a run leaves there: {error}") from None
-        return cls(folder, config, metrics, answers, tuple(_reported(found)), groups)
+        checksums = checksums_of(config, rules)
+        return cls(folder, config, metrics, answers, reported, groups, guarantees, checksums)
 
     @cached_property
     def binariser(self) -> Binariser:
@@ -114,6 +127,10 @@ class Run:
     def describe(self, name: str) -> str:
         """The condition behind the name of a variable, or the name."""
         return self.binariser.describe(name) if name in self.binariser.vocabulary_ else name
+
+    def empty_frame(self) -> pd.DataFrame:
+        """A table without rows, with the columns that the model was asked about."""
+        return pd.DataFrame(columns=list(self.binariser.columns_))
 
     def facts(self, values: Mapping[str, str]) -> Interpretation:
         """What is known if columns have these values: numbers, words, or names of bins; `?` is unknown."""
@@ -147,9 +164,8 @@ def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
 
 
 def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    decisive = ("data", "model", "target", "settings")
     wanted = json.loads(_json(config))
-    for part in decisive:
+    for part in DECISIVE:
         if earlier.get(part) != wanted.get(part):
             raise HornbookError(
                 f"{folder} holds a run with another {part}; choose another folder with -o, "
@@ -166,16 +182,21 @@ def save(
     reading: Reading,
     groups: Groups,
     report: str,
-    guarantees: Mapping[Rule, Guarantee] | None = None,
+    certificates: Certificates | None = None,
 ) -> None:
     """Write down what was read; the metrics last, for they say that all the rest is there."""
     answers = reading.answers
     text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
     if answers.decider is not None:
         text = "".join(f"# {line}\n" for line in str(answers.decider).splitlines())
-    _write(folder / RULES, _json(rules_object(reading, groups, guarantees)))
+    rules = rules_object(reading, groups, {} if certificates is None else certificates.guarantees)
+    _write(folder / RULES, _json(rules))
     _write(folder / TEXT, text)
     _write(folder / REPORT, report)
+    if certificates is None:
+        (folder / PROOFS).unlink(missing_ok=True)
+    else:
+        certificates.bind(checksums_of(_read(folder, CONFIG), rules))
     _write(folder / METRICS, _json(metrics_object(reading)))
 
 
@@ -246,9 +267,20 @@ def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
     }
 
 
+def checksums_of(config: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
+    """What certificates bind a run by: the checksums of what decides it, and of its rules."""
+    return {
+        "config": digest({part: config.get(part) for part in (*DECISIVE, "binariser")}),
+        "rules": digest(rules),
+    }
+
+
 def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
 
 
 def versions() -> dict[str, str]:

@@ -1,56 +1,44 @@
-"""The rules of a fitted extractor, proved of its model for every input, refuted, or repaired."""
+"""The rules of a run, proved of its model for every input, refuted, or repaired; and that verified."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from hornbook.extractor import HornExtractor
-from hornbook.extractor.subject import Subject
+from hornbook.extractor.subject import Judged, Subject
 from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import Rule
-from hornbook.oracles.proof import Certificates, Prime, Prover, Verdict, proofs, repaired
-from hornbook.queries import Guarantee, Unknown
+from hornbook.oracles.proof import (
+    Certificate,
+    Certificates,
+    Finding,
+    Prover,
+    prove_rules,
+    repaired,
+    verify_certificates,
+)
+from hornbook.oracles.proof.cascade import SECONDS
+from hornbook.oracles.proof.certificate import PROOFS, find_difference, read_certificates, subject_object
+from hornbook.oracles.proof.verification import RunClaims, find_missing
+from hornbook.runs.folder import CONFIG, METRICS, RULES, Run, checksum
+from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
 
-@dataclass(frozen=True)
-class Proof:
-    """What became of a rule: the verdict on it, and a rule that holds instead if it was refuted."""
-
-    rule: Rule
-    verdict: Verdict
-    repair: Prime | None = None
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What can be said of the rule."""
-        status = self.verdict.status
-        return self.verdict.guarantee or Unknown(str(self.verdict).removeprefix(f"{status} "), status)
-
-    @property
-    def mended(self) -> bool:
-        """Whether there is a rule that holds instead."""
-        return self.repair is not None and self.repair.verdict.status == "proved"
-
-
-def prover_of(extractor: HornExtractor, seconds: float) -> Prover:
-    """Who proves what the model of a fitted extractor says."""
-    if extractor.decider_ is not None:
-        raise HornbookError(
-            "a card or a tree is no set of rules that could be proved one by one; use --form rules"
-        )
-    if len(extractor.subjects_) > 1:
+def prover_of(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
+    """Who proves what a model says, as it is asked in a run."""
+    if len(subjects) > 1:
         raise HornbookError("proofs are about models of two classes; say which class with --positive")
-    (subject,) = extractor.subjects_
+    (subject,) = subjects
     if isinstance(subject, Subject) and subject.by_columns:
         raise HornbookError(
             f"{subject.predictor.name} reads the columns of the table; proofs are about networks that read "
             "the variables that hornbook makes of them, such as those of --train"
         )
-    return subject.teacher.prover(seconds)
+    return subject.prover(seconds)
 
 
 def prove(
@@ -59,21 +47,103 @@ def prove(
     *,
     total: float | None = None,
     watch: Callable[[dict[str, Any]], None] = lambda entry: None,
-) -> Iterator[Proof]:
+) -> Iterator[Certificate]:
     """Prove or refute each rule, as it becomes known, and then once more each that was refuted, repaired.
 
     What the certificates know already is not asked again.
     """
     deadline = time.time() + (math.inf if total is None else total)
     refuted = []
-    for place, (rule, verdict) in enumerate(proofs(certificates, rules, total=deadline - time.time())):
-        proof = Proof(rule, verdict, certificates.repair(rule))
+    for place, certificate in enumerate(prove_rules(certificates, rules, total=deadline - time.time())):
         watch({"query": place + 1, "rules": len(rules), "membership_queries": 0})
-        yield proof
-        if verdict.status == "refuted" and proof.repair is None:
-            refuted.append(proof)
-    for proof in refuted:
+        yield certificate
+        if certificate.verdict.status == "refuted" and certificate.repair is None:
+            refuted.append(certificate)
+    for certificate in refuted:
         if time.time() < deadline:
-            repair = repaired(certificates.prover, proof.rule, deadline)
-            certificates.keep(proof.rule, proof.verdict, repair)
-            yield replace(proof, repair=repair)
+            repair = repaired(certificates.prover, certificate.rule, deadline)
+            if repair.verdict.status == "proved":
+                certificates.add(mended := replace(certificate, repair=repair))
+                yield mended
+
+
+def verify_run(
+    run: Run, *, model: Path | None = None, trust_pickle: bool = False, seconds: float = 2 * SECONDS
+) -> Iterator[Finding]:
+    """Derive again what the certificates of a run say, and what the run says because of them.
+
+    Parameters
+    ----------
+    run
+        The run.
+    model
+        The file of its model, if it is no longer where the run says.
+    trust_pickle
+        Whether to load a model that is a program.
+    seconds
+        What a question may take.
+
+    """
+    path = run.folder / PROOFS
+    if not path.is_file() and any(run.guarantees.values()):
+        yield from find_missing(run.answers.theory.vocabulary, RunClaims(run.checksums, run.guarantees))
+        return
+    content = read_certificates(path)
+    if _is_other(content, "run", "config", run.checksums["config"]):
+        yield _tell_changed(CONFIG)
+        return
+    source = find_run_model(run, model)
+    if _is_other(content, "model", "sha256", checksum(source)):
+        yield _tell_changed(source.name)
+        return
+    prover = restore_prover(run, source, trust_pickle, seconds)
+    yield from verify_content(run, content, prover, source, seconds)
+
+
+def _is_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
+    """Whether certificates name another checksum than a file has of which questions would be made again."""
+    told = content.get(part)
+    return isinstance(told, dict) and told.get(name) != own
+
+
+def _tell_changed(name: str) -> Finding:
+    return Finding(name, False, f"it is not what it was when {PROOFS} was written: the checksums differ")
+
+
+def restore_prover(run: Run, model: Path, trust_pickle: bool = False, seconds: float = SECONDS) -> Prover:
+    """Who proved the rules of a run, made anew from its configuration and the file of its model."""
+    try:
+        extractor = restore_extractor(run, load_run_model(run, model, trust_pickle))
+        return prover_of(extractor.subjects(run.empty_frame()), seconds)
+    except HornbookError:
+        raise
+    except Exception as error:
+        # a configuration with other types than a run writes can fail anywhere
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise HornbookError(f"{run.folder / CONFIG} is not what a run leaves there: {reason}") from error
+
+
+def verify_content(
+    run: Run, content: dict[str, Any], prover: Prover, model: Path, seconds: float = 2 * SECONDS
+) -> Iterator[Finding]:
+    """Check the content of a run's file of certificates with a prover that was made from the run."""
+    asked = subject_object(prover)["asked"]
+    vocabulary, labels = run.answers.theory.vocabulary, list(run.answers.labels)
+    told = {
+        "vocabulary": list(vocabulary.names),
+        "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
+        "groups": [list(vocabulary.named(group)) for group in run.groups],
+        "label": labels[0] if labels else None,
+    }
+    if difference := find_difference(told, {part: asked[part] for part in told}, RULES):
+        yield Finding(
+            RULES, False, f"it is about other variables than the model is asked about: {difference}"
+        )
+        return
+    guarantee = run.metrics.get("guarantee")
+    if isinstance(guarantee, dict) and guarantee.get("kind") == "proved":
+        yield Finding(
+            METRICS, False, "it calls the rules as a whole proved, for which there is no certificate"
+        )
+    claims = RunClaims(run.checksums, run.guarantees)
+    yield from verify_certificates(prover, content, model=model, claims=claims, seconds=seconds)

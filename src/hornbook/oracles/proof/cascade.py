@@ -69,14 +69,14 @@ class Verdict:
     @property
     def guarantee(self) -> Proved | None:
         """What a proof guarantees."""
-        return Proved(self.by, -self.bound, self.seconds) if self.status == "proved" else None
+        return Proved(self.by, -self.bound) if self.status == "proved" else None
 
     def __str__(self) -> str:
         if self.status == "proved":
             return str(self.guarantee)
         if self.status == "refuted":
-            return f"refuted by {self.by} in {self.seconds:.1f} s"
-        return f"undecided after {self.seconds:.1f} s: {self.reason}"
+            return f"refuted by {self.by}"
+        return f"undecided: {self.reason}"
 
 
 class Prover:
@@ -191,11 +191,10 @@ class Prover:
         seconds = time.perf_counter() - started
         if found.upper < 0:
             return Verdict("proved", BRANCHING, seconds, found.upper)
-        reason = (
-            f"no output is above {found.upper:.3g}, none above {max(found.best, outputs.max()):.3g} was found"
-        )
+        # the bound that was reached when time was up depends on the machine, so it is not among the words
+        reason = f"not decided in {deadline - started:g} s"
         if found.ended:
-            reason = f"the output comes closer to 0 than rounding allows to tell: {reason}"
+            reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
         return Verdict("undecided", BRANCHING, seconds, found.upper, reason=reason)
 
     def _refuted(

@@ -71,7 +71,7 @@ class ProvedEquivalence:
             if found.upper >= 0:
                 sides.append(f"what the rules accept may be rejected by up to {found.upper:.3g}")
             return Unknown(f"undecided after {spent:.1f} s: {'; '.join(sides)}")
-        return Proved(BRANCHING, float(min(least, -found.upper)), spent)
+        return Proved(BRANCHING, float(min(least, -found.upper)))
 
     def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
         """Nothing is remembered from one question to the next."""
