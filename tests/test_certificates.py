@@ -386,7 +386,7 @@ def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
     prover = Prover(as_predictor(module([10, 6, 4], 2), encoding="half"), vocabulary_of(5, dual=True))
     path = tmp_path / PROOFS
     list(prove(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
-    assert Certificates(prover, path).known(Rule({0, 1}, BOTTOM)) is not None
+    assert Certificates(prover, path).find_decided(Rule({0, 1}, BOTTOM)) is not None
     content = read_certificates(path)
     path.write_text(json.dumps({**content, "proofs": []}))
     with pytest.raises(HornbookError, match="changed after it was written"):

@@ -290,7 +290,7 @@ def _prove(
 def _proof_lines(certificates: Certificates | None, extractor: HornExtractor) -> list[str]:
     """What became of each rule, as comments."""
     told = []
-    for each in () if certificates is None else certificates.made.values():
+    for each in () if certificates is None else certificates.by_rule.values():
         told.append(f"# {extractor.say(each.rule)}: {each.verdict}")
         if each.repair is not None:
             prime = "nothing to spare" if each.repair.is_prime else "perhaps with literals to spare"
@@ -300,7 +300,7 @@ def _proof_lines(certificates: Certificates | None, extractor: HornExtractor) ->
 
 def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
     vocabulary = certificates.prover.vocabulary
-    return [each.to_object(vocabulary) for each in certificates.made.values()]
+    return [each.to_object(vocabulary) for each in certificates.by_rule.values()]
 
 
 def _save(

@@ -112,38 +112,39 @@ class Certificates:
     def __init__(self, prover: Prover, path: Path | None = None, model: Path | None = None) -> None:
         self.prover, self.path = prover, path
         self.subject = subject_object(prover, model)
-        self.made: dict[Rule, Certificate] = {}
+        self.by_rule: dict[Rule, Certificate] = {}
         self.earlier: dict[Rule, Certificate] = {}
         if path is not None and path.is_file():
             content = read_certificates(path)
             if content.get("digest") != digest(without_digest(content)):
                 raise HornbookError(f"{path} was changed after it was written; write over it with --force")
-            if all(content.get(part) == own for part, own in self.subject.items()):
+            if find_difference({part: content.get(part) for part in self.subject}, self.subject, "") is None:
                 self.earlier = {each.rule: each for each in self._read(content)}
 
-    def known(self, rule: Rule) -> Certificate | None:
+    def find_decided(self, rule: Rule) -> Certificate | None:
         """The certificate of a rule that is decided."""
-        found = self.made.get(rule) or self.earlier.get(rule)
+        found = self.by_rule.get(rule) or self.earlier.get(rule)
         return None if found is None or found.verdict.status == "undecided" else found
 
     def add(self, certificate: Certificate) -> None:
         """Add a certificate, or put it in the place of an earlier one, and write all of them down."""
-        self.made[certificate.rule] = certificate
+        self.by_rule[certificate.rule] = certificate
         self.earlier.pop(certificate.rule, None)
         # those of earlier rules that were not reached yet stay
-        self._write(None, [*self.made.values(), *self.earlier.values()])
+        self._write(None, [*self.by_rule.values(), *self.earlier.values()])
 
     def bind(self, run: Mapping[str, str]) -> None:
-        """Write the certificates made down for good, bound to a run by the checksums of its files."""
-        self._write(run, self.made.values())
+        """Write the certificates down for good, bound to a run by the checksums of its files."""
+        self._write(run, self.by_rule.values())
 
     @property
     def guarantees(self) -> dict[Rule, Guarantee]:
         """What can be said of each rule."""
-        return {rule: certificate.guarantee for rule, certificate in self.made.items()}
+        return {rule: certificate.guarantee for rule, certificate in self.by_rule.items()}
 
     def _read(self, content: Mapping[str, Any]) -> Iterable[Certificate]:
-        for number, entry in enumerate(content["proofs"]):
+        entries = content.get("proofs")
+        for number, entry in enumerate(entries if isinstance(entries, list) else []):
             yield Certificate.from_object(self.prover.vocabulary, entry, f"{PROOFS}, proofs[{number}]")
 
     def _write(self, run: Mapping[str, str] | None, certificates: Iterable[Certificate]) -> None:
@@ -178,7 +179,7 @@ def prove_rules(
         How many processes share the questions, see `hornbook.parallel.mapped`.
 
     """
-    known = {rule: certificates.known(rule) for rule in rules}
+    known = {rule: certificates.find_decided(rule) for rule in rules}
     asked = [rule for rule, certificate in known.items() if certificate is None]
     answers = mapped(_prove_rule, asked, shared=(certificates.prover, time.time() + total), n_jobs=n_jobs)
     for rule, earlier in known.items():
