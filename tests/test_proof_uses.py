@@ -115,7 +115,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
         assert after <= alone - min(patience, len(rules))
         assert found == wanted  # not a byte differs
         assert run(path, 0) == (0, wanted)  # nothing is left to ask
-    prover = Prover(model, vocabulary, solver=False)
+    prover = Prover(model, vocabulary)
     findings = list(verify_certificates(prover, read_certificates(path)))
     assert len(findings) == len(rules) + len(refuted) and all(each.holds for each in findings)
 
