@@ -80,10 +80,13 @@ class Timed:
         return self.log_odds(batch) > 0
 
 
-def paper(task: Task, network: Timed, name: str, shrink: Shrink | None, seed: int) -> Read:
-    """LRN* as the paper writes it, with or without smaller counterexamples."""
+def paper(
+    task: Task, network: Timed, name: str, seed: int, *, shrink: Shrink | None = None, by_heads: bool = False
+) -> Read:
+    """LRN* as printed, with smaller counterexamples, or with line 7 decided by heads."""
     start = time.perf_counter()
-    found = read_by_lrn_star(network, task.mixed, SAMPLE, np.random.default_rng(seed), shrink=shrink)
+    rng = np.random.default_rng(seed)
+    found = read_by_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, by_heads=by_heads)
     row = Row(
         name,
         len(found.rules),
@@ -157,8 +160,9 @@ def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     """The network of a seed, read in every way: the rows of its table, and what to say above them."""
     network = Timed(task.network(NET, seed))
     found = [] if brief else [
-        paper(task, network, "LRN*, as in the paper", None, seed),
-        paper(task, network, "LRN*, counterexamples shrunk", shrink_one_zero, seed),
+        paper(task, network, "LRN*, as in the paper", seed),
+        paper(task, network, "LRN*, counterexamples shrunk", seed, shrink=shrink_one_zero),
+        paper(task, network, "LRN* by heads", seed, by_heads=True),
     ]  # fmt: skip
     network.seconds = 0.0
     found.append(ours(task, network, OURS, False, seed))

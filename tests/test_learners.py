@@ -1,14 +1,15 @@
 """LRN* and HORN1 learn exactly, within the bounds of the theorem."""
 
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.learners.heads import by_groups, one_by_one, total_query
+from hornbook.learners.heads import by_groups
 from hornbook.learners.horn1 import horn1
-from hornbook.learners.lrn_star import lrn_star
+from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
 from hornbook.learners.shrink import shrink_by_halves, shrink_one_zero
 from hornbook.logic.generate import random_theory
 from hornbook.oracles.filters import Counted
@@ -16,13 +17,12 @@ from hornbook.oracles.teacher import PerfectTeacher
 from hornbook.queries import Counterexample, Exact, IncoherentTeacher, Unknown
 
 POLICIES = ["violated", "inflated", "adversarial", "total"]
-PLAIN = {"rhs": one_by_one, "closed": total_query}
 VARIANTS = {
-    "plain": PLAIN,
-    "groups": {"rhs": by_groups, "closed": total_query},
-    "closed by heads": {"rhs": one_by_one, "closed": None},
-    "shrunk": {"rhs": by_groups, "closed": total_query, "shrink": shrink_by_halves},
-    "shrunk, one zero": {"rhs": one_by_one, "closed": None, "shrink": shrink_one_zero},
+    "printed": (lrn_star, {}),
+    "groups": (lrn_star, {"rhs": by_groups}),
+    "shrunk": (lrn_star, {"rhs": by_groups, "shrink": shrink_by_halves}),
+    "by heads": (lrn_star_by_heads, {}),
+    "by heads, shrunk": (lrn_star_by_heads, {"shrink": shrink_one_zero}),
 }
 
 
@@ -32,6 +32,7 @@ def closure_in(models: frozenset[int], body: int) -> int | None:
     return None if not above else int(np.bitwise_and.reduce(above))
 
 
+@cache
 def theory_of(models: frozenset[int], width: int) -> HornTheory:
     """The Horn theory whose models are the intersection closure of `models`."""
     vocabulary = Vocabulary(f"v{i}" for i in range(width))
@@ -90,7 +91,8 @@ def test_every_theory_over_three_variables_in_every_variant(policy, variant):
     for width in (1, 2, 3):
         for models in all_horn_functions(width):
             theory = theory_of(models, width)
-            steps, _ = run(lrn_star, theory, policy, **VARIANTS[variant])
+            learner, options = VARIANTS[variant]
+            steps, _ = run(learner, theory, policy, **options)
             assert_exact(steps, theory)
             assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
 
@@ -101,7 +103,16 @@ def test_every_theory_over_four_variables(policy):
     assert len(functions) == 4960
     for models in functions:
         theory = theory_of(models, 4)
-        steps, questions = run(lrn_star, theory, policy, **PLAIN)
+        steps, questions = run(lrn_star, theory, policy)
+        assert_exact(steps, theory)
+        assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+        assert_bounds(steps, questions, theory)
+
+
+def test_every_theory_over_four_variables_by_heads():
+    for number, models in enumerate(all_horn_functions(4)):
+        theory = theory_of(models, 4)
+        steps, questions = run(lrn_star_by_heads, theory, POLICIES[number % len(POLICIES)])
         assert_exact(steps, theory)
         assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
         assert_bounds(steps, questions, theory)
@@ -112,7 +123,7 @@ def test_every_theory_over_four_variables(policy):
 def test_random_theories_within_the_bounds(policy, seed):
     rng = np.random.default_rng(seed)
     theory = random_theory(int(rng.integers(8, 40)), int(rng.integers(3, 20)), (1, 4), rng)
-    steps, questions = run(lrn_star, theory, policy, seed, **PLAIN)
+    steps, questions = run(lrn_star, theory, policy, seed)
     assert_exact(steps, theory)
     assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
     assert_bounds(steps, questions, theory)
@@ -140,8 +151,8 @@ def test_plain_counterexamples_at_the_size_of_the_benchmark():
 def test_background_is_kept_and_not_learned_again(policy):
     theory = random_theory(20, 12, (1, 3), np.random.default_rng(1))
     background = HornTheory(theory.vocabulary, theory.rules[:6])
-    steps, _ = run(lrn_star, theory, policy, background=background, **PLAIN)
-    without, _ = run(lrn_star, theory, policy, **PLAIN)
+    steps, _ = run(lrn_star, theory, policy, background=background)
+    without, _ = run(lrn_star, theory, policy)
     assert_exact(steps, theory)
     assert all(set(background) <= set(step.hypothesis) for step in steps)
     assert len(steps) < len(without)
@@ -198,9 +209,7 @@ def test_the_horn_envelope_of_any_formula(width, shrink):
     for _ in range(60):
         models = frozenset(np.flatnonzero(rng.random(1 << width) < rng.random()).tolist())
         teacher = AnyFormula(models, width, rng)
-        *_, last = lrn_star(
-            teacher.vocabulary, teacher.member, teacher.equivalent, closed=None, shrink=shrink
-        )
+        *_, last = lrn_star_by_heads(teacher.vocabulary, teacher.member, teacher.equivalent, shrink=shrink)
         envelope = theory_of(models, width)
         assert last.hypothesis.equivalent(envelope)
         assert bodies(last.hypothesis) == bodies(envelope.canonical())
@@ -222,6 +231,139 @@ def test_a_teacher_that_contradicts_itself_is_refused():
     for shrink in (None, shrink_one_zero):
         with pytest.raises(IncoherentTeacher, match="has no head"):
             list(lrn_star(vocabulary, lambda batch: np.ones(len(batch), bool), negative, shrink=shrink))
+
+
+class AnyAnswers:
+    """A teacher whose answers come from no formula; counterexamples are drawn at random."""
+
+    def __init__(self, vocabulary: Vocabulary, seed: int) -> None:
+        self.vocabulary, self.seed = vocabulary, seed
+        self.questions: list[Interpretation] = []
+
+    def accepts(self, item: Interpretation) -> bool:
+        return np.random.default_rng([self.seed, *map(int, self.row(item))]).random() < 0.6
+
+    def row(self, item: Interpretation):
+        return [1 + (v in item.true) - (v in item.false) for v in range(len(self.vocabulary))]
+
+    def member(self, batch: Batch):
+        self.questions += batch
+        return np.array([self.accepts(item) for item in batch], bool)
+
+    def counterexamples(self, limit: int):
+        """An equivalence oracle that gives negative counterexamples alone, and at most so many."""
+        rng, given = np.random.default_rng(self.seed), iter(range(limit))
+
+        def equivalent(hypothesis: HornTheory):
+            for _ in range(200 if next(given, None) is not None else 0):
+                values = rng.choice([0, 1, np.nan], len(self.vocabulary))
+                for v, w in self.vocabulary.pairs:
+                    values[w] = 1 - values[v]
+                batch = Batch.from_array(values[None], self.vocabulary)
+                if hypothesis.satisfied_by(batch)[0] and not self.accepts(batch[0]):
+                    return Counterexample(batch[0])
+            return Unknown("enough")
+
+        return equivalent
+
+
+def as_printed(teacher: AnyAnswers, limit: int) -> HornTheory:
+    """Algorithms 1 and 2, one question at a time; what is asked again is answered from memory."""
+    vocabulary, equivalent = teacher.vocabulary, teacher.counterexamples(limit)
+    V, known = frozenset(range(len(vocabulary))), {}
+
+    def MQ(P, N):
+        pairs = [*vocabulary.pairs, *((w, v) for v, w in vocabulary.pairs)]
+        P, N = P | {w for v, w in pairs if v in N}, N | {w for v, w in pairs if v in P}
+        if (P, N) not in known:
+            known[P, N] = teacher.member(Batch.from_interpretations([Interpretation(P, N)], vocabulary))[0]
+        return known[P, N]
+
+    def RHS(A):
+        heads = {BOTTOM} if not MQ(A, frozenset()) else set()
+        return heads or {v for v in V - A if not MQ(A, frozenset({v}))}
+
+    S: list[frozenset[int]] = []
+    h = background = HornTheory.background(vocabulary)
+    while isinstance(answer := equivalent(h), Counterexample):
+        A = V & h.closure(answer.interpretation.true)
+        for i, A_i in enumerate(S):
+            meet = A_i & A
+            zeros = frozenset(v for v in V - meet if vocabulary.dual(v) is None)
+            if meet < A_i and not MQ(meet, zeros):
+                S[i] = meet
+                break
+        else:
+            S.append(A)
+        h = background | HornTheory(vocabulary, (Rule(A, u) for A in S for u in RHS(A)))
+    return h
+
+
+@pytest.mark.parametrize(
+    "vocabulary", [Vocabulary(list("abcdef")), Vocabulary.with_duals("abcd")], ids=["plain", "duals"]
+)
+def test_lrn_star_asks_what_the_paper_prints_whatever_the_teacher(vocabulary):
+    for seed in range(15):
+        ours, theirs = AnyAnswers(vocabulary, seed), AnyAnswers(vocabulary, seed)
+        background = HornTheory.background(vocabulary)
+        *_, last = lrn_star(
+            vocabulary, ours.member, ours.counterexamples(12), background=background, strict=False
+        )
+        assert set(last.hypothesis) == set(as_printed(theirs, 12))
+        assert set(theirs.questions) <= set(ours.questions)  # ours asks for all heads, ⊥ or not
+
+
+def pair_consistent(vocabulary: Vocabulary, values) -> Batch:
+    totals = np.array(list(product(values, repeat=len(vocabulary) // 2)), float)
+    return Batch.from_array(np.hstack([totals, 1 - totals]), vocabulary)
+
+
+@pytest.mark.parametrize("learner", [lrn_star, lrn_star_by_heads])
+def test_theories_over_duals_are_learned_or_refused_for_what_they_are(learner):
+    vocabulary = Vocabulary.with_duals(["a", "b", "c"])
+    everything, totals = (pair_consistent(vocabulary, values) for values in ([0, 1, np.nan], [0, 1]))
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(60):
+        drawn = random_theory(6, int(rng.integers(2, 9)), (1, 2), rng)
+        constraints = (Rule(rng.choice(6, 2, replace=False).tolist(), BOTTOM) for _ in range(rng.integers(6)))
+        theory = HornTheory.background(vocabulary) | HornTheory(vocabulary, (*drawn, *constraints))
+
+        def equivalent(hypothesis, theory=theory):
+            accepted = theory.satisfied_by(everything)
+            wrong = np.flatnonzero(hypothesis.satisfied_by(everything) != accepted)
+            if not len(wrong):
+                return Exact()
+            return Counterexample(everything[int(wrong[0])], positive=bool(accepted[wrong[0]]))
+
+        background = HornTheory.background(vocabulary)
+        steps = learner(vocabulary, theory.satisfied_by, equivalent, background=background)
+        models, accepted = (
+            [item.true for item, yes in zip(batch, theory.satisfied_by(batch), strict=True) if yes]
+            for batch in (totals, everything)
+        )
+        incoherent = any(all(not true <= model for model in models) for true in accepted)
+        try:
+            *_, last = steps
+        except IncoherentTeacher as error:
+            reason = str(error)
+        else:
+            assert isinstance(last.answer, Exact)
+            continue
+        assert incoherent and "makes one of each pair of duals true" in reason
+        refused += 1
+    assert refused > 5 or learner is lrn_star
+
+
+def test_a_theory_that_no_pair_consistent_interpretation_satisfies_is_not_called_anything_else():
+    vocabulary = Vocabulary.with_duals(["a"])
+    background = HornTheory.background(vocabulary)
+    theory = background | HornTheory.parse("a -> false\nnot_a -> false", vocabulary)
+    teacher = PerfectTeacher(theory)
+    with pytest.raises(IncoherentTeacher, match="no interpretation that makes one of each pair") as refusal:
+        list(lrn_star_by_heads(vocabulary, teacher.member, teacher.equivalent, background=background))
+    assert "not Horn" not in str(refusal.value)
+    *_, last = lrn_star(vocabulary, teacher.member, teacher.equivalent, background=background)
+    assert isinstance(last.answer, Exact)
 
 
 def test_questions_over_a_paired_vocabulary_are_pair_consistent():

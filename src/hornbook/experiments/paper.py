@@ -14,7 +14,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.experiments.plan import Net
-from hornbook.learners.lrn_star import lrn_star
+from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
 from hornbook.learners.shrink import Shrink
 from hornbook.logic.rule import Rule
 from hornbook.logic.theory import HornTheory
@@ -71,8 +71,9 @@ def read_by_lrn_star(
     *,
     queries: int = QUERIES,
     shrink: Shrink | None = None,
+    by_heads: bool = False,
 ) -> Reading:
-    """Read a model as the paper does: LRN*, begun with the disjointness of pairs.
+    """Read a model as the paper does: LRN* as printed, begun with the disjointness of pairs.
 
     The model is asked as it is, though it is no Horn teacher, so that what the algorithm
     promises for Horn teachers is not promised here.
@@ -87,6 +88,9 @@ def read_by_lrn_star(
         The limit on equivalence queries.
     shrink
         How counterexamples are made smaller, which the paper does not do.
+    by_heads
+        Whether line 7 is decided by the heads of a meet, which is our variant, and not by one
+        question about the meet, as printed.
 
     Examples
     --------
@@ -111,7 +115,8 @@ def read_by_lrn_star(
         asked += 1
         return search(hypothesis)
 
-    steps = lrn_star(vocabulary, counted, equivalent, background=background, shrink=shrink, strict=False)
+    learn = lrn_star_by_heads if by_heads else lrn_star
+    steps = learn(vocabulary, counted, equivalent, background=background, shrink=shrink, strict=False)
     *_, last = steps
     assert isinstance(last.answer, Unknown)
     return Reading(last.hypothesis, background, asked, counted.questions, last.answer.reason)

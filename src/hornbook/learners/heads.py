@@ -52,7 +52,10 @@ def by_groups(
     return frozenset(heads)
 
 
-def total_query(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
-    """Ask (A, V∖A); for Horn teachers."""
-    others = frozenset(range(len(vocabulary))) - A
-    return not rejected(member, vocabulary, [(A, others)])[0]
+def meet_query(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
+    """Ask A itself: A true, all else false; a pair of duals of which A has neither stays unknown.
+
+    Right for Horn teachers without duals. With duals it only tells whether A is contradictory.
+    """
+    others = (v for v in range(len(vocabulary)) if v not in A and vocabulary.dual(v) is None)
+    return not rejected(member, vocabulary, [(A, frozenset(others))])[0]

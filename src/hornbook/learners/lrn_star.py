@@ -7,6 +7,9 @@ Legend, as in the paper's Algorithms 1 and 2:
     (P, N)  a question or counterexample: P true, N false, all else unknown
     V       the variables
 
+`lrn_star` is as printed, but for one step: a counterexample is closed under the hypothesis before
+it meets S, without which some targets never converge. `lrn_star_by_heads` is our variant.
+
 References
 ----------
 C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations. NLDL 2022.
@@ -18,9 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hornbook.learners.heads import Closed, Rhs, one_by_one, total_query
+from hornbook.learners.heads import Closed, Rhs, meet_query, one_by_one
 from hornbook.learners.shrink import Shrink
+from hornbook.logic.batch import Interpretation
 from hornbook.logic.rule import Head, Rule
+from hornbook.logic.syntax import quote
 from hornbook.logic.theory import HornTheory
 from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Counterexample, Equivalence, IncoherentTeacher, Membership, Step
@@ -33,15 +38,14 @@ def lrn_star(
     *,
     background: HornTheory | None = None,
     rhs: Rhs = one_by_one,
-    closed: Closed | None = total_query,
+    closed: Closed | None = meet_query,
     shrink: Shrink | None = None,
     strict: bool = True,
 ) -> Iterator[Step]:
     """Learn a Horn theory, yielding each hypothesis with the answer to it.
 
-    The last answer is the guarantee. For a Horn teacher the bodies learned are those of the
-    canonical basis. For any other coherent teacher pass `closed=None`, and counterexamples
-    with at most one zero: what is learned is then the Horn envelope of its formula.
+    The last answer is the guarantee. For a Horn teacher without duals the bodies learned are
+    those of the canonical basis. For any other coherent teacher see `lrn_star_by_heads`.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ def lrn_star(
     rhs
         How the heads of an antecedent are found, see `hornbook.learners.heads`.
     closed
-        How a meet is tested before its heads are sought; None: by its heads alone.
+        How line 7 tests a meet; None: by its heads, as `lrn_star_by_heads` does.
     shrink
         How a counterexample is made smaller before use, see `hornbook.learners.shrink`.
     strict
@@ -71,33 +75,76 @@ def lrn_star(
 
     """
     V = frozenset(range(len(vocabulary)))
-    if vocabulary.has_duals:
-        closed = None  # a total question could not make both of a pair false
 
-    def heads(A: frozenset[int], candidates: frozenset[int]) -> frozenset[Head]:
-        if closed and closed(member, vocabulary, A):
-            return frozenset()
-        return rhs(member, vocabulary, A, candidates)
+    def heads(M: frozenset[int], A_i: frozenset[int], R_i: frozenset[Head]) -> frozenset[Head] | None:
+        """The heads of a meet that is to replace A_i, or None if it is not to."""
+        if closed:
+            return None if closed(member, vocabulary, M) else rhs(member, vocabulary, M, V - M)
+        candidates = (A_i | V & R_i if V & R_i else V) - M  # all, if R_i is {⊥}
+        return rhs(member, vocabulary, M, candidates) or None
 
     S: list[tuple[frozenset[int], frozenset[Head]]] = []
     h = background = background or HornTheory(vocabulary)
     while isinstance(answer := equivalent(h), Counterexample):  # Algorithm 1, line 6
         yield Step(h, answer)
         if strict and answer.positive:
-            raise IncoherentTeacher("the teacher accepts what its own answers ruled out: it is not Horn")
+            raise IncoherentTeacher(_refusal(h, answer.interpretation))
         P, N = answer.interpretation.true, answer.interpretation.false
         if shrink:
             P, N = shrink(member, vocabulary, P, N)
         A = V & h.closure(P)
         for i, (A_i, R_i) in enumerate(S):
             M = A_i & A
-            candidates = (A_i | V & R_i if V & R_i else V) - M  # all, if R_i is {⊥}
-            if A_i > M and (R := heads(M, candidates)):  # line 7
+            if A_i > M and (R := heads(M, A_i, R_i)) is not None:  # line 7
                 S[i] = (M, R)  # line 8
                 break
         else:
-            S.append((A, rhs(member, vocabulary, A, V - A)))  # line 10
-            if strict and not S[-1][1]:
-                raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
+            R = rhs(member, vocabulary, A, V - A)
+            S.append((A, R))  # line 10
+        if strict and not R:
+            raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
         h = background | HornTheory(vocabulary, (Rule(A, u) for A, R in S for u in R))  # line 12
     yield Step(h, answer)
+
+
+def lrn_star_by_heads(
+    vocabulary: Vocabulary,
+    member: Membership,
+    equivalent: Equivalence,
+    *,
+    background: HornTheory | None = None,
+    rhs: Rhs = one_by_one,
+    shrink: Shrink | None = None,
+    strict: bool = True,
+) -> Iterator[Step]:
+    """Learn as `lrn_star` does, but with line 7 decided by the heads of a meet; our variant.
+
+    A meet replaces an antecedent if it has a head, sought among what the antecedent and its heads
+    leave out of it. Every question has at most one zero, so that any coherent teacher will do,
+    and one with duals: given counterexamples with at most one zero, what is learned is the Horn
+    envelope of its formula.
+    """
+    return lrn_star(
+        vocabulary,
+        member,
+        equivalent,
+        background=background,
+        rhs=rhs,
+        closed=None,
+        shrink=shrink,
+        strict=strict,
+    )
+
+
+def _refusal(h: HornTheory, accepted: Interpretation) -> str:
+    """Why a teacher is refused that accepts what the hypothesis, made of its own answers, rejects."""
+    if not h.vocabulary.has_duals:
+        return "the teacher accepts what its own answers ruled out: it is not Horn"
+    true = h.vocabulary.named(accepted.true)
+    false = h.vocabulary.named(v for v in accepted.false if h.vocabulary.dual(v) is None)
+    known = [*map(quote, true), *(f"{quote(name)} false" for name in false)]
+    given = f" with {', '.join(known)}" if known and h.is_satisfiable() else ""
+    return (
+        f"the teacher accepts what its own answers ruled out: no interpretation{given} that makes one of "
+        "each pair of duals true satisfies its theory; let the theory reject that too"
+    )
