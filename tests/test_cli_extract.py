@@ -9,6 +9,7 @@ import pytest
 from commands import is_one_line, runner
 
 from hornbook import HornTheory
+from hornbook.data.splits import split_rows
 from hornbook.runs import Run
 
 SMALL = ["--samples", 1000, "--epsilon", 0.1, "--max-rules", 6]
@@ -51,7 +52,12 @@ def test_a_model_of_columns_is_read_and_the_run_kept(hornbook, folder, tmp_path)
     done = hornbook("extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                     "-o", run, "--form", "rules", *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "→ not_ill" in done.stdout and "# fidelity to the model" in done.stdout
+    first, second, used = (
+        line for line in done.stdout.splitlines() if line.startswith(("# fidelity", "# on the"))
+    )
+    assert first.startswith("# fidelity to the model on 24 unseen rows") and " samples " in second
+    assert "interval" in first and "interval" in second and "96 rows" in used and "interval" not in used
+    assert "→ not_ill" in done.stdout
     assert "age ≤ " in done.stdout and "is false" in done.stdout
     names = {path.name for path in run.iterdir()}
     assert names == {"config.json", "rules.json", "rules.horn", "metrics.json", "trace.jsonl", "report.html"}
@@ -66,8 +72,30 @@ def test_a_model_of_columns_is_read_and_the_run_kept(hornbook, folder, tmp_path)
     assert config["target"] == "ill" and config["settings"]["random_state"] == 0
     assert len(config["data"]["sha256"]) == len(config["model"]["sha256"]) == 64
     assert config["versions"]["hornbook"] and config["command"].startswith("hornbook extract ")
+    fidelity = json.loads((run / "metrics.json").read_text())["fidelity"]
+    assert (
+        fidelity["population"] == "unseen rows" and fidelity["of"] == 24 and 0 <= fidelity["used_rows"] <= 1
+    )
+    assert fidelity["samples"]["of"] > 100 and fidelity["interval"][0] < fidelity["share"]
+    assert "Agreement with the model on 24 unseen rows" in (run / "report.html").read_text()
     lines = [json.loads(line) for line in (run / "trace.jsonl").read_text().splitlines()]
     assert [line["candidate"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+@pytest.mark.parametrize("source", [("--train",), ("--model", "tree.onnx")])
+def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, source):
+    """The ranges of a run are the same whatever stands in those rows."""
+    table = pd.read_csv(folder / "patients.csv")
+    _, held_out = split_rows(table[["age", "fever"]], seed=0)
+    table.loc[held_out, "age"] = 20 + np.arange(len(held_out))
+    table.to_csv(tmp_path / "changed.csv", index=False)
+    model = [folder / name if name.endswith("onnx") else name for name in source]
+    found = []
+    for data in (folder / "patients.csv", tmp_path / "changed.csv"):
+        done = hornbook("extract", data, "--target", "ill", *model, "-o", tmp_path / data.stem, *SMALL)
+        assert done.returncode == 0
+        found.append(json.loads((tmp_path / data.stem / "config.json").read_text())["binariser"])
+    assert found[0] == found[1]
 
 
 def test_a_network_is_trained_where_there_is_none(hornbook, folder, tmp_path):

@@ -279,7 +279,7 @@ def test_clones_share_the_model_and_parameters_are_plain(fitted):
 def test_it_shows_itself(fitted):
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(fitted)
-    assert "applies to" in (shown := console.export_text()) and "otherwise" in shown
+    assert "applies to samples" in (shown := console.export_text()) and "otherwise" in shown
     console.print(fitted.explain(FRAME.iloc[0]))
     assert "would not follow" in console.export_text()
     html = fitted._repr_html_()

@@ -20,7 +20,7 @@ Describe = Callable[[str], str]
 """The condition behind the name of a variable, or the name."""
 
 
-HEADINGS = ("if", "then", "applies to", "right on")
+HEADINGS = ("if", "then", "applies to samples", "right on")
 
 
 class Measured(Protocol):
@@ -54,7 +54,7 @@ def lines(answers: Answers, rules: Iterable[Measured], describe: Describe) -> It
 
 def measured(found: Measured) -> str:
     """What a rule is worth, in words."""
-    return f"applies to {_percent(found.support)}, right on {_percent(found.precision)} of it"
+    return f"applies to {_percent(found.support)} of samples, right on {_percent(found.precision)} of these"
 
 
 def used(answers: Answers) -> list[str]:
