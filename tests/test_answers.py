@@ -139,3 +139,14 @@ def test_theories_about_several_labels_exclude_each_other():
 def test_batches_of_any_length(width):
     rows = Batch.from_array(np.tile([0.0, 1, 1, 1, 0, 0], (width, 1)), FEATURES)
     assert ANSWERS.of(rows).tolist() == [1] * width
+
+
+def test_an_explanation_tells_a_contradiction_from_a_variable_that_is_called_so():
+    vocabulary = Vocabulary(["a", "⊥"])
+    known = Interpretation(frozenset({0}), frozenset({1}))
+    for rule, headline in (
+        ("a -> false", "⊥: the rules contradict each other, or the facts"),
+        ('a -> "⊥"', '"⊥": it is known to be false'),
+    ):
+        explained = explain(HornTheory.parse(rule, vocabulary), known, [])
+        assert str(explained).splitlines()[0] == headline

@@ -269,6 +269,19 @@ def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]
     assert binariser.describe(f"age={names[0]}") == "age ≤ 10"
 
 
+def test_a_dual_is_called_otherwise_where_a_column_has_its_name() -> None:
+    frame = pd.DataFrame({"obese": [1, 0, 1], "not_obese": [1, 1, 0]})
+    binariser = Binariser(dual=True).fit(frame)
+    assert binariser.vocabulary_.names == ("obese", "not_obese", "not_obese_2", "not_not_obese")
+    assert [binariser.describe(name) for name in binariser.vocabulary_.names[1:3]] == [
+        "not_obese is true",
+        "obese is false",
+    ]
+    np.testing.assert_array_equal(
+        binariser.batch(frame).to_array(), [[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+    )
+
+
 @pytest.mark.parametrize(
     ("parameters", "frame", "message"),
     [
@@ -293,7 +306,6 @@ def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]
             "'age' holds values that are not numbers",
         ),
         ({}, FRAME.assign(age=[{}, {}, {}, {}, {}, {}]), "'age' holds values that are not numbers or text"),
-        ({"dual": True}, FRAME.assign(not_obesity=[0, 1, 0, 1, 0, 1]), "'not_obesity' appears twice"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(

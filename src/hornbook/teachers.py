@@ -298,10 +298,9 @@ def teacher_about(
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
     plain = Binariser(kinds=kinds).fit(frame).vocabulary_
     named = {*_names(rules), *(predictor.names or ())} - {f"not_{table.label}" if not judges else ""}
-    doubled = predictor.encoding.inputs(2 * len(plain))
-    dual = predictor.inputs == doubled or any(
-        name not in plain and name.removeprefix("not_") in plain for name in named
-    )
+    paired = Vocabulary.with_duals(plain)
+    doubled = predictor.encoding.inputs(len(paired))
+    dual = predictor.inputs == doubled or any(name not in plain and name in paired for name in named)
     binariser = Binariser(kinds=kinds, dual=dual).fit(frame)
     rows, groups = binariser.batch(frame), binariser.groups_
     if judges:

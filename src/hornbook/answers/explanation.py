@@ -109,13 +109,13 @@ class Explanation:
         }
 
     def _headline(self) -> str:
-        name = self._name(self.conclusion)
-        if self.contradiction:
-            what = (
-                "the rules contradict each other, or the facts" if name == "⊥" else "it is known to be false"
-            )
-            return f"{quote(name)}: {what}{self._assumed}"
-        return quote(name)
+        assert self.conclusion is not None
+        name = head_text(self.vocabulary, self.conclusion, UNICODE)
+        if not self.contradiction:
+            return name
+        broken = isinstance(self.conclusion, Bottom)
+        what = "the rules contradict each other, or the facts" if broken else "it is known to be false"
+        return f"{name}: {what}{self._assumed}"
 
     @property
     def _assumed(self) -> str:
