@@ -42,10 +42,11 @@ def lrn_star(
     shrink: Shrink | None = None,
     strict: bool = True,
 ) -> Iterator[Step]:
-    """Learn a Horn theory, yielding each hypothesis with the answer to it.
+    """Learn a Horn theory as the paper prints it, yielding each hypothesis with the answer to it.
 
-    The last answer is the guarantee. For a Horn teacher without duals the bodies learned are
-    those of the canonical basis. For any other coherent teacher see `lrn_star_by_heads`.
+    Line 7 is one question about a meet, and Algorithm 2 asks about all variables. The last answer
+    is the guarantee. For a Horn teacher without duals the bodies learned are those of the
+    canonical basis. For any other coherent teacher see `lrn_star_by_heads`.
 
     Parameters
     ----------

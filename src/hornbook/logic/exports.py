@@ -32,9 +32,8 @@ def to_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
 def to_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `contradiction`."""
     lines = [":- dynamic fact/1, contradiction/0.", ":- table holds/1.", "holds(X) :- fact(X)."]
-    for rule in sorted(
-        rules, key=lambda rule: isinstance(rule.head, Bottom)
-    ):  # a predicate's clauses together
+    # the clauses of a predicate stand together
+    for rule in sorted(rules, key=lambda rule: isinstance(rule.head, Bottom)):
         head = "contradiction" if isinstance(rule.head, Bottom) else _holds(vocabulary.name(rule.head))
         body = _join(map(_holds, vocabulary.named(rule.body)))
         lines.append(head + (f" :- {body}." if body else "."))
