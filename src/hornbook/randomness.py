@@ -45,6 +45,7 @@ class Purpose(Enum):
 
     # proofs
     PROOF_STARTS = "starts of proofs"
+    MODEL_READING = "comparing a reading with its model"
 
     # the paper's experiments
     TRAINING_SET = "training set"

@@ -23,6 +23,7 @@ from hornbook.oracles.proof.leaves import leaves_of
 from hornbook.oracles.proof.models import relu_net
 from hornbook.oracles.proof.region import FALSE, TRUE, Space, States
 from hornbook.oracles.proof.witness import Admits, random_states
+from hornbook.randomness import Purpose, generator
 
 BRANCHING = "branch and bound"
 
@@ -62,7 +63,7 @@ def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
     nearly all values are true, or false, or unknown. Scores may differ by what rounding can amount
     to, and decisions only where the score is as close to its threshold.
     """
-    space, rng = accepting.space, np.random.default_rng(0)
+    space, rng = accepting.space, generator(0, Purpose.MODEL_READING)
     shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
     for start in range(0, PROBES, PROBE_BLOCK):
         part = shares[start : start + PROBE_BLOCK, None]
