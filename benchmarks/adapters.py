@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from hornbook import Batch, Vocabulary
-from hornbook.oracles.adapters import Predictor, as_predictor
-from hornbook.oracles.adapters.predictor import BLOCK
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Predictor, as_predictor
+from hornbook.models.predictor import BLOCK
 
 WIDTHS = (204, 32, 16, 8, 16, 32, 1)
 ROUNDS = 5

@@ -17,9 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbook.logic.batch import Batch
-from hornbook.logic.generate import random_theory
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import Batch, HornTheory, random_theory
 
 VARIABLES, RULES, BODY, SIZE, REPEATS = 204, 100, 18, 1 << 20, 5
 LAYERS = (VARIABLES, 32, 16, 8, 16, 32, 1)

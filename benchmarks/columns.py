@@ -10,8 +10,9 @@ import argparse
 
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbook import Binariser, HornExtractor
-from hornbook.data import load_dataset
+from hornbook.data.binarise import Binariser
+from hornbook.data.datasets import load_dataset
+from hornbook.extractor.estimator import HornExtractor
 
 
 def main() -> None:

@@ -12,9 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import HornTheory, Rule, Vocabulary
 
 SIZE = 1 << 20
 LAYERS = (204, 32, 16, 8, 16, 32, 1)

@@ -22,19 +22,20 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
-from hornbook.data import load_dataset
+from hornbook.baselines.hoeffding import HoeffdingSettings, hoeffding_tree
+from hornbook.baselines.tree import decision_tree
+from hornbook.data.datasets import load_dataset
 from hornbook.evaluate import disagreement
-from hornbook.experiments.network import MLP
-from hornbook.experiments.paper import NETS, QUERIES, read_by_lrn_star
-from hornbook.experiments.task import Task
-from hornbook.extraction import Settings, extract
-from hornbook.intervals import Share
+from hornbook.learners import Settings, extract
 from hornbook.learners.shrink import Shrink, shrink_one_zero
-from hornbook.oracles.guided import Guided
+from hornbook.models.network import MLP
+from hornbook.oracles import Guided
+from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
+from hornbook.paper.task import Task
 from hornbook.parallel import mapped
 from hornbook.queries import Budget, Membership
-from hornbook.traces import Trace
+from hornbook.statistics import Share
+from hornbook.trace import Trace
 
 NET = NETS[0][0]
 SAMPLE, FRESH = 708_344, 1 << 18

@@ -23,13 +23,12 @@ from rich.table import Table
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from hornbook.data import load_dataset
-from hornbook.distributions import Random
-from hornbook.distributions.demands import Violations
-from hornbook.experiments.network import MLP
-from hornbook.experiments.paper import NETS
-from hornbook.experiments.task import Task
-from hornbook.logic.batch import Batch
+from hornbook.data.datasets import load_dataset
+from hornbook.distributions import Random, Violations
+from hornbook.logic import Batch
+from hornbook.models.network import MLP
+from hornbook.paper.published import NETS
+from hornbook.paper.task import Task
 
 FALSE, TRUE, UNKNOWN = range(3)
 FREE = 8

@@ -40,7 +40,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table as Printed
 
-from hornbook.experiments.progress import tracked
+from hornbook.paper.stages import tracked
 
 SUBSET = ("wine", "diabetes", "phishing")
 """Tables that are measured unless others are asked for: those with few columns."""

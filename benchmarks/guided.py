@@ -16,25 +16,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from hornbook.oracles.adapters.gradient import torch_gradient
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset, target_theory, training_set
 from hornbook.data.binarise import binarise
+from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Distribution, Random
-from hornbook.experiments.plan import Net
-from hornbook.experiments.training import train
-from hornbook.extraction import Settings, extract
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.gradient import torch_gradient
-from hornbook.oracles.filters import Counted
-from hornbook.oracles.guided import Guided
-from hornbook.oracles.membership import Judge
+from hornbook.learners import Settings, extract
+from hornbook.logic import Batch, Bools, HornTheory, bits
+from hornbook.models import as_predictor
+from hornbook.models.network import Net
+from hornbook.models.training import train
+from hornbook.oracles import Counted, Guided, Judge
 from hornbook.oracles.sampling import CHUNK
+from hornbook.paper.task import target_theory, training_set
 from hornbook.queries import Budget
 
 SAMPLES = 708_344

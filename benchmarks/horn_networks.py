@@ -8,10 +8,9 @@ import numpy as np
 
 from hornbook.distributions import Mixture, NearMisses, Random, Violations
 from hornbook.evaluate import fidelity
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import Batch, HornTheory
 from hornbook.queries import Membership
+from hornbook.statistics import Share
 
 FRESH = 100_000
 """Fresh interpretations on which agreement with the theory is measured."""

@@ -16,14 +16,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from hornbook.learners import lrn_star
 from hornbook.learners.heads import by_groups
-from hornbook.learners.lrn_star import lrn_star
 from hornbook.learners.shrink import shrink_by_halves
-from hornbook.logic.generate import random_theory
-from hornbook.logic.rule import BOTTOM
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.filters import Cached, Counted
-from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.logic import BOTTOM, HornTheory, random_theory
+from hornbook.oracles import Cached, Counted, PerfectTeacher
 
 SETTINGS = [
     (20, 10, (2, 4), "violated"),

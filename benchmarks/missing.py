@@ -13,9 +13,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset
-from hornbook.experiments.missing import Sweep, plot
-from hornbook.experiments.task import Task
+from hornbook.data.datasets import load_dataset
+from hornbook.paper.missing import Sweep, plot
+from hornbook.paper.task import Task
 
 
 def main() -> None:

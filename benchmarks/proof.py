@@ -28,23 +28,17 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
-from hornbook.data import load_dataset
-from hornbook.data.target import default_recipe, target_theory, training_set
-from hornbook.distributions import Imposed, Random
-from hornbook.distributions.literals import Groups
-from hornbook.experiments.network import MLP
-from hornbook.experiments.plan import Net
-from hornbook.experiments.task import Task
-from hornbook.extraction import Settings, extract
-from hornbook.logic.batch import Batch
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.encoding import ENCODINGS
-from hornbook.oracles.proof import Prime, Prover, Verdict, repaired, shrunk
-from hornbook.oracles.proof.region import TRUE, UNKNOWN
-from hornbook.oracles.proof.witness import climb, random_states
+from hornbook.data.datasets import load_dataset
+from hornbook.distributions import Groups, Imposed, Random
+from hornbook.learners import Settings, extract
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.models import ENCODINGS, as_predictor
+from hornbook.models.network import MLP, Net
+from hornbook.paper.task import Task, default_recipe, target_theory, training_set
+from hornbook.proof.primes import Prime, repaired, shrunk
+from hornbook.proof.prover import Prover, Verdict
+from hornbook.proof.region import TRUE, UNKNOWN
+from hornbook.proof.witness import climb, random_states
 from hornbook.queries import Budget
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)

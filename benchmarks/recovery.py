@@ -27,17 +27,13 @@ from horn_networks import network_inputs, trained_network
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.baselines.branches import rejecting_branches
-from hornbook.baselines.tree import node_of
+from hornbook.baselines.tree import node_of, rejecting_branches
 from hornbook.distributions import Random
 from hornbook.evaluate import fidelity
-from hornbook.extraction import Settings, extract
-from hornbook.logic.batch import Batch
-from hornbook.logic.generate import random_theory
-from hornbook.logic.rule import BOTTOM
-from hornbook.logic.theory import HornTheory, violation
-from hornbook.oracles.completions import Completions
-from hornbook.oracles.filters import Counted
+from hornbook.learners import Settings, extract
+from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory
+from hornbook.logic.theory import violation
+from hornbook.oracles import Completions, Counted
 from hornbook.queries import Budget
 
 NETWORK_SETTINGS = Settings(Budget(equivalence_queries=100), min_precision=0.97, tries=2)

@@ -25,11 +25,10 @@ import torch
 from throughput import idle_rules, mixture
 
 from hornbook.distributions import Distribution, Random
-from hornbook.experiments.network import MLP
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.membership import Judge
-from hornbook.oracles.sampling import Sampling
+from hornbook.logic import Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.network import MLP
+from hornbook.oracles import Judge, Sampling
 from hornbook.queries import Membership
 
 PAIRS, RULES, BODY, SIZE, REPEATS = 102, 100, 18, 708_344, 9

@@ -14,13 +14,10 @@ import time
 import numpy as np
 
 from hornbook.data.examples import Examples
-from hornbook.experiments import search
-from hornbook.experiments.backend import torch
-from hornbook.experiments.network import encode
-from hornbook.experiments.plan import Net, Setting, Training, folds_of
-from hornbook.experiments.training import train
-from hornbook.logic.batch import Batch
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models.network import Net, Setting, Training, encode, folds_of, torch
+from hornbook.models.training import train
+from hornbook.paper import search
 
 EXAMPLES, VARIABLES, FOLDS = 320, 204, 3
 """The size of the paper's task."""

@@ -15,11 +15,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset, split, training_set
-from hornbook.data.target import Recipe
-from hornbook.experiments.plan import Net
-from hornbook.experiments.selection import Contest, Selection, select
-from hornbook.experiments.task import Task
+from hornbook.data.datasets import load_dataset
+from hornbook.data.examples import split
+from hornbook.models.network import Net
+from hornbook.paper.selection import Contest, Selection, select
+from hornbook.paper.task import Recipe, Task, training_set
 
 FRESH = (1000, 1000)
 

@@ -25,10 +25,11 @@ from pyarrow import csv, parquet
 from rich.console import Console
 from rich.table import Table
 
-from hornbook import HornTheory
-from hornbook.data import Binariser, stream_table
+from hornbook.data.binarise import Binariser
+from hornbook.data.streams import stream_table
 from hornbook.evaluate import class_fidelity_on
 from hornbook.evaluate.rules import statistics_on
+from hornbook.logic import HornTheory
 
 PART = 1 << 17
 MISSING = 0.05

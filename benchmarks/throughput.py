@@ -29,15 +29,12 @@ import torch
 
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.stream import keys_of
-from hornbook.experiments.network import MLP
-from hornbook.logic.batch import Batch
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.membership import Judge
-from hornbook.oracles.sampling import CHUNK, Sampling
+from hornbook.distributions.words import keys_of
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.network import MLP
+from hornbook.oracles import Judge, Sampling
+from hornbook.oracles.sampling import CHUNK
 from hornbook.queries import Counterexample, Estimated, Membership
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5

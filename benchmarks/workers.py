@@ -24,16 +24,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset, training_set
+from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Random
-from hornbook.experiments.network import MLP
-from hornbook.experiments.search import grid, score
-from hornbook.experiments.selection import Contest
-from hornbook.experiments.task import Task
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.sampling import Sampling
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
+from hornbook.models.network import MLP
+from hornbook.oracles import Sampling
+from hornbook.paper.search import grid, score
+from hornbook.paper.selection import Contest
+from hornbook.paper.task import Task, training_set
 
 PAIRS, RULES, BODY = 102, 100, 18
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)

@@ -8,13 +8,10 @@ service, or a person.
 
 import numpy as np
 
-from hornbook import HornTheory, Vocabulary
 from hornbook.distributions import Random
-from hornbook.learners.lrn_star import lrn_star
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.oracles.filters import Counted
-from hornbook.oracles.sampling import Sampling
+from hornbook.learners import lrn_star
+from hornbook.logic import Batch, Bools, HornTheory, Vocabulary
+from hornbook.oracles import Counted, Sampling
 
 vocabulary = Vocabulary(["rain", "sprinkler", "wet", "slippery", "sunny"])
 

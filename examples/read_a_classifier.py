@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from hornbook import HornExtractor
-from hornbook.data import load_dataset
-from hornbook.reports.html import to_html
-from hornbook.runs import report_of
+from hornbook.data.datasets import load_dataset
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.report.page import to_html
+from hornbook.runs.reporting import report_of
 
 table = load_dataset("wine")
 X, y = table.features, table.frame[table.label]

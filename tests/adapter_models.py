@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from hornbook import Vocabulary
-from hornbook.oracles.adapters import as_predictor
+from hornbook.logic import Vocabulary
+from hornbook.models import as_predictor
 
 VOCABULARY = Vocabulary(["age=high", "smoker", "ascites", "x", "y", "z"])
 WIDTH = len(VOCABULARY)

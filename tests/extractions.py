@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from hornbook import BOTTOM, HornTheory, Vocabulary
 from hornbook.distributions import Random
-from hornbook.extraction import Settings
-from hornbook.logic.generate import random_theory
-from hornbook.oracles.guided import Guided
+from hornbook.learners import Settings
+from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
+from hornbook.oracles import Guided
 from hornbook.testing.teachers import Network
 
 

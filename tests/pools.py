@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hornbook import Vocabulary
 from hornbook.distributions import Random
 from hornbook.learners.pool import Pool
+from hornbook.logic import Vocabulary
 
 PLAIN = Vocabulary([f"x{i}" for i in range(8)])
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])

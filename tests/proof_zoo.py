@@ -36,10 +36,10 @@ from sklearn.preprocessing import Binarizer
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from torch import nn
 
-from hornbook import Batch, Vocabulary
-from hornbook.logic.errors import HornbookError
-from hornbook.oracles.adapters import Encoding, as_predictor
-from hornbook.oracles.proof import Prover
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Encoding, as_predictor
+from hornbook.proof.prover import Prover
 
 NAMES = ("a", "b", "c", "d")
 WIDTH, LABEL = len(NAMES), len(NAMES)

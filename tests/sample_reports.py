@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from hornbook.cards import Card, Item
-from hornbook.classify import Point as Weighed
+from hornbook.cards.card import Card, Item
+from hornbook.classify.candidate import Point as Weighed
 from hornbook.evaluate import Fidelity
-from hornbook.extraction import Point
-from hornbook.intervals import Share
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.learners import Point
+from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Budget, Exact, Pac, interpretation
-from hornbook.reports.content import Checkpoint, Difference, Honesty, Report, ReportedRule, Spent
-from hornbook.trees import Split, Tree
+from hornbook.report.content import Checkpoint, Difference, Honesty, Report, ReportedRule, Spent
+from hornbook.statistics import Share
+from hornbook.trees.tree import Split, Tree
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
 

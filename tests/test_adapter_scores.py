@@ -21,8 +21,9 @@ from adapter_models import (
 )
 from onnx import TensorProto, helper
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.oracles.adapters import Encoding, as_predictor
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Encoding, as_predictor
 from hornbook.testing.predictors import assert_refuses
 
 SIZE = 200

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.answers import FREE, Answers, explain, smallest_undo, united
+from hornbook.explain.answers import FREE, Answers, united
+from hornbook.explain.explanation import explain, smallest_undo
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.testing.strategies import theories
 
 WIDTH = 7

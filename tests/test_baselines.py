@@ -11,21 +11,24 @@ from hypothesis import strategies as st
 from river.tree import HoeffdingTreeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Vocabulary
-from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding, hoeffding_tree, tuned
-from hornbook.baselines.branches import (
+from hornbook.baselines import hoeffding
+from hornbook.baselines.hoeffding import HoeffdingSettings, hoeffding_tree, tuned
+from hornbook.baselines.tree import (
     Leaf,
     Split,
     accepted_by,
     branch_rules,
+    decision_tree,
+    node_of,
     one_of_each_pair,
     rejecting_branches,
     split_at,
     tree_input,
 )
-from hornbook.baselines.tree import node_of
 from hornbook.distributions import Mixture, Random, Violations
-from hornbook.oracles.filters import Counted
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
+from hornbook.oracles import Counted
 from hornbook.queries import Budget
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])

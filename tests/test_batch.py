@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, Interpretation, Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Interpretation, Vocabulary
 from hornbook.testing.strategies import batches, random_values
 
 V3 = Vocabulary(["a", "b", "c"])

@@ -11,8 +11,7 @@ from hornbook.learners import cover as covering
 from hornbook.learners.beam import OFFERS, Stakes, offered
 from hornbook.learners.cover import Cover, Worth
 from hornbook.learners.pool import items_of
-from hornbook.logic.batch import Batch
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import Batch, Vocabulary
 
 WIDTH = 70
 """More than one word of variables."""

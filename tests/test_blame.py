@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pools import PAIRED, VOCABULARIES, rng
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.distributions import Random
-from hornbook.learners.blame import blame
-from hornbook.oracles.filters import Counted
+from hornbook.learners.prime import blame
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.oracles import Counted
 from hornbook.queries import Change, Counterexample, Step, interpretation
 from hornbook.testing.strategies import theories
-from hornbook.traces import read_step, step_object
+from hornbook.trace import read_step, step_object
 
 
 @given(st.data())

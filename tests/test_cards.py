@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.cards import Card, Item, compiled, observed
+from hornbook.cards.card import Card, Item
+from hornbook.cards.compiled import compiled
 from hornbook.cards.counting import counting
+from hornbook.cards.facts import observed
+from hornbook.errors import HornbookError
 from hornbook.evaluate import predicted_labels
+from hornbook.logic import Batch, Vocabulary
 
 NAMES = ("a", "b", "c", "d")
 

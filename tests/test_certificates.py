@@ -15,24 +15,25 @@ from commands import is_one_line, runner
 from sklearn.ensemble import RandomForestClassifier
 from test_proof import module, vocabulary_of
 
-from hornbook import Batch, HornTheory, Vocabulary
 from hornbook.cli import main
-from hornbook.data import Binariser
-from hornbook.experiments.network import MLP
-from hornbook.logic.errors import HornbookError
+from hornbook.data.binarise import Binariser
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import rule_object
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.proof import Certificate, Certificates, Prover, verify_certificates
-from hornbook.oracles.proof.certificate import (
+from hornbook.models import as_predictor
+from hornbook.models.network import MLP
+from hornbook.proof.certificate import (
     PROOFS,
+    Certificate,
+    Certificates,
     digest,
     find_difference,
     read_certificates,
+    verify_certificates,
     without_digest,
 )
-from hornbook.runs import Run
-from hornbook.runs.folder import checksums_of
+from hornbook.proof.prover import Prover
+from hornbook.runs.folder import Run, checksums_of
 from hornbook.runs.proving import prove, restore_prover, verify_content, verify_run
 
 RULES = """cough & "not_age=low" -> ill

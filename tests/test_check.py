@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.check import check, shrink
 from hornbook.distributions import Random
-from hornbook.distributions.imposed import violations
-from hornbook.logic.rule import BOTTOM
-from hornbook.oracles.filters import Counted
-from hornbook.oracles.guided import Guided
+from hornbook.distributions.violations import violations
+from hornbook.errors import HornbookError
+from hornbook.explain.check import check, shrink
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.oracles import Counted, Guided
 from hornbook.queries import Estimated, Exact
 from hornbook.testing.strategies import rules, theories
 from hornbook.testing.teachers import Constant, Network

@@ -5,15 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hornbook import Batch, HornbookError, Rule, Vocabulary
-from hornbook.classify import Reading, explain_classifier
+from hornbook.classify.reading import Reading
+from hornbook.classify.run import explain_classifier
 from hornbook.classify.search import best_by_size
-from hornbook.data import Binariser, load_dataset
+from hornbook.data.binarise import Binariser
+from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Labelled, Random, Rows
+from hornbook.errors import HornbookError
 from hornbook.evaluate import predicted_labels
 from hornbook.learners.pool import imposed
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.exclusive import Exclusions
+from hornbook.logic import Batch, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.oracles import Exclusions
 from hornbook.queries import Budget
 from hornbook.teachers import classifier_labels, classifier_teacher, judge_teacher, perturbed
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from hornbook import HornTheory, __version__
+from hornbook import __version__
+from hornbook.logic import HornTheory
 
 
 def hornbook(*arguments, stdin=None, cwd=None):

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook import Batch, HornTheory, Vocabulary
 from hornbook.cli import main
-from hornbook.data import Binariser
+from hornbook.data.binarise import Binariser
+from hornbook.logic import Batch, HornTheory, Vocabulary
 
 COLUMNS = ["fever", "cough", "rash"]
 
@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
 
 def save_judge(path, frame):
     """A network of this project that accepts if there is no fever or the patient is ill."""
-    from hornbook.experiments.network import MLP
+    from hornbook.models.network import MLP
 
     vocabulary = Binariser(dual=True).fit(frame).vocabulary_
     weights = np.zeros((1, len(vocabulary)))
@@ -160,7 +160,7 @@ def test_the_help_shows_an_example(hornbook):
 
 
 def test_the_judge_is_what_the_tests_say(folder):
-    from hornbook.oracles.adapters import as_predictor
+    from hornbook.models import as_predictor
 
     predictor = as_predictor(folder / "judge.safetensors")
     vocabulary = Vocabulary.with_duals([*COLUMNS, "ill"])

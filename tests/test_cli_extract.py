@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from commands import is_one_line, runner
 
-from hornbook import HornTheory
-from hornbook.data.splits import split_rows
-from hornbook.runs import Run
+from hornbook.data.examples import split_rows
+from hornbook.logic import HornTheory
+from hornbook.runs.folder import Run
 
 SMALL = ["--samples", 1000, "--epsilon", 0.1, "--max-rules", 6]
 

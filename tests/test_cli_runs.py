@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from commands import is_one_line, runner
 
-from hornbook import HornTheory, __version__
+from hornbook import __version__
 from hornbook.cli import main
 from hornbook.cli.app import app
-from hornbook.runs import Run
+from hornbook.logic import HornTheory
+from hornbook.runs.folder import Run
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -152,7 +153,7 @@ def test_a_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
 
 
 def test_datasets_are_listed_and_can_be_read(hornbook):
-    from hornbook.data import DATASETS
+    from hornbook.data.datasets import DATASETS
 
     assert [line.split()[0] for line in hornbook("datasets").stdout.splitlines()] == list(DATASETS)
     assert json.loads(hornbook("datasets", "--json").stdout) == DATASETS

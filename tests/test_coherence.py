@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from hornbook import Batch, HornbookError, HornTheory, Vocabulary
 from hornbook.distributions import Random
-from hornbook.oracles.coherence import coherence
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Vocabulary
+from hornbook.oracles import coherence
 from hornbook.testing.strategies import theories
 from hornbook.testing.teachers import Constant, Network
 

@@ -8,16 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbook import Batch, HornbookError, HornTheory, Vocabulary
 from hornbook.distributions import Random, Rows
-from hornbook.logic.rule import BOTTOM, Rule
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.predictor import ROUNDING
+from hornbook.oracles import Cached, Classifier, Completions, Counted
 from hornbook.oracles import completions as module
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.predictor import ROUNDING
-from hornbook.oracles.completions import Completions, rounds
-from hornbook.oracles.fillings import DENSITIES, Fillings
-from hornbook.oracles.filters import Cached, Counted
-from hornbook.oracles.membership import Classifier
+from hornbook.oracles.completions import DENSITIES, Fillings, rounds
 from hornbook.testing.strategies import batches, theories
 from hornbook.testing.teachers import Constant, Network
 

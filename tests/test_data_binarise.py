@@ -19,10 +19,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hornbook
 from hornbook.data.binarise import Binariser
-from hornbook.data.cuts import STRATEGIES, cut_points
-from hornbook.data.kinds import infer_kind
+from hornbook.data.profiles import STRATEGIES, cut_points
+from hornbook.data.table import infer_kind
 from hornbook.distributions import Random
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 
 FRAME = pd.DataFrame(
     {
@@ -321,7 +321,7 @@ def test_words_where_numbers_were_are_refused() -> None:
 
 
 def test_it_is_a_public_name_that_loads_late() -> None:
-    loaded = "import hornbook, hornbook.data.target, sys; print({'pandas', 'sklearn'} & set(sys.modules))"
+    loaded = "import hornbook, hornbook.paper.task, sys; print({'pandas', 'sklearn'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "set()\n"
     assert hornbook.Binariser is Binariser
     assert "Binariser" in hornbook.__all__

@@ -16,16 +16,12 @@ import pytest
 
 import hornbook.data
 from hornbook.data.binarise import binarise
-from hornbook.data.datasets import DATASETS, DEFAULT, load_dataset
-from hornbook.data.download import cache_folder, cached_download
-from hornbook.data.hcc import hcc
-from hornbook.data.hcc_features import FEATURES
-from hornbook.data.hcc_synthetic import hcc_synthetic
+from hornbook.data.datasets import DATASETS, DEFAULT, load_dataset, with_holes
+from hornbook.data.hcc import FEATURES, cache_folder, cached_download, hcc, hcc_synthetic
 from hornbook.data.table import Table
-from hornbook.data.target import target_theory, training_set
-from hornbook.data.toys import with_holes
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch
+from hornbook.paper.task import target_theory, training_set
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[2] / "shared" / "data" / "hcc-survival.csv"

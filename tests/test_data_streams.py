@@ -14,17 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hornbook import HornTheory
-from hornbook.data import stream_table, streams
+from hornbook.data import streams
 from hornbook.data.binarise import Binariser
-from hornbook.data.cuts import cut_points
-from hornbook.data.order import PASSES, Ranked
-from hornbook.data.sums import ExactSum, exact_mean
+from hornbook.data.profiles import PASSES, ExactSum, Ranked, cut_points, exact_mean
+from hornbook.data.streams import stream_table
 from hornbook.data.table import read_table
+from hornbook.errors import HornbookError
 from hornbook.evaluate import class_fidelity, class_fidelity_on, fidelity_on
 from hornbook.evaluate.rules import statistics_on
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
+from hornbook.logic import Batch, HornTheory
 from hornbook.testing.teachers import Constant
 
 ROWS = 7

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from hornbook.data.binarise import binarise
 from hornbook.data.table import Table, read_table
-from hornbook.data.target import target_theory
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.paper.task import target_theory
 
 FRAME = pd.DataFrame(
     {

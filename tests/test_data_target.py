@@ -7,15 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.examples import Examples, accuracy_by_kind
-from hornbook.data.splits import SEEN, UNSEEN, against, folds, parts, split, violated_rules
-from hornbook.data.target import Recipe, default_recipe, quotas, target_theory, training_set
+from hornbook.data.examples import (
+    SEEN,
+    UNSEEN,
+    Examples,
+    accuracy_by_kind,
+    against,
+    folds,
+    parts,
+    split,
+    violated_rules,
+)
 from hornbook.distributions import Mixture, Random, Rows, Violations
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
+from hornbook.paper.task import Recipe, default_recipe, quotas, target_theory, training_set
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")

@@ -30,10 +30,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import Batch, HornbookError, HornExtractor, Vocabulary
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.missing import columns_with_missing
-from hornbook.oracles.adapters.scores import positive_leads, positive_scores
+from hornbook.errors import HornbookError
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.missing import columns_with_missing
+from hornbook.models.predictor import positive_leads, positive_scores
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.logic import bits
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, bits
 from hornbook.logic.dense import Values, as_numbers
 
 DTYPES = ["f2", "f4", "f8", "i1", "i8"]

@@ -4,20 +4,19 @@ import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook import Batch, HornbookError, HornExtractor, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Imposed, Labelled, Random
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.stream import BLOCK, Stream, keys_from
-from hornbook.experiments.network import MLP
-from hornbook.extraction import Settings, extract
-from hornbook.logic import arrays, bits, dense
-from hornbook.logic.generate import random_theory
+from hornbook.distributions.words import BLOCK, Stream, keys_from
+from hornbook.errors import HornbookError
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.learners import Settings, extract
+from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
+from hornbook.models import as_predictor
+from hornbook.models.network import MLP
+from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
 from hornbook.oracles import sampling as module
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.completions import Completions
-from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted, Voted
-from hornbook.oracles.membership import Classifier, Judge
-from hornbook.oracles.sampling import CHUNK, Remote, Sampling
+from hornbook.oracles.filters import Voted
+from hornbook.oracles.sampling import CHUNK, Remote
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.teachers import classifier_teacher, judge_teacher
 

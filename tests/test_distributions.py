@@ -9,16 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations, coins
-from hornbook.distributions.demands import distinct_positions
-from hornbook.distributions.literals import Literals
-from hornbook.distributions.stream import Stream, keys_from
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions import Distribution, Literals, Mixture, NearMisses, Random, Rows, Violations
+from hornbook.distributions import words as coins
+from hornbook.distributions.violations import distinct_positions
+from hornbook.distributions.words import Stream, keys_from
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])

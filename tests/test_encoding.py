@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.oracles.adapters import ENCODINGS, Encoding
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import ENCODINGS, Encoding
 
 VOCABULARY = Vocabulary(["sunny", "happy", "jogging", "tired", "hungry"])
 

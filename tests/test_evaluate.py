@@ -7,18 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Vocabulary
 from hornbook.distributions import Mixture, Random, Rows, Violations
+from hornbook.errors import HornbookError
 from hornbook.evaluate import (
     Agreement,
     class_fidelity,
     disagreement,
     fidelity,
-    fresh,
     predicted_labels,
     rule_statistics,
 )
+from hornbook.evaluate import fidelity as fresh
 from hornbook.evaluate.rules import redundancies
+from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
 from hornbook.testing.strategies import batches, theories
 
 seeds = st.integers(0, 2**32 - 1)

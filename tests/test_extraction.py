@@ -17,14 +17,12 @@ from extractions import (
     without_seconds,
 )
 
-from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule
 from hornbook.distributions import Random
-from hornbook.extraction import Settings, extract
-from hornbook.logic.generate import random_theory
+from hornbook.errors import HornbookError
+from hornbook.learners import Settings, extract
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory
 from hornbook.logic.theory import violation
-from hornbook.oracles import sampling
-from hornbook.oracles.completions import Completions
-from hornbook.oracles.guided import Guided
+from hornbook.oracles import Completions, Guided, sampling
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing.teachers import Constant, Failing, Network
 

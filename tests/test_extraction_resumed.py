@@ -18,14 +18,14 @@ from extractions import (
     without_seconds,
 )
 
-from hornbook import HornbookError, HornTheory, Rule
 from hornbook.distributions import Random
-from hornbook.extraction import extract
-from hornbook.oracles.completions import Completions
-from hornbook.oracles.filters import Counted
+from hornbook.errors import HornbookError
+from hornbook.learners import extract
+from hornbook.logic import HornTheory, Rule
+from hornbook.oracles import Completions, Counted
 from hornbook.queries import Budget, Estimated, Unknown
 from hornbook.testing.teachers import Failing, Mistaken
-from hornbook.traces import read_trace
+from hornbook.trace import read_trace
 
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),

@@ -16,9 +16,11 @@ from extractions import (
     rng,
 )
 
-from hornbook import BOTTOM, Batch, HornTheory, Rule
-from hornbook.extraction import PATIENCE, Settings, extract
-from hornbook.oracles.filters import Counted, Voted
+from hornbook.learners import Settings, extract
+from hornbook.learners.extract import PATIENCE
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
+from hornbook.oracles import Counted
+from hornbook.oracles.filters import Voted
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 

@@ -19,11 +19,14 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hornbook import Binariser, HornbookError, HornExtractor, HornTheory, Interpretation
-from hornbook.cards import Card
-from hornbook.intervals import Share
+from hornbook.cards.card import Card
+from hornbook.data.binarise import Binariser
+from hornbook.errors import HornbookError
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.logic import HornTheory, Interpretation
 from hornbook.queries import Estimated
 from hornbook.runs.reporting import report_of
+from hornbook.statistics import Share
 
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd")).astype(float)
 LABELS = (FRAME.a == 1) & ((FRAME.b == 1) | (FRAME.c == 0))

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, HornTheory, Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.logic.exports import LANGUAGES
 from hornbook.testing.strategies import batches, names, rules, theories
 

@@ -8,16 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Batch, HornbookError, HornTheory, Interpretation, Vocabulary
 from hornbook.distributions import Random
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.gradient import torch_gradient
-from hornbook.oracles.filters import Budgeted, Counted
-from hornbook.oracles.guided import POOL, Guided
-from hornbook.oracles.membership import Classifier, Judge
-from hornbook.oracles.moves import Moves
-from hornbook.oracles.sampling import Sampling
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.gradient import torch_gradient
+from hornbook.oracles import Budgeted, Classifier, Counted, Guided, Judge, Sampling
+from hornbook.oracles.local_search import POOL, Moves
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
 from hornbook.testing.strategies import theories
 from hornbook.testing.teachers import Coin, Constant, Failing, Network, Slow

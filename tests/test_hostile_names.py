@@ -12,16 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import BOTTOM, Batch, HornbookError, HornTheory, Rule, Vocabulary
-from hornbook.answers import Answers
-from hornbook.cards import Card, Item, observed
+from hornbook.cards.card import Card, Item
+from hornbook.cards.facts import observed
 from hornbook.cli.show import _csv
 from hornbook.deciders import compiled, to_sql
+from hornbook.errors import HornbookError
 from hornbook.evaluate import predicted_labels
+from hornbook.explain.answers import Answers
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.logic.exports import sql_columns, sql_name
 from hornbook.logic.vocabulary import fresh_name
 from hornbook.testing.strategies import batches, hostile_names, hostile_vocabularies, rules
-from hornbook.trees import Split, Tree
+from hornbook.trees.tree import Split, Tree
 
 
 @st.composite

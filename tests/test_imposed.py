@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from hornbook import HornbookError, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Distribution, Imposed, Random, Rows
-from hornbook.distributions.imposed import violations
-from hornbook.logic.rule import BOTTOM
+from hornbook.distributions.violations import violations
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])

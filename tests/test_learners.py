@@ -6,14 +6,11 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.learners import horn1, lrn_star, lrn_star_by_heads
 from hornbook.learners.heads import by_groups
-from hornbook.learners.horn1 import horn1
-from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
 from hornbook.learners.shrink import shrink_by_halves, shrink_one_zero
-from hornbook.logic.generate import random_theory
-from hornbook.oracles.filters import Counted
-from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
+from hornbook.oracles import Counted, PerfectTeacher
 from hornbook.queries import Counterexample, Exact, IncoherentTeacher, Unknown
 
 POLICIES = ["violated", "inflated", "adversarial", "total"]

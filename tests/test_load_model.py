@@ -18,8 +18,9 @@ from adapter_models import (
     xgboost_classifier,
 )
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.oracles.adapters import ENCODINGS, Encoding, as_predictor, load_model
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model
 
 BATCH = Batch.from_array(np.random.default_rng(8).choice([0, 1, np.nan], (90, WIDTH)), VOCABULARY)
 

@@ -8,13 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.data.examples import Examples
-from hornbook.experiments import lockstep
-from hornbook.experiments.backend import one_thread, torch
-from hornbook.experiments.network import encode
-from hornbook.experiments.plan import Fold, Net, Setting, Training, glorot, steps, weights_rng
-from hornbook.experiments.training import train
-from hornbook.logic.batch import Batch
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models.network import (
+    Fold,
+    Net,
+    Setting,
+    Training,
+    encode,
+    glorot,
+    one_thread,
+    steps,
+    torch,
+    weights_rng,
+)
+from hornbook.models.training import train
+from hornbook.paper import lockstep
 
 VARIABLES = 12
 

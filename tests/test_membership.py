@@ -7,10 +7,11 @@ import torch
 from hypothesis import given
 from sklearn.linear_model import LogisticRegression
 
-from hornbook import Batch, HornbookError, Vocabulary
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.gradient import torch_gradient
-from hornbook.oracles.membership import Classifier, Judge
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.gradient import torch_gradient
+from hornbook.oracles import Classifier, Judge
 from hornbook.testing.strategies import batches, random_values
 
 PLAIN = Vocabulary(["fever", "ill", "cough", "rash"])

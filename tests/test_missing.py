@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from hornbook.data.examples import Examples
-from hornbook.experiments.missing import Sweep, accuracy, plot
-from hornbook.experiments.network import MLP
-from hornbook.experiments.plan import Net, Training
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Vocabulary
+from hornbook.models.network import MLP, Net, Training
+from hornbook.paper.missing import Sweep, accuracy, plot
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
 THEORY = HornTheory.parse(

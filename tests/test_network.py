@@ -11,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.data.examples import Examples
-from hornbook.experiments import backend
-from hornbook.experiments.network import MLP, encode
-from hornbook.experiments.plan import Net, Training, glorot
-from hornbook.experiments.training import train
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import as_predictor
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models import network as backend
+from hornbook.models.network import MLP, Net, Training, encode, glorot
+from hornbook.models.training import train
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)

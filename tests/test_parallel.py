@@ -23,13 +23,11 @@ import numpy as np
 import pytest
 from joblib.parallel import get_active_backend
 
-from hornbook import HornbookError, HornTheory, Rule
-from hornbook.broadcast import KEEP, placed
 from hornbook.distributions import Random
-from hornbook.logic.generate import random_theory
-from hornbook.oracles import sampling
-from hornbook.oracles.sampling import Sampling
-from hornbook.parallel import RETRIES, mapped, workers
+from hornbook.errors import HornbookError
+from hornbook.logic import HornTheory, Rule, random_theory
+from hornbook.oracles import Sampling, sampling
+from hornbook.parallel import KEEP, RETRIES, mapped, placed, workers
 
 CHUNKS = 12
 

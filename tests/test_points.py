@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Batch, Vocabulary
 from hornbook.distributions import Random
 from hornbook.learners.cover import Cover, Worth, covers
 from hornbook.learners.logistic import fit
 from hornbook.learners.points import cards
 from hornbook.learners.tally import agreement, built, moved, scores
 from hornbook.learners.terms import Terms, with_pairs
-from hornbook.logic import bits
+from hornbook.logic import Batch, Vocabulary, bits
 
 FEATURES = Vocabulary.with_duals(["a", "b", "c", "d", "e"])
 

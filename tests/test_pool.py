@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule
 from hornbook.distributions import Random
 from hornbook.learners.body import View
 from hornbook.learners.pool import Pool, all_but_one, count, imposed, literals, said
-from hornbook.logic import bits
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
 from hornbook.queries import asked, interpretation
 
 

@@ -17,9 +17,10 @@ from adapter_models import (
 )
 from onnx import TensorProto, helper
 
-from hornbook import Batch, HornbookError
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.adapters.predictor import BLOCK
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch
+from hornbook.models import as_predictor
+from hornbook.models.predictor import BLOCK
 from hornbook.testing.predictors import assert_refuses
 
 

@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
-from hornbook import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.distributions import Random
-from hornbook.learners.body import Search, worth
-from hornbook.learners.contribution import Cover
+from hornbook.learners.body import Search, together, worth
 from hornbook.learners.pool import Pool, literals
-from hornbook.learners.prime import Reviser, prime
-from hornbook.learners.together import together
-from hornbook.logic import bits
-from hornbook.logic.generate import random_theory
-from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.learners.prime import Cover, Reviser, prime
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
+from hornbook.oracles import PerfectTeacher
 from hornbook.queries import Counterexample, asked, interpretation
 
 

@@ -8,22 +8,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hornbook import Batch, Vocabulary
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.proof import Prover, relu_net
-from hornbook.oracles.proof.bounds import Bounds
-from hornbook.oracles.proof.branch import branch
-from hornbook.oracles.proof.extremes import Extremes
-from hornbook.oracles.proof.region import FALSE, TRUE, UNKNOWN, Space
-from hornbook.oracles.proof.rounding import Rounding
-from hornbook.oracles.proof.witness import climb, random_states
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.proof.bounds import Bounds, Extremes, Rounding
+from hornbook.proof.branch import branch
+from hornbook.proof.network import relu_net
+from hornbook.proof.prover import Prover
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space
+from hornbook.proof.witness import climb, random_states
 from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")
 
-branching = importlib.import_module("hornbook.oracles.proof.branch")
+branching = importlib.import_module("hornbook.proof.branch")
 
 ENCODINGS = ["half", "signed", "two-channel", "complete"]
 

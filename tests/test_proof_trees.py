@@ -8,20 +8,12 @@ from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, R
 from sklearn.tree import DecisionTreeClassifier
 from test_proof import accepted, states_of, vocabulary_of
 
-from hornbook import Vocabulary
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import Predictor, as_predictor
-from hornbook.oracles.proof import (
-    Certificates,
-    Prover,
-    prove_rules,
-    repaired,
-    shrunk,
-    verify_certificates,
-)
-from hornbook.oracles.proof.certificate import read_certificates
-from hornbook.oracles.proof.sides import sides
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Rule, Vocabulary
+from hornbook.models import Predictor, as_predictor
+from hornbook.proof.certificate import Certificates, prove_rules, read_certificates, verify_certificates
+from hornbook.proof.primes import repaired, shrunk
+from hornbook.proof.prover import Prover, sides
 from hornbook.queries import interpretation
 
 MODELS = {

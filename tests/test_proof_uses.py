@@ -8,22 +8,20 @@ import numpy as np
 import pytest
 from test_proof import accepted, module, vocabulary_of
 
-from hornbook import Batch, HornTheory
 from hornbook.cli import main
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.oracles.adapters import as_predictor
-from hornbook.oracles.proof import (
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
+from hornbook.models import as_predictor
+from hornbook.proof.certificate import (
+    PROOFS,
     Certificates,
-    ExactCompletions,
-    ProvedEquivalence,
-    Prover,
     prove_rules,
-    repaired,
-    shrunk,
+    read_certificates,
     verify_certificates,
 )
-from hornbook.oracles.proof.certificate import PROOFS, read_certificates
+from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
+from hornbook.proof.primes import repaired, shrunk
+from hornbook.proof.prover import Prover
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
 from hornbook.runs.folder import begin
 from hornbook.runs.proving import prove
@@ -231,8 +229,8 @@ def folder(tmp_path_factory):
     """A network that accepts if there is no fever, or the patient is ill; and rules about it."""
     import pandas as pd
 
-    from hornbook.data import Binariser
-    from hornbook.experiments.network import MLP
+    from hornbook.data.binarise import Binariser
+    from hornbook.models.network import MLP
 
     path = tmp_path_factory.mktemp("proof")
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])

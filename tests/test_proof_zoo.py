@@ -8,9 +8,9 @@ import torch
 from proof_zoo import COMPARISON, FEATURES, HONEST, READING, TRAPS, ask, examine, sequence, unlike
 from torch import nn
 
-from hornbook import Vocabulary
-from hornbook.logic.errors import HornbookError
-from hornbook.oracles.proof import Prover
+from hornbook.errors import HornbookError
+from hornbook.logic import Vocabulary
+from hornbook.proof.prover import Prover
 
 
 @pytest.mark.parametrize("name", HONEST)

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from hornbook import Batch, HornbookError, HornTheory, Interpretation
-from hornbook.oracles.filters import Cached, Counted, Logged
-from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Interpretation
+from hornbook.oracles import Cached, Counted, PerfectTeacher
+from hornbook.oracles.filters import Logged
 from hornbook.queries import Budget, Counterexample, Exact, Step, Unknown
 from hornbook.testing.strategies import batches
-from hornbook.traces import Trace
+from hornbook.trace import Trace
 
 THEORY = HornTheory.parse("a & b -> c\nc -> false")
 

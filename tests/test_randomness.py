@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import HornbookError, HornExtractor
 from hornbook.distributions import Labelled, Mixture, Random, Rows
-from hornbook.experiments.plan import order_rng, weights_rng
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.logic import Vocabulary
+from hornbook.models.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
 
 SOURCE = Path(__file__).parents[1] / "src" / "hornbook"

@@ -6,14 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hornbook.cards import Card, Item
-from hornbook.logic.batch import Batch
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.cards.card import Card, Item
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.queries import interpretation
-from hornbook.reports.page import source
-from hornbook.trees import Split, Tree
+from hornbook.report.page import source
+from hornbook.trees.tree import Split, Tree
 
 THEORIES, STATES = 400, 6
 

@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from hornbook.reports.html import to_html
+from hornbook.report.page import to_html
 
 HOSTILE = [
     "<script>document.title='pwned'</script>",

@@ -6,11 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.extraction import Point
-from hornbook.intervals import Share
-from hornbook.plots import draw
-from hornbook.reports.charts import Chart, Dot, Series, fidelity_chart
-from hornbook.reports.svg import HEIGHT, WIDTH, decades, even_ticks, svg
+from hornbook.learners import Point
+from hornbook.report.charts import (
+    HEIGHT,
+    WIDTH,
+    Chart,
+    Dot,
+    Series,
+    decades,
+    draw,
+    even_ticks,
+    fidelity_chart,
+    svg,
+)
+from hornbook.statistics import Share
 
 finite = st.floats(-1e9, 1e9, allow_subnormal=False)
 

@@ -14,21 +14,20 @@ import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from hornbook import HornbookError
 from hornbook.data.table import read_table
-from hornbook.experiments.missing import Sweep
-from hornbook.experiments.plan import Net, Training
-from hornbook.experiments.repetition import Repetition
-from hornbook.experiments.reproduce import reproduce
-from hornbook.experiments.scales import PAPER, QUICK, SCALES, Scale, TreeBudget
-from hornbook.experiments.search import grid
-from hornbook.experiments.selection import Contest
-from hornbook.experiments.stages import read_json
-from hornbook.experiments.summary import middle
-from hornbook.extraction import Settings
+from hornbook.errors import HornbookError
+from hornbook.learners import Settings
+from hornbook.models.network import Net, Training
+from hornbook.paper.missing import Sweep
+from hornbook.paper.repetition import Repetition
+from hornbook.paper.report import claims, tables, to_html, to_markdown
+from hornbook.paper.reproduce import reproduce
+from hornbook.paper.search import grid
+from hornbook.paper.selection import Contest
+from hornbook.paper.settings import PAPER, QUICK, SCALES, Scale, TreeBudget
+from hornbook.paper.stages import read_json
+from hornbook.paper.summary import middle
 from hornbook.queries import Budget
-from hornbook.reports.claims import claims
-from hornbook.reports.reproduction import tables, to_html, to_markdown
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
 SHORT = Training(epochs=8)

@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from hornbook import Batch, Vocabulary
 from hornbook.distributions import Random
-from hornbook.experiments.network import MLP
-from hornbook.oracles.adapters import as_predictor
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.network import MLP
 
 WIDTH = 24
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))

@@ -10,18 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from hornbook import Batch, HornbookError, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.distributions import Random
-from hornbook.intervals import Share, log2_horn_functions, sample_size
-from hornbook.logic import arrays
-from hornbook.logic.generate import random_theory
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, arrays, random_theory
+from hornbook.oracles import Budgeted, Chain, Checked, Counted, RuleByRule, Sampling, Stored
 from hornbook.oracles import sampling as module
-from hornbook.oracles.chain import Chain
-from hornbook.oracles.filters import Budgeted, Checked, Counted
-from hornbook.oracles.rules import RuleByRule
-from hornbook.oracles.sampling import CHUNK, Remote, Sampling
-from hornbook.oracles.stored import Stored
+from hornbook.oracles.sampling import CHUNK, Remote
 from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, TeacherFailed, Unknown
+from hornbook.statistics import Share, log2_horn_functions, sample_size
 from hornbook.testing.teachers import Constant
 
 THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.experiments import search
-from hornbook.experiments.lockstep import Outcome
-from hornbook.experiments.plan import Fold, Net, Setting, Training, folds_of
-from hornbook.experiments.progress import tracked
-from hornbook.experiments.scores import Failures, Scores
-from hornbook.experiments.search import chunks, grid, score
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.models.network import Fold, Net, Setting, Training, folds_of
+from hornbook.paper import search
+from hornbook.paper.lockstep import Outcome
+from hornbook.paper.search import Failures, Scores, chunks, grid, score
+from hornbook.paper.stages import tracked
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
 

@@ -9,12 +9,12 @@ import pytest
 from hornbook.data.binarise import binarise
 from hornbook.data.datasets import load_dataset
 from hornbook.data.examples import Examples
-from hornbook.data.target import default_recipe, target_theory, training_set
-from hornbook.experiments.plan import Net, Training
-from hornbook.experiments.search import grid
-from hornbook.experiments.selection import Contest, select
-from hornbook.experiments.training import train
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.models.network import Net, Training
+from hornbook.models.training import train
+from hornbook.paper.search import grid
+from hornbook.paper.selection import Contest, select
+from hornbook.paper.task import default_recipe, target_theory, training_set
 
 NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
 CONTEST = Contest(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)

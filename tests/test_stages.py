@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hornbook import HornbookError
-from hornbook.experiments.stages import Stage, Workshop, read_json, write_json
+from hornbook.errors import HornbookError
+from hornbook.paper.stages import Stage, Workshop, read_json, write_json
 
 
 class Copy:

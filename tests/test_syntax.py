@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import BOTTOM, HornbookError, HornTheory, Rule, Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.testing.strategies import names, rules
 
 

@@ -5,10 +5,11 @@ import time
 import numpy as np
 import pytest
 
-from hornbook import HornTheory, Vocabulary
 from hornbook.distributions import Random
-from hornbook.intervals import Share
-from hornbook.oracles.filters import Cached, Counted, Voted
+from hornbook.logic import HornTheory, Vocabulary
+from hornbook.oracles import Cached, Counted
+from hornbook.oracles.filters import Voted
+from hornbook.statistics import Share
 from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 THEORY = HornTheory.parse(

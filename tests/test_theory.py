@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Cadical153
 
-from hornbook import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.logic import chaining
-from hornbook.logic.generate import random_theory
+from hornbook.logic import (
+    BOTTOM,
+    Batch,
+    HornTheory,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    chaining,
+    random_theory,
+)
 from hornbook.logic.theory import violation
 from hornbook.testing.strategies import batches, rules, theories
 

@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.cards import observed
+from hornbook.cards.facts import observed
+from hornbook.errors import HornbookError
 from hornbook.evaluate import predicted_labels
 from hornbook.learners import splits
 from hornbook.learners.splits import Search, trees
-from hornbook.logic import syntax
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.trees import Split, Tree, compiled
+from hornbook.logic import BOTTOM, Batch, Interpretation, Vocabulary, syntax
+from hornbook.trees.compiled import compiled
+from hornbook.trees.tree import Split, Tree
 
 NAMES = ["ascites", "obese", "asked_2"]  # as a concept of the tree would be called
 

@@ -3,7 +3,8 @@
 import pytest
 
 import hornbook
-from hornbook import BOTTOM, HornbookError, HornTheory, Rule, Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 
 
 def test_lookups():

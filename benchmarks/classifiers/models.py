@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from classifiers.tasks import Task
-from hornbook.oracles.adapters import Predictor, as_predictor
+from hornbook.models import Predictor, as_predictor
 
 Build: TypeAlias = Callable[[Task, int], Predictor]
 

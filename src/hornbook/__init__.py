@@ -2,15 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
-    from hornbook.extractor import HornExtractor
+    from hornbook.extractor.estimator import HornExtractor
 
 __all__ = [
     "BOTTOM",

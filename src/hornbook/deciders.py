@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from hornbook import cards, trees
-from hornbook.cards import Card
+from hornbook.cards.card import Card
+from hornbook.logic import HornTheory
 from hornbook.logic.exports import renamed_columns, sql_columns, sql_name
-from hornbook.logic.theory import HornTheory
-from hornbook.trees import Node, Split, Tree
+from hornbook.trees.tree import Node, Split, Tree
 
 Decider: TypeAlias = Card | Tree
 """Both say how many `lines` and `literals` there are to read, `decide`, and give `reasons`."""
@@ -27,8 +27,8 @@ def to_sql(decider: Decider) -> str:
 
     Examples
     --------
-    >>> from hornbook.cards import Item
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.cards.card import Item
+    >>> from hornbook.logic import Vocabulary
     >>> features = Vocabulary(["ascites", "obese"])
     >>> print(to_sql(Card(features, "dies", (Item(frozenset({0}), 2, 1), Item(frozenset({1}), -1)), 1)))
     SELECT facts.*, CASE WHEN 0

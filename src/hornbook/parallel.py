@@ -1,26 +1,249 @@
-"""One function over many chunks: in this process, on its cores, or on a cluster, with one result.
+"""Processes of this machine, each apart from the others: one that dies takes nobody's work with it.
 
-joblib does the work. `n_jobs` says how many processes share it; inside
-`joblib.parallel_config("dask")` or `joblib.parallel_config("ray", n_jobs=…)` the workers of that
-cluster do. A chunk carries what decides its result, a seed above all, so it does not matter who
-computes it, when, or how often.
+joblib's own pool breaks as a whole when one of its processes is lost. How processes are started is
+left to it: they are new ones, which run neither the user's script nor a copy of this process.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import hashlib
 import math
+import os
+import pickle
+import shutil
 import sys
+import tempfile
+import threading
+import traceback
 import warnings
-from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Generator, Hashable, Iterable
 from concurrent.futures import BrokenExecutor
-from functools import partial
+from functools import cache, partial
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from hornbook.broadcast import fetched, placed
-from hornbook.logic.errors import HornbookError
-from hornbook.processes import Lost, Process, kept
+from hornbook.errors import HornbookError
+
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+"""Where libraries look how many threads they may start."""
+
+IDLE = 300.0
+"""Seconds without work after which a process ends."""
+
+
+class Lost(Exception):
+    """A process ended before its work did."""
+
+
+class Process:
+    """A process that is given work, one piece after another, and keeps what it has imported."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        from joblib.externals.loky.backend import get_context
+
+        context = get_context("loky")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), env=environment)
+        self._process.start()
+        theirs.close()
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be given work."""
+        return bool(self._process.is_alive())
+
+    def begin(self, work: Callable[..., Any], *arguments: Any) -> None:
+        """Give it work. Its connection is ready when that is done, or the process is lost."""
+        import cloudpickle
+
+        with contextlib.suppress(OSError):  # lost already, as `result` will tell
+            self.connection.send_bytes(cloudpickle.dumps((work, arguments)))
+
+    def result(self) -> Any:
+        """What came of the work; raises what it raised, or `Lost`."""
+        try:
+            answer = self.connection.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise Lost(f"process {self._process.pid} is gone") from error
+        value, failure = pickle.loads(answer)
+        if failure is not None:
+            raise failure
+        return value
+
+    def kill(self) -> None:
+        """End it, whatever it is doing."""
+        self._process.terminate()
+        self._process.join()
+        self.connection.close()
+
+
+class Processes:
+    """So many processes side by side, started when they are first needed and kept for later calls.
+
+    Parameters
+    ----------
+    count
+        How many.
+    threads
+        How many threads each may start. By default what the environment says, or its share of the
+        cores.
+
+    """
+
+    def __init__(self, count: int, threads: int | None = None) -> None:
+        share = str(threads or max(1, (os.cpu_count() or 1) // count))
+        self.environment = {name: share if threads else os.environ.get(name, share) for name in THREADS}
+        self._started: dict[int, Process] = {}
+        atexit.register(self.end)
+
+    def __getitem__(self, number: int) -> Process:
+        """One of them, alive."""
+        if number not in self._started or not self._started[number].lives:
+            self._started[number] = Process(self.environment)
+        return self._started[number]
+
+    def end(self) -> None:
+        """Kill all."""
+        while self._started:
+            self._started.popitem()[1].kill()
+
+
+_KEPT: dict[tuple[int, int | None], Processes] = {}
+
+
+def kept(count: int, threads: int | None = None) -> Processes:
+    """The processes of earlier calls, with what they have imported and been given, or new ones."""
+    if (count, threads) not in _KEPT:
+        _KEPT[count, threads] = Processes(count, threads)
+    return _KEPT[count, threads]
+
+
+def _serve(connection: Any) -> None:
+    """Do what comes, until nothing does or nobody is there to ask for it."""
+    import cloudpickle
+
+    with contextlib.suppress(EOFError, OSError):
+        while connection.poll(IDLE):
+            asked = connection.recv_bytes()
+            value, failure = None, None
+            try:
+                work, arguments = pickle.loads(asked)
+                value = work(*arguments)
+            except Exception as error:
+                error.add_note(traceback.format_exc())
+                failure = error
+            connection.send_bytes(_packed(cloudpickle.dumps, value, failure))
+
+
+def _packed(dumps: Callable[[Any], bytes], value: Any, failure: Exception | None) -> bytes:
+    try:
+        return dumps((value, failure))
+    except Exception as error:  # what cannot travel is at least named
+        return dumps((None, RuntimeError(f"{failure or type(value)!r} cannot be sent back: {error}")))
+
+
+KEEP = 16
+"""So many objects are kept, here and in each worker; the one used longest ago goes first."""
+
+_LOCK = threading.RLock()
+_FILES: OrderedDict[str, Path] = OrderedDict()
+_REFERENCES: OrderedDict[Hashable, Any] = OrderedDict()
+_FETCHED: OrderedDict[str, Any] = OrderedDict()
+
+
+def placed(value: Any, backend: Any) -> tuple[str, Any]:
+    """The checksum of an object, and where workers of a joblib backend find it.
+
+    The place is bytes, a function that returns them, or a Dask future, which becomes bytes on
+    its way to a worker. An object that was placed before, and is still there, is not placed
+    again. Threads have no need of a place.
+    """
+    import cloudpickle
+
+    if getattr(backend, "supports_sharedmem", False):
+        return "", value
+    try:
+        pickled = cloudpickle.dumps(value)
+    except Exception as error:  # whatever an object raises when it is not meant to travel
+        raise HornbookError(
+            f"{type(value).__name__} cannot be sent to other processes ({error}); use n_jobs=1"
+        ) from error
+    checksum = hashlib.sha256(pickled).hexdigest()
+    if hasattr(backend, "client"):
+        return checksum, _in_dask(backend.client, checksum, pickled)
+    if type(backend).__module__.startswith("ray."):
+        return checksum, _in_ray(checksum, pickled)
+    if type(backend).__module__.startswith("joblib."):
+        return checksum, _in_file(checksum, pickled)
+    return checksum, pickled
+
+
+def fetched(checksum: str, place: Any) -> Any:
+    """The object with this checksum, unpickled in this process only once."""
+    import cloudpickle
+
+    if not checksum:
+        return place
+    with _LOCK:
+        if checksum not in _FETCHED:
+            # joblib does the work here if a cluster has but one worker left, with futures as they are
+            fetch = getattr(place, "result", place)
+            _FETCHED[checksum] = cloudpickle.loads(fetch() if callable(fetch) else fetch)
+        return _used(_FETCHED, checksum)
+
+
+def _in_file(checksum: str, pickled: bytes) -> Callable[[], bytes]:
+    """A file on this machine."""
+    path = _folder() / checksum
+    with _LOCK:
+        if checksum not in _FILES:
+            path.write_bytes(pickled)
+            _FILES[checksum] = path
+        _used(_FILES, checksum, evict=lambda file: file.unlink(missing_ok=True))
+    return path.read_bytes
+
+
+def _in_dask(client: Any, checksum: str, pickled: bytes) -> Any:
+    """The memory of every worker of a Dask cluster."""
+    key = (client.id, checksum)
+    with _LOCK:
+        if key not in _REFERENCES or _REFERENCES[key].status != "finished":
+            # by name a lost value would be taken for one that is there
+            _REFERENCES[key] = client.scatter(pickled, broadcast=True, hash=False)
+        return _used(_REFERENCES, key)
+
+
+def _in_ray(checksum: str, pickled: bytes) -> Callable[[], Any]:
+    """The object store of a Ray cluster, which a machine of it reads from once."""
+    import ray
+
+    key = (ray.get_runtime_context().get_job_id(), checksum)
+    with _LOCK:
+        if key not in _REFERENCES:
+            _REFERENCES[key] = ray.put(pickled)
+        return partial(ray.get, _used(_REFERENCES, key))
+
+
+def _used(kept: OrderedDict[Any, Any], key: Hashable, evict: Callable[[Any], object] | None = None) -> Any:
+    """The value of a key, which becomes the last to go; the first goes if there are too many."""
+    kept.move_to_end(key)
+    while len(kept) > KEEP:
+        _, gone = kept.popitem(last=False)
+        if evict is not None:
+            evict(gone)
+    return kept[key]
+
+
+@cache
+def _folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="hornbook-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

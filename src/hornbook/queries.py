@@ -13,14 +13,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from hornbook.intervals import Share
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
+from hornbook.statistics import Share
 
 
 class Membership(Protocol):

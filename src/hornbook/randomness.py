@@ -10,7 +10,7 @@ from enum import Enum, unique
 
 import numpy as np
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 
 LARGEST_PLACE = 2**32 - 1
 """A number beyond it would be read as two numbers, and could be mistaken for another place."""

@@ -8,25 +8,18 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.dual import exclusivity
+from hornbook.data.conditions import exclusivity
 from hornbook.data.table import Table
-from hornbook.distributions import Distribution, Labelled, Mixture, Rows
-from hornbook.distributions.literals import Groups, Literals
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import Bottom
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.scores import Floats
-from hornbook.oracles.completions import Completions
-from hornbook.oracles.exclusive import Exclusions
-from hornbook.oracles.labels import Labels
-from hornbook.oracles.membership import Classifier, Judge
-from hornbook.oracles.proof.cascade import SECONDS, Prover
-from hornbook.oracles.proof.exact import ExactCompletions
-from hornbook.oracles.proof.region import Values
+from hornbook.distributions import Distribution, Groups, Labelled, Literals, Mixture, Rows
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
+from hornbook.models import Predictor
+from hornbook.models.predictor import Floats
+from hornbook.oracles import Classifier, Completions, Exclusions, Judge
+from hornbook.oracles.completions import Labels
+from hornbook.proof.equivalence import ExactCompletions
+from hornbook.proof.prover import SECONDS, Prover
+from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 
 Unknowns: TypeAlias = Literal["native", "completions", "exact"]
@@ -143,7 +136,7 @@ def classifier_teacher(
     unknown
         How the model answers about ?: `native`, or by `completions`, in which case it accepts
         what it accepts in one of `draws` completions with values of `rows`; or `exact`, by all
-        completions, which is decided for feed-forward ReLU networks (`hornbook.oracles.proof`).
+        completions, which is decided for feed-forward ReLU networks (`hornbook.proof`).
         By default native where the model has a number for ?.
     draws, seed
         How many completions are tried, and which.
@@ -151,8 +144,8 @@ def classifier_teacher(
     Examples
     --------
     >>> import numpy as np
-    >>> from hornbook.logic.vocabulary import Vocabulary
-    >>> from hornbook.oracles.adapters import as_predictor
+    >>> from hornbook.logic import Vocabulary
+    >>> from hornbook.models import as_predictor
     >>> symptoms = Vocabulary(["fever", "cough"])
     >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
     >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")

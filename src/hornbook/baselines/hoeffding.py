@@ -18,24 +18,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hornbook.baselines.baseline import Baseline, labels_of
-from hornbook.baselines.branches import (
+from hornbook.baselines.tree import (
+    Baseline,
     Leaf,
     Node,
     accepted_by,
     branch_rules,
     depths,
+    labels_of,
     one_of_each_pair,
     split_at,
     tree_input,
 )
 from hornbook.distributions import Distribution
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Vocabulary
 from hornbook.queries import Budget, Membership
+from hornbook.statistics import Share
 
 WATCH = 256
 """Interpretations learned between two looks at the clock."""
@@ -103,7 +102,7 @@ def hoeffding_tree(
     Examples
     --------
     >>> from hornbook.distributions import Random
-    >>> from hornbook.logic.theory import HornTheory
+    >>> from hornbook.logic import HornTheory
     >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
     >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)
     >>> drawn, rng = Random(vocabulary), np.random.default_rng(0)

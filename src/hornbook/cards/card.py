@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools, Words
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Interpretation, Vocabulary, Words, bits
 from hornbook.logic.syntax import quote
-from hornbook.logic.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from hornbook.cards.card import Card
 from hornbook.cards.counting import Line, counting
 from hornbook.cards.facts import Facts, exclusions
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import HornTheory, Rule
 
 
 def compiled(card: Card) -> HornTheory:
@@ -30,7 +29,7 @@ def compiled(card: Card) -> HornTheory:
     Examples
     --------
     >>> from hornbook.cards.card import Item
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> features = Vocabulary.with_duals(["ascites", "obese"])
     >>> card = Card(features, "dies", (Item(frozenset({0}), 2, 1), Item(frozenset({1}), 1)), 2)
     >>> theory = compiled(card)

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.vocabulary import NEGATION_PREFIX, Vocabulary, fresh_name
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary, bits
+from hornbook.logic.vocabulary import NEGATION_PREFIX, fresh_name
 
 
 def observed(batch: Batch, vocabulary: Vocabulary) -> Batch:

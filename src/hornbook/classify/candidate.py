@@ -8,16 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.cards import Card, observed
+from hornbook.cards.card import Card
+from hornbook.cards.facts import observed
 from hornbook.deciders import Decider
 from hornbook.evaluate import Agreement, predicted_labels
-from hornbook.intervals import Share
-from hornbook.logic import syntax
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import Batch, Bools, HornTheory, Rule, Vocabulary, syntax
+from hornbook.statistics import Share
 
 Form: TypeAlias = Literal["rules", "card", "tree"]
 """What a reader reads."""

@@ -8,14 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.cards import observed
+from hornbook.cards.facts import observed
 from hornbook.classify.candidate import Candidate, Form, Point
 from hornbook.classify.search import chosen
 from hornbook.deciders import Decider, compiled
 from hornbook.evaluate import Agreement, RuleStatistics
-from hornbook.logic.batch import Batch
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import Batch, HornTheory, Rule
 from hornbook.queries import Guarantee
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 from hornbook.queries import Budget
 
 Wanted: TypeAlias = Literal["auto", "rules", "card", "tree"]

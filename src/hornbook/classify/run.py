@@ -10,20 +10,16 @@ from hornbook.classify.candidate import Candidate, Point
 from hornbook.classify.explanation import Explanation
 from hornbook.classify.reading import Reading
 from hornbook.classify.search import best_by_size, candidates, chosen
-from hornbook.data.dual import exclusivity
-from hornbook.distributions import Distribution
-from hornbook.distributions.literals import Groups
+from hornbook.data.conditions import exclusivity
+from hornbook.distributions import Distribution, Groups
 from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.evaluate.rules import redundancies
-from hornbook.intervals import Share
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.filters import Budgeted, Checked
+from hornbook.logic import Batch, Bools, HornTheory, bits
+from hornbook.models import Predictor
+from hornbook.oracles import Budgeted, Checked
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
 from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
 from hornbook.teachers import DRAWS, Unknowns, classifier_labels, perturbed
 
 
@@ -70,8 +66,8 @@ def explain_classifier(
 
     Examples
     --------
-    >>> from hornbook.logic.vocabulary import Vocabulary
-    >>> from hornbook.oracles.adapters import as_predictor
+    >>> from hornbook.logic import Vocabulary
+    >>> from hornbook.models import as_predictor
     >>> symptoms = Vocabulary.with_duals(["fever", "cough"])
     >>> rows = Batch.from_array([[1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1]], symptoms)
     >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")

@@ -12,9 +12,7 @@ from hornbook.classify.reading import Reading
 from hornbook.learners.cover import Worth, covers
 from hornbook.learners.points import cards
 from hornbook.learners.splits import trees
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.rule import Rule
+from hornbook.logic import Batch, Bools, Rule
 
 PAYS = 0.003
 """How much more faithful a card or a tree has to be than rules to be read in their place."""

@@ -6,7 +6,7 @@ import sys
 
 from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show, verify
 from hornbook.cli.app import app
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 
 __all__ = [
     "app",

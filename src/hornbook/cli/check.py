@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.theories import read_theory
-from hornbook.logic.errors import HornbookError
+from hornbook.cli.app import app, read_theory
+from hornbook.errors import HornbookError
+from hornbook.logic import Vocabulary
 from hornbook.logic.formats import rule_object
 from hornbook.logic.syntax import UNICODE, quote, rule_text
-from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Estimated, Exact, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.check import Verdict
+    from hornbook.explain.check import Verdict
 
 
 class Mode(StrEnum):
@@ -65,9 +64,9 @@ def check(
       hornbook check rules.horn --model model.onnx --data patients.csv --label survives --proof
 
     """
-    from hornbook.check import check as verdicts_on
-    from hornbook.oracles.adapters import as_predictor, load_model
-    from hornbook.oracles.guided import Guided
+    from hornbook.explain.check import check as verdicts_on
+    from hornbook.models import as_predictor, load_model
+    from hornbook.oracles import Guided
     from hornbook.teachers import teacher_about
 
     claims = read_theory(rules)

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit, emit_json, progress
-from hornbook.cli.tables import table_of
-from hornbook.logic.errors import HornbookError
+from hornbook.cli.app import app, emit, emit_json, progress, table_of
+from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.extractor.subject import Judged, Subject
-    from hornbook.runs import Run
     from hornbook.runs.comparison import Row
+    from hornbook.runs.folder import Run
 
 
 @app.command()
@@ -41,9 +39,8 @@ def compare(
       hornbook compare run/ --samples 50000 --json
 
     """
-    from hornbook.runs import Run
     from hornbook.runs.comparison import comparison
-    from hornbook.runs.folder import share_object
+    from hornbook.runs.folder import Run, share_object
 
     kept = Run.load(run)
     subject = _subject(kept, trust_pickle)

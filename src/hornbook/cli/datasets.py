@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit, emit_json
+from hornbook.cli.app import app, emit, emit_json
 
 
 @app.command()

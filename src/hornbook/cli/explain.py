@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit, emit_json
-from hornbook.logic.errors import HornbookError
+from hornbook.cli.app import app, emit, emit_json
+from hornbook.errors import HornbookError
 
 
 @app.command()
@@ -32,7 +31,7 @@ def explain(
       hornbook explain run/ --set "petal length (cm)=5.1" --json
 
     """
-    from hornbook.runs import Run
+    from hornbook.runs.folder import Run
 
     kept = Run.load(run)
     facts: dict[str, str] = {}

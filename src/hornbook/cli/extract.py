@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit, emit_json, progress
-from hornbook.cli.tables import table_of
-from hornbook.logic.errors import HornbookError
+from hornbook.cli.app import app, emit, emit_json, progress, table_of
+from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.table import Table
-    from hornbook.extractor import HornExtractor
-    from hornbook.oracles.adapters import Predictor
-    from hornbook.oracles.proof import Certificates
+    from hornbook.extractor.estimator import HornExtractor
+    from hornbook.models import Predictor
+    from hornbook.proof.certificate import Certificates
 
 
 class Method(StrEnum):
@@ -109,14 +107,13 @@ def extract(
       hornbook extract hcc-synthetic --train --form rules --proof -o run/
 
     """
-    from hornbook.extraction import INTERRUPTED
     from hornbook.extractor.display import lines
-    from hornbook.intervals import check_tolerances
+    from hornbook.learners.extract import INTERRUPTED
     from hornbook.logic.arrays import check_device
-    from hornbook.oracles.adapters import as_predictor
-    from hornbook.runs import metrics_object, ready
-    from hornbook.runs.folder import MODEL
+    from hornbook.models import as_predictor
+    from hornbook.runs.folder import MODEL, metrics_object, ready
     from hornbook.runs.models import make_extractor
+    from hornbook.statistics import check_tolerances
 
     if (model is None) != train:
         raise HornbookError("give the model with --model, or train a network with --train; one of the two")
@@ -189,7 +186,7 @@ def extract(
 def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None = None) -> Binariser:
     """What makes variables of the columns: fitted to the rows that the extractor will not hold out."""
     from hornbook.data.binarise import Binariser
-    from hornbook.data.splits import split_rows
+    from hornbook.data.examples import split_rows
     from hornbook.oracles.columns import fitted_binariser
 
     frame = table.frame if judge else table.features
@@ -203,7 +200,7 @@ def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
-    from hornbook.oracles.adapters import load_model
+    from hornbook.models import load_model
     from hornbook.runs.folder import checksum
 
     subject = load_model(path, trust_pickle)
@@ -213,10 +210,10 @@ def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
 def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
     if judge:
         raise HornbookError("--train trains a classifier; a judge is given with --model")
-    from hornbook.oracles.adapters.libraries import library
+    from hornbook.errors import library
 
     library("torch", "torch")
-    from hornbook.experiments.classifier import train_classifier
+    from hornbook.models.training import train_classifier
 
     classes = table.frame[str(table.label)].to_numpy() == 1
     with progress("training a network"):
@@ -236,7 +233,7 @@ def _begin(
     binariser: Binariser,
     force: bool,
 ) -> None:
-    from hornbook.runs import begin, versions
+    from hornbook.runs.folder import begin, versions
 
     path = Path(data)
     begin(
@@ -264,8 +261,7 @@ def _prove(
     extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> Certificates:
     """A certificate for each rule; without a folder, for those that are known when it is interrupted."""
-    from hornbook.oracles.proof import Certificates
-    from hornbook.oracles.proof.certificate import PROOFS
+    from hornbook.proof.certificate import PROOFS, Certificates
     from hornbook.runs.proving import prove, prover_of
 
     if extractor.decider_ is not None:
@@ -311,8 +307,8 @@ def _save(
     settings: dict[str, Any],
     certificates: Certificates | None,
 ) -> None:
-    from hornbook.reports.html import to_html
-    from hornbook.runs import save
+    from hornbook.report.page import to_html
+    from hornbook.runs.folder import save
     from hornbook.runs.reporting import report_of
 
     frame = table.frame if extractor.judge else table.features

@@ -14,20 +14,17 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from hornbook.cli.app import app
-from hornbook.cli.theories import read_theory
+from hornbook.cli.app import app, read_theory
+from hornbook.errors import HornbookError
+from hornbook.learners import horn1, lrn_star
 from hornbook.learners.heads import by_groups
-from hornbook.learners.horn1 import horn1
-from hornbook.learners.lrn_star import lrn_star
 from hornbook.learners.shrink import shrink_by_halves
-from hornbook.logic.errors import HornbookError
+from hornbook.logic import HornTheory
 from hornbook.logic.syntax import UNICODE, rule_text
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.filters import Cached, Counted
-from hornbook.oracles.teacher import PerfectTeacher
+from hornbook.oracles import Cached, Counted, PerfectTeacher
 from hornbook.queries import Step
 from hornbook.randomness import Purpose, generator
-from hornbook.traces import Trace
+from hornbook.trace import Trace
 
 
 class Algorithm(StrEnum):

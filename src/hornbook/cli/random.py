@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from hornbook.cli.app import app
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.generate import random_theory
+from hornbook.errors import HornbookError
+from hornbook.logic import random_theory
 from hornbook.randomness import Purpose, generator
 
 

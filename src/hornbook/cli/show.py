@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit
-from hornbook.logic.errors import HornbookError
+from hornbook.cli.app import app, emit
+from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.deciders import Decider
-    from hornbook.runs import Run
+    from hornbook.runs.folder import Run
 
 
 class Format(StrEnum):
@@ -61,7 +60,7 @@ def show(
       hornbook show run/ --format html > report.html
 
     """
-    from hornbook.runs import Run
+    from hornbook.runs.folder import Run
 
     emit(_FORMATS[Format.JSON if as_json else form](Run.load(run), background).rstrip("\n"))
 
@@ -107,7 +106,7 @@ def _csv(run: Run, background: bool) -> str:
 
 def _decided(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple[str | int, ...]]:
     """A card, or a tree, row by row."""
-    from hornbook.cards import Card
+    from hornbook.cards.card import Card
     from hornbook.logic.syntax import quote
 
     if isinstance(decider, Card):

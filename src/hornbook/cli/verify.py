@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app
-from hornbook.cli.output import emit, emit_json, progress
+from hornbook.cli.app import app, emit, emit_json, progress
 
 
 @app.command()
@@ -32,7 +31,7 @@ def verify(
       hornbook verify run/
 
     """
-    from hornbook.runs import Run
+    from hornbook.runs.folder import Run
     from hornbook.runs.proving import verify_run
 
     kept = Run.load(run)

@@ -13,18 +13,21 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from hornbook.data.cuts import STRATEGIES, Strategy
-from hornbook.data.dual import exclusivity, groups_of
-from hornbook.data.frames import as_frame, refuse_infinity
-from hornbook.data.kinds import KINDS, Kind, are_truths
-from hornbook.data.profiles import Column, StreamedColumns, WholeColumns
+from hornbook.data.conditions import (
+    Condition,
+    Equals,
+    IsTrue,
+    exclusivity,
+    from_object,
+    groups_of,
+    intervals,
+    to_object,
+)
+from hornbook.data.profiles import STRATEGIES, Column, Strategy, StreamedColumns, WholeColumns
 from hornbook.data.streams import TableStream
-from hornbook.data.table import Table
-from hornbook.data.variables import Condition, Equals, IsTrue, from_object, intervals, to_object
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.data.table import KINDS, Kind, Table, are_truths, as_frame, refuse_infinity
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
 
 
 class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, bits
+from hornbook.logic.chaining import ALWAYS
+from hornbook.randomness import Purpose, generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
 
     Examples
     --------
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> batch = Batch.from_array([[1], [0], [0]], Vocabulary(["v"]))
     >>> kinds = np.array(["row", "random", "random"])
     >>> examples = Examples(batch, np.array([True, True, False]), kinds)
@@ -92,3 +94,135 @@ def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
                 right = int((answers[members] == label).sum())
                 tallies[f"{kind}, {word}"] = Tally(right, int(members.sum()))
     return tallies
+
+
+LEAST_ROWS_TO_SPLIT = 100
+"""Of fewer rows none are held out: a figure measured on so few would say little."""
+
+HELD_OUT_SHARE = 0.2
+"""The share of the rows that are held out."""
+
+SEEN, UNSEEN = "violation of a seen rule", "violation of an unseen rule"
+
+
+def split_rows(
+    frame: pd.DataFrame, seed: int, hold_out: bool = True
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The numbers of the rows that an explanation may be made from, and of those held out from it.
+
+    A fifth of at least 100 rows is held out, chosen at random. The only row that knows a value of
+    some column is never held out: nothing could be said about that column.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    seed
+        Decides, with the table's size and holes, which rows are held out.
+    hold_out
+        Whether any are to be.
+
+    Examples
+    --------
+    >>> used, held_out = split_rows(pd.DataFrame({"age": range(120)}), seed=0)
+    >>> len(used), len(held_out), np.intersect1d(used, held_out).size
+    (96, 24, 0)
+    >>> [len(rows) for rows in split_rows(pd.DataFrame({"age": range(99)}), seed=0)]
+    [99, 0]
+
+    """
+    everything = np.arange(len(frame))
+    if not hold_out or len(frame) < LEAST_ROWS_TO_SPLIT:
+        return everything, everything[:0]
+    shuffled = generator(seed, Purpose.HELD_OUT_ROWS).permutation(len(frame))
+    held_out = np.sort(shuffled[: round(HELD_OUT_SHARE * len(frame))])
+    known = frame.notna().to_numpy()[held_out]  # (rows, columns)
+    lost = known.sum(axis=0) == frame.notna().to_numpy().sum(axis=0)
+    needed = [known[:, column].argmax() for column in np.flatnonzero(lost & known.any(axis=0))]
+    held_out = np.delete(held_out, needed)
+    return np.setdiff1d(everything, held_out), held_out
+
+
+def violated_rules(theory: HornTheory, batch: Batch) -> Bools:
+    """A (rules, items) matrix: whether the rule contradicts the item.
+
+    That is, its body is in the closure of what is true, and its head is ⊥ or false. Every
+    rejected item has such a rule. The disjointness of a pair is not counted: with duals it
+    fails along with whichever rule derives one of the two.
+    """
+    closed, _ = theory.program.close_batch(batch)
+    pairs = {frozenset(pair) for pair in theory.vocabulary.pairs}
+    found = np.zeros((len(theory), closed.shape[1]), np.uint64)
+    for row, rule in zip(found, theory, strict=True):
+        if rule.body not in pairs:
+            fires = np.bitwise_and.reduce(closed[sorted(rule.body)], axis=0)
+            row[:] = fires & (ALWAYS if isinstance(rule.head, Bottom) else batch.false[rule.head])
+    return bits.unpack_rows(found, len(batch))
+
+
+def against(training: Examples, examples: Examples, theory: HornTheory) -> Examples:
+    """The examples, where violations say whether training violated one of the same rules."""
+    seen = violated_rules(theory, training.batch).any(axis=1)
+    of_seen = violated_rules(theory, examples.batch)[seen].any(axis=0)
+    marked = np.where(of_seen, SEEN, UNSEEN)
+    return replace(examples, kinds=np.where(examples.kinds == "violation", marked, examples.kinds))
+
+
+def parts(
+    examples: Examples,
+    shares: Sequence[float],
+    rng: np.random.Generator,
+    disjoint: HornTheory | None = None,
+) -> NDArray[np.intp]:
+    """For each example the number of its part; the parts have these shares of every kind.
+
+    Given a theory in `disjoint`, no rule of it is violated in two parts.
+    """
+    groups = (
+        np.arange(len(examples)) if disjoint is None else _linked(violated_rules(disjoint, examples.batch))
+    )
+    _, strata = np.unique(np.char.add(examples.kinds, examples.accepted.astype("U5")), return_inverse=True)
+    wanted = np.outer(np.bincount(strata), np.asarray(shares) / np.sum(shares))
+    _, starts = np.unique(np.sort(groups), return_index=True)
+    together = np.split(np.argsort(groups, kind="stable"), starts[1:])
+    shuffled = [together[position] for position in rng.permutation(len(together))]
+    part = np.empty(len(examples), np.intp)
+    # the largest first, so that the small ones even out what these leave uneven
+    for members in sorted(shuffled, key=len, reverse=True):
+        missing = wanted[strata[members]].sum(axis=0)
+        part[members] = emptiest = int(missing.argmax())
+        wanted[:, emptiest] -= np.bincount(strata[members], minlength=len(wanted))
+    return part
+
+
+def split(
+    examples: Examples,
+    rng: np.random.Generator,
+    test: float = 0.2,
+    disjoint: HornTheory | None = None,
+) -> tuple[Examples, Examples]:
+    """Training and test examples; see `parts` for `disjoint`."""
+    if not 0 < test < 1:
+        raise HornbookError(f"the test share is strictly between 0 and 1; got {test}")
+    part = parts(examples, (1 - test, test), rng, disjoint)
+    return examples[part == 0], examples[part == 1]
+
+
+def folds(
+    examples: Examples, count: int, rng: np.random.Generator, disjoint: HornTheory | None = None
+) -> Iterator[tuple[Examples, Examples]]:
+    """For each of `count` folds, the examples outside it and inside it; see `parts` for `disjoint`."""
+    if not 2 <= count <= len(examples):
+        raise HornbookError(f"{len(examples)} examples can make 2 to {len(examples)} folds; got {count}")
+    part = parts(examples, [1] * count, rng, disjoint)
+    for fold in range(count):
+        yield examples[part != fold], examples[part == fold]
+
+
+def _linked(violated: Bools) -> NDArray[np.intp]:
+    """For each item the number of its group: items that violate one rule share a group."""
+    groups = np.arange(violated.shape[1])
+    for rule in violated:
+        if rule.any():
+            groups[np.isin(groups, groups[rule])] = groups[rule].min()
+    return groups

@@ -1,21 +1,241 @@
-"""What has to be known of a column to make variables of it, from a whole table or a stream of one."""
+"""Where to cut a quantitative column into bins."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.cuts import Floats, Strategy, cut_points, evenly, halves, middle
-from hornbook.data.kinds import Kind, are_numbers, infer_kind, kind_of, known_values, levels_of
-from hornbook.data.order import PASSES, Ranked
 from hornbook.data.streams import TableStream
-from hornbook.data.sums import ExactSum
-from hornbook.logic.errors import HornbookError
+from hornbook.data.table import Kind, are_numbers, infer_kind, kind_of, known_values, levels_of
+from hornbook.errors import HornbookError
+
+MANTISSA = 53
+"""Bits of a double's mantissa."""
+
+HALF = 26
+"""Mantissas are added up in two halves, so that a double holds the sum of 2²⁶ of them exactly."""
+
+PART = 1 << 16
+"""So many values at a time, which stay in the cache."""
+
+LEAST = -1074
+"""The smallest double is 2 to this power."""
+
+
+class ExactSum:
+    """The sum of all values added, whole and unrounded, so that their order does not matter.
+
+    Every double is a whole number times a power of two. Mantissas are added up for each power
+    apart, and the powers are put together by integers as long as it takes.
+
+    Examples
+    --------
+    >>> total = ExactSum()
+    >>> for part in ([1e300, 0.1, 0.2], [0.3, -1e300]):
+    ...     total.add(np.array(part))
+    >>> total.mean()
+    0.12
+
+    References
+    ----------
+    R. Neal. Fast exact summation using small and large superaccumulators. arXiv:1505.05571, 2015.
+
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.scaled = 0
+        """The sum, in units of the smallest double."""
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Add finite values."""
+        for start in range(0, len(values), PART):
+            mantissas, powers = np.frexp(values[start : start + PART])
+            whole = np.ldexp(mantissas, MANTISSA).astype(np.int64)
+            shifts = powers - MANTISSA - LEAST  # negative for subnormal numbers, whose last bits are zero
+            whole >>= np.maximum(-shifts, 0)
+            shifts = np.maximum(shifts, 0)
+            high, low = (np.bincount(shifts, half) for half in (whole >> HALF, whole & ((1 << HALF) - 1)))
+            for shift in np.flatnonzero((high != 0) | (low != 0)).tolist():
+                self.scaled += ((int(high[shift]) << HALF) + int(low[shift])) << shift
+        self.count += len(values)
+
+    def mean(self) -> float:
+        """The double nearest to the mean."""
+        return self.scaled / (self.count << -LEAST)
+
+
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """The double nearest to the mean of the values; it is never outside their range."""
+    total = ExactSum()
+    total.add(values)
+    return total.mean()
+
+
+Strategy: TypeAlias = Literal["mean-of-halves", "quantile", "width", "tree"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def mean_of_halves(values: Floats, bins: int) -> Floats:
+    """The mean of the values up to the overall mean, and the mean of those above it.
+
+    Two bins are cut at the mean itself, four bins at all three means. Means are exact, so the
+    order of the values does not matter.
+    """
+    mean = middle(exact_mean(values), values.max())
+    return halves(exact_mean(values[values <= mean]), mean, exact_mean(values[values > mean]), bins)
+
+
+def middle(mean: float, highest: float) -> float:
+    """Where the halves meet: at the mean, unless rounding has left nothing above it."""
+    return min(mean, float(np.nextafter(highest, -np.inf)))
+
+
+def halves(lower: float, mean: float, upper: float, bins: int) -> Floats:
+    """The cut points for a number of bins, from the mean of all values and those of its halves."""
+    points = {2: [mean], 3: [lower, upper], 4: [lower, mean, upper]}
+    if bins not in points:
+        raise HornbookError(f"mean-of-halves makes 2, 3 or 4 bins, not {bins}; use 'quantile' or 'width'")
+    return np.array(points[bins])
+
+
+def quantile(values: Floats, bins: int) -> Floats:
+    """Cut points with about as many values between each two, and some above the last."""
+    points = np.quantile(values, np.arange(1, bins) / bins)
+    below_top: np.float64 = values[values < values.max()].max()
+    return np.minimum(points, below_top)
+
+
+def width(values: Floats, bins: int) -> Floats:
+    """Cut points with the same distance between each two."""
+    return evenly(values.min(), values.max(), bins)
+
+
+def evenly(lowest: float, highest: float, bins: int) -> Floats:
+    """Cut points between two values, with the same distance between each two."""
+    return np.linspace(lowest, highest, bins + 1)[1:-1]
+
+
+def tree(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
+    """The thresholds of a small decision tree; the median where it finds none."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier(
+        max_leaf_nodes=bins, min_samples_leaf=max(1, len(values) // 20), random_state=0
+    )
+    grown = model.fit(values[:, None], labels).tree_
+    thresholds = grown.threshold[grown.feature >= 0]
+    return np.sort(thresholds) if len(thresholds) else np.array([np.median(values)])
+
+
+UNSUPERVISED: dict[str, Callable[[Floats, int], Floats]] = {
+    "mean-of-halves": mean_of_halves,
+    "quantile": quantile,
+    "width": width,
+}
+
+
+def cut_points(
+    values: Floats, bins: int, strategy: Strategy, labels: NDArray[Any] | None = None
+) -> tuple[float, ...]:
+    """Ascending cut points from known values; equal ones are one, so there may be fewer bins.
+
+    A constant column is cut at its only value.
+
+    Examples
+    --------
+    >>> cut_points(np.array([1.0, 2, 3, 10]), 3, "mean-of-halves")
+    (2.0, 10.0)
+    >>> cut_points(np.array([0.0, 0, 0, 0, 8]), 4, "quantile")
+    (0.0,)
+
+    """
+    if values.min() == values.max():
+        return (float(values[0]),)
+    if strategy != "tree":
+        points = UNSUPERVISED[strategy](values, bins)
+    elif labels is None:
+        raise HornbookError("bins='tree' requires y to be passed, but the target y is None: call fit(X, y)")
+    else:
+        points = tree(values, bins, labels)
+    return tuple(np.unique(points).tolist())
+
+
+DIGIT = 16
+"""Bits of a value that a pass decides."""
+
+PASSES = 64 // DIGIT
+
+
+class Ranked:
+    """Finds the values that have given ranks, counted from 0, when all values are sorted.
+
+    A double is a number of four digits, each of 16 bits, in whose order it stands. A pass
+    counts what the next digit is among those values that have the digits found so far.
+
+    Examples
+    --------
+    >>> ranked = Ranked([0, 2])
+    >>> for _ in range(PASSES):
+    ...     for part in ([3.0, -1.0], [0.5, 7.0]):
+    ...         ranked.add(np.array(part))
+    ...     ranked.narrow()
+    >>> ranked.values()
+    [-1.0, 3.0]
+
+    """
+
+    def __init__(self, ranks: Sequence[int]) -> None:
+        self.ranks = list(ranks)
+        self.found = [0] * len(self.ranks)
+        """The digits found so far, as a number."""
+        self.below = 64
+        """How many bits are yet to be found."""
+        self._count_anew()
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Count some of the values; all of them make a pass."""
+        keys = _keys(values)
+        leading = keys >> np.uint64(self.below) if self.below < 64 else np.zeros_like(keys)
+        digits = (keys >> np.uint64(self.below - DIGIT)) & np.uint64((1 << DIGIT) - 1)
+        for found, counts in self.counts.items():
+            chosen = digits[leading == np.uint64(found)]
+            counts += np.bincount(chosen.astype(np.intp), minlength=1 << DIGIT)
+
+    def narrow(self) -> None:
+        """End a pass: find the next digit of every value that is looked for."""
+        for number, rank in enumerate(self.ranks):
+            ends = np.cumsum(self.counts[self.found[number]])
+            digit = int(np.searchsorted(ends, rank, side="right"))
+            self.ranks[number] = rank - (int(ends[digit - 1]) if digit else 0)
+            self.found[number] = (self.found[number] << DIGIT) + digit
+        self.below -= DIGIT
+        self._count_anew()
+
+    def values(self) -> list[float]:
+        """The values, after the last pass."""
+        keys = np.array(self.found, np.uint64)
+        negative = keys < _SIGN
+        return [float(value) for value in np.where(negative, ~keys, keys ^ _SIGN).view(np.float64)]
+
+    def _count_anew(self) -> None:
+        self.counts = {found: np.zeros(1 << DIGIT, np.int64) for found in set(self.found)}
+
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Whole numbers in the order of the values."""
+    bits = (values + 0.0).view(np.uint64)  # zero has two signs
+    return np.where(bits & _SIGN != 0, ~bits, bits | _SIGN)
 
 
 class Column(Protocol):

@@ -11,10 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from hornbook.data.delimited import SAMPLE, checked_names, sniffed
-from hornbook.data.frames import refuse_infinity
-from hornbook.data.table import MISSING
-from hornbook.logic.errors import HornbookError
+from hornbook.data.table import MISSING, SAMPLE, checked_names, refuse_infinity, sniffed
+from hornbook.errors import HornbookError
 
 ROWS = 1 << 16
 """Rows of a frame at most: memory is bounded by it, whatever the size of the table."""

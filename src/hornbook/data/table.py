@@ -1,21 +1,284 @@
-"""Tables: columns of known kinds, with holes, from files and frames."""
+"""The kinds of columns: binary, categorical and quantitative."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
+import numpy as np
 import pandas as pd
 
-from hornbook.data.delimited import Grid, checked_names, read_arff, read_delimited
-from hornbook.data.frames import as_frame, refuse_infinity
-from hornbook.data.kinds import KINDS, Kind, infer_kind
-from hornbook.data.labels import binary_label
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+
+Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+TRUE_WORDS = frozenset({"1", "true", "t", "yes", "y"})
+FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
+
+
+def infer_kind(values: pd.Series[Any]) -> Kind:
+    """The kind of a column, from its known values.
+
+    Truth values, and any two values of which numbers are whole, make a column binary; other
+    numbers make it quantitative; everything else makes it categorical.
+
+    Examples
+    --------
+    >>> infer_kind(pd.Series([0, 1, None])), infer_kind(pd.Series([1, 2, 3]))
+    ('binary', 'quantitative')
+    >>> infer_kind(pd.Series(["no", "yes"])), infer_kind(pd.Series(["red", "green", "blue"]))
+    ('binary', 'categorical')
+
+    """
+    known = known_values(values)
+    return kind_of(levels_of(known), are_numbers(known))
+
+
+def kind_of(levels: list[Any], numbers: bool) -> Kind:
+    """The kind of a column with these distinct values, which are or are not numbers."""
+    if not numbers:
+        return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
+    whole = all(float(level).is_integer() for level in levels[:3])
+    return "binary" if len(levels) <= 2 and whole else "quantitative"
+
+
+def are_numbers(known: pd.Series[Any]) -> bool:
+    """Whether known values are numbers; truth values are not."""
+    return pd.api.types.is_numeric_dtype(known) and not pd.api.types.is_bool_dtype(known)
+
+
+def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The known values of a column, as numbers where they are; refuse a column with none."""
+    known = values.dropna()
+    if known.empty:
+        raise HornbookError(f"column {values.name!r} has no known value; drop it")
+    if known.dtype == object:
+        known = known.infer_objects()
+    if pd.api.types.is_datetime64_any_dtype(known) or pd.api.types.is_timedelta64_dtype(known):
+        raise HornbookError(f"column {values.name!r} holds times; turn them into numbers first")
+    return known
+
+
+def levels_of(known: pd.Series[Any], most: int | None = None) -> list[Any]:
+    """The distinct values of a column, or so many of them, in order: a category's own, or sorted."""
+    if isinstance(known.dtype, pd.CategoricalDtype):
+        present = set(known.unique())
+        return [level for level in known.cat.categories if level in present]
+    try:
+        distinct = [
+            level.item() if isinstance(level, np.generic) else level for level in known.unique()[:most]
+        ]
+    except TypeError:
+        distinct = [None]
+    if not all(isinstance(level, str | int | float) for level in distinct):
+        raise HornbookError(f"column {known.name!r} holds values that are not numbers or text")
+    return sorted(distinct, key=lambda level: (isinstance(level, str), level))
+
+
+def are_truths(levels: list[Any]) -> bool:
+    """Whether every level is a word or number for true or false."""
+    return all(truth(level) is not None for level in levels)
+
+
+def truth(level: object) -> bool | None:
+    """The truth value that a level spells, if any."""
+    word = spelled(level).lower()
+    return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+
+
+def spelled(level: object) -> str:
+    """A level as it appears in names: whole numbers without a point."""
+    if isinstance(level, float) and level.is_integer():
+        return str(int(level))
+    return str(level).strip()
+
+
+def as_frame(data: Any) -> pd.DataFrame | None:
+    """A pandas frame from a pandas or polars one; None for anything else."""
+    if isinstance(data, pd.DataFrame):
+        return data
+    if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect_schema"):
+        eager = data.collect() if hasattr(data, "collect") else data
+        return pd.DataFrame(eager.to_dict(as_series=False))
+    return None
+
+
+def refuse_infinity(frame: pd.DataFrame) -> None:
+    """Refuse infinite numbers, naming the first."""
+    for column in frame.select_dtypes("number"):
+        infinite = np.isinf(frame[column].to_numpy(np.float64, na_value=np.nan))
+        if infinite.any():
+            row = int(np.flatnonzero(infinite)[0])
+            raise HornbookError(f"row {row}, column {column!r} is infinity; make it missing or finite")
+
+
+def binary_label(
+    values: pd.Series[Any], positive: str | float | None = None, above: float | None = None
+) -> tuple[str, pd.Series[Any]]:
+    """What to call the class, and its values as 0 and 1; refuse one that is missing or constant.
+
+    Examples
+    --------
+    >>> name, classes = binary_label(pd.Series([35, 70, 62], name="age"), above=60)
+    >>> name, classes.tolist()
+    ('age>60', [0.0, 1.0, 1.0])
+
+    """
+    if values.isna().any():
+        rows = np.flatnonzero(values.isna()).tolist()
+        shown = ", ".join(map(str, rows[:5])) + (" …" if len(rows) > 5 else "")
+        raise HornbookError(f"the label {values.name!r} is missing in {len(rows)} rows ({shown}); drop them")
+    name, classes = _two_classes(values, positive, above)
+    if classes.nunique() < 2:
+        constant = "true" if classes.iloc[0] else "false"
+        raise HornbookError(f"the label {name!r} is {constant} in every row: there is nothing to learn")
+    return name, classes
+
+
+def _two_classes(
+    values: pd.Series[Any], positive: str | float | None, above: float | None
+) -> tuple[str, pd.Series[Any]]:
+    """What to call the class, and its values as 0 and 1."""
+    column = str(values.name)
+    levels = levels_of(known_values(values))
+    if above is not None:
+        if not pd.api.types.is_numeric_dtype(values):
+            raise HornbookError(
+                f"the label {column!r} has no numbers to compare with {above}; give positive="
+            )
+        return f"{column}>{above:g}", (values > above).astype(float)
+    if positive is not None:
+        matching = [level for level in levels if spelled(level) == spelled(positive)]
+        if not matching:
+            known = ", ".join(map(spelled, levels[:10]))
+            raise HornbookError(
+                f"the label {column!r} is never {spelled(positive)!r}; its values are {known}"
+            )
+        return f"{column}={spelled(positive)}", (values == matching[0]).astype(float)
+    if are_truths(levels):
+        return column, values.map(truth).astype(float)
+    if len(levels) > 2:
+        first, middle = spelled(levels[0]), spelled(levels[len(levels) // 2])
+        choice = f"positive={first!r}" if isinstance(levels[0], str) else f"above={middle}"
+        raise HornbookError(
+            f"the label {column!r} has {len(levels)} distinct values; make it binary with {choice} "
+            f"(--{choice.replace('=', ' ')})"
+        )
+    return f"{column}={spelled(levels[-1])}", (values == levels[-1]).astype(float)
+
+
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE = 50
+"""So many lines decide on a delimiter."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Column names, and rows of as many texts."""
+
+    names: list[str]
+    rows: list[list[str]]
+
+
+def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str] | None = None) -> Grid:
+    r"""Rows of a CSV, TSV or similar text; the first line has the names unless they are given.
+
+    Examples
+    --------
+    >>> read_delimited("age;sex\n40;male\n")
+    Grid(names=['age', 'sex'], rows=[['40', 'male']])
+
+    """
+    delimiter = delimiter or sniffed(text)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=delimiter != "\t")
+    try:
+        numbered = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
+    except csv.Error as error:
+        raise HornbookError(f"line {reader.line_num}: {error}") from None
+    if names is None:
+        if not numbered:
+            raise HornbookError("the file is empty; its first line should name the columns")
+        header, numbered = numbered[0][1], numbered[1:]
+    else:
+        header = list(names)
+    refuse_uneven(numbered, len(header), delimiter)
+    return Grid(checked_names(header), [row for _, row in numbered])
+
+
+def sniffed(text: str) -> str:
+    """The delimiter that splits the first lines into the same number of values, the most of them."""
+    lines = [line for line in text.splitlines()[: 2 * SAMPLE] if line.strip()][:SAMPLE]
+
+    def score(delimiter: str) -> tuple[int, int]:
+        try:
+            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        except csv.Error:
+            return 0, 0
+        first = widths[0] if widths else 1
+        return (sum(width == first for width in widths) if first > 1 else 0), first
+
+    return max(DELIMITERS, key=score)
+
+
+def read_arff(text: str) -> Grid:
+    """Rows of a dense ARFF text."""
+    names: list[str] = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        words = line.strip()
+        if re.match(r"@attribute\b", words, re.IGNORECASE):
+            match = re.match(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+\S""", words, re.IGNORECASE)
+            if not match:
+                raise HornbookError(f"line {number}: expected '@attribute name type'; got {words!r}")
+            names.append(match[1].strip("'\""))
+        elif re.match(r"@data\b", words, re.IGNORECASE):
+            return Grid(checked_names(names), _arff_rows(lines[number:], number, len(names)))
+    raise HornbookError("not ARFF: there is no line '@data'")
+
+
+def _arff_rows(lines: list[str], offset: int, width: int) -> list[list[str]]:
+    numbered = []
+    for number, line in enumerate(lines, offset + 1):
+        stripped = line.strip()
+        if stripped.startswith("{"):
+            raise HornbookError(f"line {number}: sparse ARFF rows are not read; save the data as dense")
+        if stripped and not stripped.startswith("%"):
+            quote = re.search("['\"]", stripped)
+            row = csv.reader([stripped], quotechar=quote[0] if quote else '"', skipinitialspace=True)
+            numbered.append((number, next(row)))
+    refuse_uneven(numbered, width, ",")
+    return [row for _, row in numbered]
+
+
+def checked_names(names: Sequence[object]) -> list[str]:
+    """Names with single spaces; refuse empty and repeated ones."""
+    clean = [" ".join(str(name).split()) for name in names]
+    for position, name in enumerate(clean):
+        if not name:
+            raise HornbookError(f"column {position + 1} has no name; name it in the header")
+        if name in clean[:position]:
+            first = clean.index(name) + 1
+            raise HornbookError(f"columns {first} and {position + 1} are both called {name!r}; rename one")
+    return clean
+
+
+def refuse_uneven(numbered: Sequence[tuple[int, list[str]]], width: int, delimiter: str) -> None:
+    """Refuse a row that has more or fewer values than there are columns, by its line."""
+    for number, row in numbered:
+        if len(row) != width:
+            raise HornbookError(
+                f"line {number} has {len(row)} values and there are {width} columns; "
+                f"is the delimiter {delimiter!r}, and are values with a delimiter quoted?"
+            )
+
 
 MISSING = ("?", "", "NA", "NaN")
 """The markers of a missing value, in any case of letters."""

@@ -10,11 +10,8 @@ import numpy as np
 
 from hornbook.distributions.literals import Literals
 from hornbook.distributions.protocol import Distribution, draw_in_blocks, rows_of
-from hornbook.distributions.stream import Stream
-from hornbook.logic import arrays
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Words
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions.words import Stream
+from hornbook.logic import Batch, Vocabulary, Words, arrays
 
 
 @dataclass(frozen=True)
@@ -33,14 +30,14 @@ class Labelled:
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.distributions.random import Random
     >>> distribution = Labelled(Random(Vocabulary(["fever", "cough"])), "ill")
     >>> distribution.vocabulary.names
     ('fever', 'cough', 'ill', 'not_ill')
     >>> distribution.draw(2, np.random.default_rng(3)).to_array()
     array([[1., 0., 1., 0.],
            [0., 0., 0., 1.]])
-    >>> from hornbook.distributions import Rows
+    >>> from hornbook.distributions.rows import Rows
     >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
     >>> print(Labelled(Rows(rows), "ill"))
     'ill' true or false with probability 50 % each, beside: 1 real rows as they are

@@ -15,11 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Words
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """Sets of variables of which at most one is true, as the bins of one column."""

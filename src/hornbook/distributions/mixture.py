@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import coins
-from hornbook.distributions.demands import Demanding
+from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Literals
 from hornbook.distributions.protocol import (
     Choices,
@@ -25,12 +24,11 @@ from hornbook.distributions.protocol import (
     rows_of,
 )
 from hornbook.distributions.random import Random
-from hornbook.distributions.stream import Stream, block_streams, keys_from
-from hornbook.logic import arrays, bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import WORD, Words
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions.violations import Demanding
+from hornbook.distributions.words import Stream, block_streams, keys_from
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
+from hornbook.logic.bits import WORD
 
 SHARES = 1 / 2000
 """By what part of itself a component's share may be rounded: one row of coins decides, and costs little."""
@@ -42,7 +40,7 @@ class Mixture:
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.distributions.random import Random
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
     >>> print(mixture)

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions.literals import Literals
-from hornbook.distributions.stream import Stream, block_streams, keys_from
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Words
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions.words import Stream, block_streams, keys_from
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, bits
 
 Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
 """Tables of literals, and which row of each the items take, as (64, words): bit first."""

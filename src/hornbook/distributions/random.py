@@ -10,14 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import coins
+from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
-from hornbook.distributions.stream import Stream
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Words
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions.words import Stream
+from hornbook.logic import Batch, Vocabulary, Words, bits
 
 THIRD = 1 / 3
 """The default share of unknown values: 1, 0 and ? are equally likely."""

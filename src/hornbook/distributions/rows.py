@@ -8,16 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbook.distributions import coins
+from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
 from hornbook.distributions.random import Random
-from hornbook.distributions.stream import Stream
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Words
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.distributions.words import Stream
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, bits
 
 
 @dataclass(frozen=True)

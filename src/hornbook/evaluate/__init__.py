@@ -1,11 +1,12 @@
-"""How far judges differ, how faithful a theory is to a model, and what its rules are worth."""
+"""Measuring: how often two judges agree, how faithful an explanation is, what each rule is worth."""
 
-from hornbook.evaluate.disagreement import Disagreement, disagreement
 from hornbook.evaluate.fidelity import (
     Agreement,
+    Disagreement,
     Fidelity,
     class_fidelity,
     class_fidelity_on,
+    disagreement,
     fidelity,
     fidelity_on,
     predicted_labels,

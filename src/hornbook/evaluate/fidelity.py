@@ -1,24 +1,149 @@
-"""How faithful a theory is to a model: as a judge of interpretations, or as a classifier."""
+"""Fresh interpretations in chunks, and what judges answer about them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.distributions import Distribution
-from hornbook.evaluate.fresh import answers, chunks
-from hornbook.intervals import Share
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.theory import HornTheory
+from hornbook.distributions import Distribution, Mixture
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.queries import Membership
+from hornbook.statistics import Share
+
+CHUNK = 1 << 15
+"""Interpretations drawn and judged at a time: it bounds the memory, whatever the sample size."""
+
+
+def chunks(distribution: Distribution, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """`size` fresh interpretations, a chunk at a time."""
+    for batch, _ in labelled_chunks((distribution,), (1.0,), size, rng):
+        yield batch
+
+
+def labelled_chunks(
+    components: tuple[Distribution, ...],
+    weights: tuple[float, ...],
+    size: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Batch, NDArray[np.intp]]]:
+    """`size` fresh interpretations of a mixture, a chunk at a time, and the component of each."""
+    if size < 1:
+        raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
+    mixture = Mixture(components, weights)
+    for start in range(0, size, CHUNK):
+        count = min(CHUNK, size - start)
+        if len(components) == 1:
+            yield components[0].draw(count, rng), np.zeros(count, np.intp)
+        else:
+            yield mixture.draw_labelled(count, rng)
+
+
+def parts(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
+    """The components of a mixture, of its mixtures too, each with its share."""
+    if not isinstance(distribution, Mixture):
+        return [(distribution, weight)]
+    shares = zip(distribution.components, distribution.shares, strict=True)
+    return [part for component, share in shares for part in parts(component, weight * share)]
+
+
+def answers(member: Membership, batch: Batch, name: str) -> Bools:
+    """What a judge answers; refuse anything but one answer an interpretation."""
+    answered = np.asarray(member(batch))
+    if answered.shape != (len(batch),):
+        raise HornbookError(f"{name} gave answers of shape {answered.shape} to {len(batch)} interpretations")
+    return answered.astype(np.bool_, copy=False)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """For each pair of judges, the share of interpretations that they judge differently.
+
+    `shares` holds the pairs by name, `by_kind` the same for each kind of interpretation in
+    the distribution. Intervals are for one share at a time.
+    """
+
+    shares: dict[str, Share]
+    by_kind: dict[str, dict[str, Share]]
+    distribution: str
+
+    def __getitem__(self, pair: str) -> Share:
+        return self.shares[pair]
+
+
+def disagreement(
+    judges: Mapping[str, Membership],
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+) -> Disagreement:
+    """The pairwise disagreement of judges on `size` fresh interpretations.
+
+    The pair of the judges `t` and `h`, given in that order, is called `t_h`. A mixture is
+    also broken down by the kind of its components, those of mixtures within it included.
+
+    Parameters
+    ----------
+    judges
+        Those who are compared, each with a short name. The order decides what a pair is
+        called: `t, h, tree, nn` gives t_h, t_tree, t_nn, h_tree, h_nn and tree_nn.
+    distribution
+        Where the interpretations come from.
+    size
+        How many are drawn. Memory does not depend on it.
+    rng
+        The source of randomness.
+
+    Examples
+    --------
+    >>> from hornbook.distributions import Mixture
+    >>> from hornbook.distributions import Random
+    >>> from hornbook.distributions import Violations
+    >>> from hornbook.logic import HornTheory
+    >>> t = HornTheory.parse("horse & wings -> pegasus")
+    >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
+    >>> mixed = Mixture((Random(t.vocabulary), Violations(t)), (1, 1))
+    >>> judges = {"t": t.satisfied_by, "h": h.satisfied_by}
+    >>> found = disagreement(judges, mixed, 10_000, np.random.default_rng(0))
+    >>> print(found["t_h"])
+    3.59 % (95 % interval 3.23 % to 3.97 %)
+    >>> found.by_kind["violation"]["t_h"].hits
+    0
+
+    """
+    if len(judges) < 2:
+        raise HornbookError(f"a disagreement needs two judges at least; got {list(judges)}")
+    components, weights = zip(*parts(distribution), strict=True)
+    pairs = list(combinations(judges, 2))
+    differences = np.zeros((len(components), len(pairs)), np.int64)
+    sizes = np.zeros(len(components), np.int64)
+    for batch, component in labelled_chunks(components, weights, size, rng):
+        sizes += np.bincount(component, minlength=len(components))
+        answered = {name: answers(member, batch, name) for name, member in judges.items()}
+        for column, (left, right) in enumerate(pairs):
+            differing = component[answered[left] != answered[right]]
+            differences[:, column] += np.bincount(differing, minlength=len(components))
+
+    kinds = np.array([component.kind for component in components])
+    names = [f"{left}_{right}" for left, right in pairs]
+
+    def shares(members: Bools) -> dict[str, Share]:
+        total = int(sizes[members].sum())
+        hits = differences[members].sum(axis=0).tolist()
+        return {name: Share.of(hit, total) for name, hit in zip(names, hits, strict=True)}
+
+    return Disagreement(
+        shares(np.ones(len(components), np.bool_)),
+        {kind: shares(kinds == kind) for kind in dict.fromkeys(kinds.tolist())},
+        distribution.describe(),
+    )
+
 
 Population: TypeAlias = Literal["unseen rows", "samples"]
 """What a fidelity is about: rows that were held out, or samples drawn near the others."""
@@ -236,7 +361,7 @@ def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np
 
     Examples
     --------
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> vocabulary = Vocabulary.with_duals(["fever", "ill"])
     >>> theory = HornTheory.parse("fever -> ill", vocabulary)
     >>> predicted_labels(theory, "ill", Batch.from_array([[1, 0, 0, 1], [0, 1, 1, 0]], vocabulary))

@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
-from hornbook.evaluate.fresh import answers, chunks
-from hornbook.intervals import Share
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools, Words
+from hornbook.errors import HornbookError
+from hornbook.evaluate.fidelity import answers, chunks
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits
 from hornbook.logic.chaining import Program, mask
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import Bottom, Rule
-from hornbook.logic.theory import HornTheory
 from hornbook.queries import Membership
+from hornbook.statistics import Share
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Protocol
 
-from hornbook.answers import FREE, Answers
-from hornbook.cards import Card
+from hornbook.cards.card import Card
 from hornbook.deciders import Decider
-from hornbook.intervals import Share
-from hornbook.logic.rule import Rule
+from hornbook.explain.answers import FREE, Answers
+from hornbook.logic import Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
+from hornbook.statistics import Share
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -16,32 +16,28 @@ from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbook.answers import FREE
-from hornbook.answers.explanation import Explanation
-from hornbook.classify import Reading
-from hornbook.classify.reading import Wanted
+from hornbook.classify.reading import Reading, Wanted
 from hornbook.data.binarise import Binariser
-from hornbook.data.frames import as_frame, refuse_infinity
-from hornbook.data.kinds import infer_kind
-from hornbook.data.reader import Reader, framed
-from hornbook.data.recognise import is_binary
-from hornbook.data.splits import split_rows
-from hornbook.extraction import INTERRUPTED, Settings
+from hornbook.data.examples import split_rows
+from hornbook.data.reader import Reader, framed, is_binary
+from hornbook.data.table import as_frame, infer_kind, refuse_infinity
+from hornbook.errors import HornbookError
+from hornbook.explain.answers import FREE
+from hornbook.explain.explanation import Explanation
 from hornbook.extractor.display import html, table
 from hornbook.extractor.labels import Labels, as_classifier, judged, labels_of
 from hornbook.extractor.reading import Found, measure_rows, put_together
 from hornbook.extractor.reading import Reading as ModelReading
 from hornbook.extractor.steps import Steps, Watch
 from hornbook.extractor.subject import Judged, Subject
-from hornbook.intervals import check_tolerances
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import Rule
+from hornbook.learners import Settings
+from hornbook.learners.extract import INTERRUPTED
+from hornbook.logic import Batch, HornTheory, Rule
 from hornbook.logic.syntax import UNICODE, rule_text
-from hornbook.logic.theory import HornTheory
-from hornbook.oracles.adapters import Encoding, Output, Predictor
+from hornbook.models import Encoding, Output, Predictor
 from hornbook.oracles.columns import fitted_binariser
 from hornbook.queries import Budget
+from hornbook.statistics import check_tolerances
 from hornbook.teachers import DRAWS, Unknowns
 
 Method: TypeAlias = Literal["reader", "queries"]
@@ -68,7 +64,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     classes
         The names of a network's outputs, in order, where there are more than two.
     encoding, threshold, output
-        How the model is asked and understood, see `hornbook.oracles.adapters.as_predictor`. A
+        How the model is asked and understood, see `hornbook.models.as_predictor`. A
         regressor needs a threshold.
     unknown, draws
         How the model answers about unknown values: `native`, or by so many `completions`.
@@ -91,7 +87,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With probability 1 - delta the fidelity on fresh samples is known up to epsilon. For
         queries: the tolerated disagreement, and the tolerated probability that it is exceeded.
     sample_size, min_precision, max_equivalence_queries
-        For queries: how many samples each draws, see `hornbook.intervals.sample_size`; how
+        For queries: how many samples each draws, see `hornbook.statistics.sample_size`; how
         precise a rule has to be; and how many there are at most.
     max_membership_queries, max_seconds
         What the extraction may spend; None is no limit.
@@ -114,7 +110,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     fidelity_
         How often the rules, with their default, say what the model says: on the rows that were held
         out, with an interval; `.samples` is the share of fresh samples, `.used_rows` that of the
-        rows used, see `hornbook.evaluate.Fidelity`.
+        rows used, see `hornbook.evaluate.fidelity.Fidelity`.
     held_out_
         The numbers of the rows that nothing was made from: a fifth, at random, of at least 100. Of
         fewer rows, and of those that a judge is asked about, none are held out, and the headline

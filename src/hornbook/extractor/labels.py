@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from hornbook.data.kinds import spelled
-from hornbook.logic.errors import HornbookError
-from hornbook.oracles.adapters import Encoding, Output, Predictor, as_predictor, load_model
+from hornbook.data.table import spelled
+from hornbook.errors import HornbookError
+from hornbook.models import Encoding, Output, Predictor, as_predictor, load_model
 
 Labels = tuple[dict[str, Predictor], NDArray[Any]]
 """A predictor for each label, and the classes that are said."""

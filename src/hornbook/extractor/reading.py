@@ -11,22 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.answers import FREE, Answers, united
-from hornbook.classify import Explanation
-from hornbook.classify import Point as Weighed
+from hornbook.classify.candidate import Point as Weighed
+from hornbook.classify.explanation import Explanation
 from hornbook.deciders import Decider
 from hornbook.distributions import Distribution
 from hornbook.evaluate import Agreement, Fidelity, RuleStatistics
-from hornbook.extraction import Extraction, Point
+from hornbook.explain.answers import FREE, Answers, united
 from hornbook.extractor.subject import Judged, Subject, said
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch
+from hornbook.learners import Extraction, Point
+from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.coherence import CoherenceReport
+from hornbook.oracles import CoherenceReport
 from hornbook.queries import Guarantee
 from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Found:
     Attributes
     ----------
     theory, background, statistics, guarantee, stop_reason
-        See `Extraction` and `hornbook.classify.Explanation`.
+        See `Extraction` and `hornbook.classify.explanation.Explanation`.
     frontier
         Theories of growing size, and how faithful each is.
     steps

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hornbook.classify import Point
+from hornbook.classify.candidate import Point
 
 Watch: TypeAlias = Callable[[dict[str, Any]], None]
 """Is called with what just happened, ready for JSON."""

@@ -12,18 +12,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.answers import FREE
-from hornbook.classify import Explanation, Point, Reading, explain_classifier
+from hornbook.classify.candidate import Point
+from hornbook.classify.explanation import Explanation
+from hornbook.classify.reading import Reading
+from hornbook.classify.run import explain_classifier
 from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader
 from hornbook.distributions import Distribution
-from hornbook.extraction import Extraction, Settings, extract
-from hornbook.logic.batch import Batch
-from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.missing import columns_with_missing
+from hornbook.explain.answers import FREE
+from hornbook.learners import Extraction, Settings, extract
+from hornbook.logic import Batch
+from hornbook.models import Predictor
+from hornbook.models.missing import columns_with_missing
 from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
-from hornbook.oracles.labels import Labels
-from hornbook.oracles.proof import Prover
+from hornbook.oracles.completions import Labels
+from hornbook.proof.prover import Prover
 from hornbook.queries import Step
 from hornbook.teachers import (
     Teacher,
@@ -35,7 +38,7 @@ from hornbook.teachers import (
     prover_about,
     spoiled,
 )
-from hornbook.traces import Trace
+from hornbook.trace import Trace
 
 Watch: TypeAlias = Callable[[Step, Trace], None]
 

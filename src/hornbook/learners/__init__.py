@@ -1,1 +1,15 @@
-"""Learners: generators of hypotheses, driven by queries."""
+"""Learners of Horn theories by queries, and one whole run of them on a model."""
+
+from hornbook.learners.extract import Extraction, Point, Settings, extract
+from hornbook.learners.horn1 import horn1
+from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
+
+__all__ = [
+    "Extraction",
+    "Point",
+    "Settings",
+    "extract",
+    "horn1",
+    "lrn_star",
+    "lrn_star_by_heads",
+]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.pool import count
-from hornbook.logic import bits
-from hornbook.logic.bits import WORD, Words
+from hornbook.logic import Words, bits
+from hornbook.logic.bits import WORD
 
 Term = frozenset[int]
 

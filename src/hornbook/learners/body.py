@@ -1,20 +1,8 @@
-"""Prime bodies: a short term, from which nothing can be left out, that covers as much as possible.
-
-A term is grown from the literals of one rejected item. Each step takes the literal that goes
-furthest towards a valid rule for the least coverage lost; then every literal that turns out
-superfluous is dropped again, the one that costs most coverage first.
-
-What a term is worth is the rejected items that it newly covers, less the accepted ones. A term
-that is part of a hypothesis can be refined: given all the others, literals are dropped, added and
-exchanged while that makes it worth more.
-
-A term is valid if the teacher rejects it as a question, all else unknown, and if of the pool's
-items that it newly covers at least a share `min_precision` are rejected ones. In the last stage of
-a run (`learners.finish`) terms are weighed by fresh items alone.
-"""
+"""Searches side by side: each is a generator that asks, and what they ask at one time is one batch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -22,8 +10,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.pool import Pool, Side, all_but_one, count
-from hornbook.learners.together import Asking, Margins
-from hornbook.logic.bits import Bools, Words
+from hornbook.logic import Bools, Words
+
+Found = TypeVar("Found")
+Margins: TypeAlias = NDArray[np.floating]
+Ask: TypeAlias = Callable[[Bools], Margins]
+"""Asks about terms, the rows of a (k, 2n) matrix: negative where the teacher rejects."""
+
+Asking: TypeAlias = Generator[Bools, Margins, Found]
+"""A search that yields terms, is sent their margins, and returns what it found."""
+
+
+def together(searches: Sequence[Asking[Found]], ask: Ask) -> list[Found]:
+    """What each search finds.
+
+    Examples
+    --------
+    >>> def least_rejected(size):
+    ...     margins = yield np.tri(size, dtype=np.bool_)
+    ...     return int(np.argmax(margins < 0))
+    >>> together([least_rejected(5), least_rejected(5)], lambda terms: 2.5 - terms.sum(axis=1))
+    [2, 2]
+
+    """
+    found: dict[int, Found] = {}
+    answers: dict[int, Margins | None] = dict.fromkeys(range(len(searches)))
+    while answers:
+        asked: dict[int, Bools] = {}
+        for at, answer in answers.items():
+            try:
+                asked[at] = next(searches[at]) if answer is None else searches[at].send(answer)
+            except StopIteration as end:
+                found[at] = end.value
+        if not asked:
+            break
+        margins = ask(np.concatenate(list(asked.values())))
+        ends = np.cumsum([len(terms) for terms in asked.values()])
+        answers = dict(zip(asked, np.split(margins, ends[:-1]), strict=True))
+    return [found[at] for at in range(len(searches))]
+
 
 Term: TypeAlias = NDArray[np.intp]
 Count = TypeVar("Count", int, NDArray[np.int64])

@@ -23,9 +23,8 @@ import numpy as np
 
 from hornbook.learners.beam import Stakes, Term, offered
 from hornbook.learners.pool import count, items_of
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import WORD, Bools, Words
+from hornbook.logic import Batch, Bools, Words, bits
+from hornbook.logic.bits import WORD
 
 Found = tuple[Term, bool]
 """A body, and the label that follows from it."""
@@ -197,7 +196,7 @@ def covers(
     Examples
     --------
     >>> from hornbook.distributions import Random
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> symptoms = Random(Vocabulary.with_duals(["fever", "cough", "tired"]), missing=0.0)
     >>> batch = symptoms.draw(2000, np.random.default_rng(0))
     >>> ill = batch.to_array()[:, :2].max(axis=1) == 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from hornbook.logic.rule import BOTTOM, Head
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import BOTTOM, Head, Vocabulary
 from hornbook.queries import Membership, rejected
 
 

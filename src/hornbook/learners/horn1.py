@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.queries import Counterexample, Equivalence, Membership, Step, rejected
 
 
@@ -32,7 +30,7 @@ def horn1(
 
     Examples
     --------
-    >>> from hornbook.oracles.teacher import PerfectTeacher
+    >>> from hornbook.oracles import PerfectTeacher
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"), "total")
     >>> *_, last = horn1(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
     >>> print(last.hypothesis)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic.bits import Bools
+from hornbook.logic import Bools
 
 Matrix = NDArray[np.float32]
 

@@ -23,11 +23,8 @@ from collections.abc import Iterator
 
 from hornbook.learners.heads import Closed, Rhs, meet_query, one_by_one
 from hornbook.learners.shrink import Shrink
-from hornbook.logic.batch import Interpretation
-from hornbook.logic.rule import Head, Rule
+from hornbook.logic import Head, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.logic.syntax import quote
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
 from hornbook.queries import Counterexample, Equivalence, IncoherentTeacher, Membership, Step
 
 
@@ -68,7 +65,7 @@ def lrn_star(
 
     Examples
     --------
-    >>> from hornbook.oracles.teacher import PerfectTeacher
+    >>> from hornbook.oracles import PerfectTeacher
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
     >>> *_, last = lrn_star(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
     >>> print(last.hypothesis, "|", last.answer)

@@ -16,12 +16,11 @@ from itertools import pairwise
 import numpy as np
 
 from hornbook.cards.card import Card, Item
-from hornbook.distributions.literals import Literals
+from hornbook.distributions import Literals
 from hornbook.learners.logistic import fit
 from hornbook.learners.tally import Points, agreement, built, moved, scores
 from hornbook.learners.terms import Terms, with_pairs
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
+from hornbook.logic import Batch, Bools
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 125, 160, 200)
 """Numbers of literals at which a card is made."""
@@ -56,7 +55,7 @@ def cards(batch: Batch, labels: Bools, label: str, max_literals: int, max_points
     Examples
     --------
     >>> from hornbook.distributions import Random
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> batch = Random(Vocabulary(["fever", "cough", "tired"])).draw(2000, np.random.default_rng(0))
     >>> values = batch.to_array(unknown=0.5)
     >>> ill = 2 * values[:, 0] + values[:, 1] - values[:, 2] >= 1

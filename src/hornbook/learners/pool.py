@@ -12,13 +12,9 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Groups
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools, Words
+from hornbook.distributions import Groups
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits
 from hornbook.logic.chaining import ALWAYS
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
 
 
 class Side:

@@ -1,34 +1,253 @@
-"""Learning from a model: LRN* whose antecedents are prime bodies, for teachers that need not be Horn.
-
-As in LRN*, a negative counterexample becomes a rule and the hypothesis is asked about again.
-Three things differ. The antecedent is not the counterexample closed under the hypothesis but the
-most useful prime body inside it, weighed by a pool of labelled items. With each counterexample
-some earlier rules are refined as well: given all the others, which literals serve best? And a
-positive counterexample, which only a teacher that is not coherent can cause, refutes a rule.
-"""
+"""Rules as terms and back: a rule rejects what has its body and the literal that says its head is false."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.blame import blame
-from hornbook.learners.body import Search, Term, worth
-from hornbook.learners.contribution import Cover
-from hornbook.learners.finish import finished
-from hornbook.learners.pool import Pool, count, literals, said
-from hornbook.learners.together import Asking, together
-from hornbook.learners.wording import Wording
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools
-from hornbook.logic.rule import BOTTOM, Head, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.queries import Change, Counterexample, Equivalence, Membership, Step, asked
+from hornbook.learners.body import Asking, Search, Term, together, worth
+from hornbook.learners.pool import Pool, Side, count, literals, said
+from hornbook.logic import (
+    BOTTOM,
+    Batch,
+    Bools,
+    Bottom,
+    Head,
+    HornTheory,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    Words,
+    bits,
+)
+from hornbook.logic.chaining import derive
+from hornbook.queries import Change, Counterexample, Equivalence, Membership, Step, asked, interpretation
 from hornbook.randomness import Purpose, generator
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How terms over a vocabulary are worded as rules with some heads, the preferred first.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary(["rain", "wet"])
+    >>> wording = Wording.of(vocabulary, None)
+    >>> term = wording.term(Rule({0}, 1))
+    >>> term.tolist(), wording.rule(term) == Rule({0}, 1)
+    ([0, 3], True)
+
+    """
+
+    vocabulary: Vocabulary
+    heads: tuple[Head, ...]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, heads: Sequence[Head] | None) -> Wording:
+        """With the heads given, or with ⊥ and every variable without a dual."""
+        # a variable with a dual need not be a head: what it would say, its dual says in a body
+        unpaired = (v for v, dual in enumerate(vocabulary.duals) if dual is None)
+        return cls(vocabulary, (BOTTOM, *unpaired) if heads is None else tuple(heads))
+
+    def zero(self, head: Head) -> tuple[int, ...]:
+        """The literal that says that a head is false, its dual if it has one; none for ⊥."""
+        if isinstance(head, Bottom):
+            return ()
+        dual = self.vocabulary.dual(head)
+        return (len(self.vocabulary) + head if dual is None else dual,)
+
+    def rule(self, term: Term) -> Rule:
+        """The rule that rejects what meets the term, with the preferred head that it allows."""
+        body = set(term.tolist())
+        for head in self.heads:
+            if head is not BOTTOM and body.issuperset(self.zero(head)):
+                return Rule(body.difference(self.zero(head)), head)
+        return Rule(body, BOTTOM)
+
+    def term(self, rule: Rule) -> Term:
+        """What an item must have for the rule to reject it."""
+        return np.array(sorted({*rule.body, *self.zero(rule.head)}), np.intp)
+
+
+def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -> Rule:
+    """The rule that a positive counterexample refutes.
+
+    The derivation of the conflict is walked, adding derived facts one at a time and asking
+    the teacher: the first rule whose head flips the answer is refuted, and if none does, the
+    rule that closed the conflict.
+
+    Examples
+    --------
+    >>> from hornbook.logic import Vocabulary
+    >>> vocabulary = Vocabulary(["a", "b", "c"])
+    >>> truth = HornTheory(vocabulary, [Rule({0}, 1)])
+    >>> wrong = truth | HornTheory(vocabulary, [Rule({1}, 2)])
+    >>> blame(truth.satisfied_by, wrong, Interpretation(frozenset({0}), frozenset({2})))
+    Rule(body=frozenset({1}), head=2)
+
+    """
+    vocabulary = hypothesis.vocabulary
+    steps: list[Rule] = []
+    for rule in derive(hypothesis.rules, witness.true):
+        steps.append(rule)
+        if rule.head is BOTTOM or rule.head in witness.false:
+            break
+    true, questions = witness.true, []
+    for rule in steps[:-1]:
+        assert not isinstance(rule.head, Bottom)
+        true = true | {rule.head}
+        questions.append(interpretation(vocabulary, true, witness.false))
+    possible = [item for item in questions if not item.true & item.false]
+    accepted = member(Batch.from_interpretations(possible, vocabulary))
+    for rule, yes in zip(steps, accepted.tolist(), strict=False):
+        if not yes:
+            return rule
+    return steps[len(possible)]
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The items that meet each of several terms, of both labels.
+
+    It looks at each rule by itself. An item that rules reject only together, one deriving what
+    another needs, counts for none of them.
+    """
+
+    rejected: Words
+    accepted: Words
+
+    @classmethod
+    def of(cls, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> Cover:
+        """The items of a pool that meet the terms."""
+        terms = list(terms)
+        return cls(_met(pool.rejected, terms), _met(pool.accepted, terms))
+
+    def of_some(self, positions: Sequence[int]) -> Cover:
+        """The cover of some of the terms."""
+        return Cover(self.rejected[positions], self.accepted[positions])
+
+    def alone(self, at: int) -> tuple[Words, Words]:
+        """The rejected and the accepted items that meet one term and no other."""
+        return self.rejected[at] & _once(self.rejected), self.accepted[at] & _once(self.accepted)
+
+    def beside(self, at: int) -> tuple[Words, Words]:
+        """The rejected and the accepted items that meet no other term."""
+        rejected, accepted = (
+            ~(_any(words[:at]) | _any(words[at + 1 :])) for words in (self.rejected, self.accepted)
+        )
+        return rejected, accepted
+
+    def replace(self, at: int, term: NDArray[np.intp], pool: Pool) -> None:
+        """Put another term in the place of one."""
+        self.rejected[at], self.accepted[at] = (side.meeting(term) for side in (pool.rejected, pool.accepted))
+
+    def contributions(self) -> NDArray[np.int64]:
+        """What each term is worth on the items that meet it and no other."""
+        return worth(*(count(words & _once(words)) for words in (self.rejected, self.accepted)))
+
+    def best(self, chosen: Sequence[int], most: int) -> list[int]:
+        """The positions of terms that are worth most together, as far as exchanges of those chosen lead.
+
+        A term that does more harm than good goes. The one that adds most comes in, and then, if
+        they are too many, the one goes whose removal costs least.
+        """
+        chosen = list(chosen)
+        relevant = Cover(_met_by_some(self.rejected), _met_by_some(self.accepted))
+        added = -1
+        while True:
+            losses = relevant.of_some(chosen).contributions()
+            if len(chosen) > most or losses.min(initial=0) < 0:
+                least = len(chosen) - 1 if losses[-1] <= losses.min() else int(np.argmin(losses))
+                if chosen.pop(least) == added:
+                    return chosen
+                continue
+            offers = worth(
+                *(count(words & ~_any(words[chosen])) for words in (relevant.rejected, relevant.accepted))
+            )
+            if offers.max(initial=0) <= 0:
+                return chosen
+            added = int(np.argmax(offers))
+            chosen.append(added)
+
+
+def _met(side: Side, terms: list[NDArray[np.intp]]) -> Words:
+    met = np.zeros((len(terms), side.rows.shape[1]), np.uint64)
+    for row, term in zip(met, terms, strict=True):
+        row[:] = side.meeting(term)
+    return met
+
+
+def _met_by_some(words: Words) -> Words:
+    """The same rows, without the items that are in none of them."""
+    return bits.take(words, np.flatnonzero(bits.flat(_any(words), bits.WORD * words.shape[1])))
+
+
+def _any(words: Words) -> Words:
+    """The items that are in some row."""
+    some: Words = np.bitwise_or.reduce(words, axis=0)
+    return some
+
+
+def _once(words: Words) -> Words:
+    """The items that are in exactly one row."""
+    once, twice = np.zeros((2, words.shape[1]), np.uint64)
+    for row in words:
+        twice |= once & row
+        once |= row
+    exactly: Words = once & ~twice
+    return exactly
+
+
+SWEEPS = 3
+"""How often every rule is looked at again, unless none of them changes any more."""
+
+
+def finished(
+    candidates: Sequence[Rule],
+    chosen: Sequence[int],
+    most: int,
+    *,
+    search: Search,
+    wording: Wording,
+    stands: Callable[[Term], bool],
+) -> list[tuple[Rule, Rule]]:
+    """The rules chosen in the end, each with the candidate that it was refined from.
+
+    Parameters
+    ----------
+    candidates, chosen
+        Rules, and the positions of those to begin with.
+    most
+        How many are to be chosen.
+    search
+        Knows the labelled items, and what makes a term precise.
+    wording
+        Turns rules into terms and back.
+    stands
+        Whether a term stands its trial.
+
+    """
+    pool = search.pool
+    origins = [candidates[at] for at in Cover.of(pool, map(wording.term, candidates)).best(chosen, most)]
+    rules, terms = list(origins), [wording.term(rule) for rule in origins]
+    cover = Cover.of(pool, terms)
+    for _ in range(SWEEPS):
+        before = list(rules)
+        for at, rule in enumerate(before):
+            pool.reopen(*cover.beside(at))
+            term = search.weighed(terms[at], np.array(wording.zero(rule.head), np.intp))
+            after = wording.rule(term)
+            if after not in rules and stands(term):
+                rules[at], terms[at] = after, term
+                cover.replace(at, term, pool)
+        if rules == before:
+            break
+    return list(zip(origins, rules, strict=True))
+
 
 Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
 """How far from rejection each interpretation is: negative where the teacher rejects."""

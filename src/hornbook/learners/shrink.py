@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import Vocabulary
 from hornbook.queries import IncoherentTeacher, Membership, rejected
 
 Variables = frozenset[int]

@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 
 from hornbook.learners.points import SIZES
 from hornbook.learners.pool import count
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools, Words
-from hornbook.trees import Node, Split, Tree
+from hornbook.logic import Batch, Bools, Words, bits
+from hornbook.trees.tree import Node, Split, Tree
 
 Counts = NDArray[np.int64]
 
@@ -72,7 +70,7 @@ def trees(batch: Batch, labels: Bools, label: str, max_literals: int) -> Iterato
     Examples
     --------
     >>> from hornbook.distributions import Random
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> symptoms = Vocabulary.with_duals(["fever", "cough", "tired"])
     >>> batch = Random(symptoms).draw(2000, np.random.default_rng(0))
     >>> fever, cough, tired = batch.to_array()[:, :3].T

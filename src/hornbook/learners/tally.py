@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.terms import Terms
-from hornbook.logic.bits import Bools
+from hornbook.logic import Bools
 
 Points = NDArray[np.int64]
 """For each term the points where it is true, and where it is unknown."""

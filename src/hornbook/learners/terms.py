@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from hornbook.cards.card import values
 from hornbook.learners.logistic import Matrix, fit
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
+from hornbook.logic import Batch, Bools, bits
 
 Columns = NDArray[np.int8]
 

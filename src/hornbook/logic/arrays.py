@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 
 HOST = "cpu"
 """Where NumPy's arrays are."""

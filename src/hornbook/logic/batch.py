@@ -9,10 +9,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from hornbook.errors import HornbookError
 from hornbook.logic import arrays, bits
 from hornbook.logic.bits import Words
 from hornbook.logic.dense import Order, Values, as_numbers
-from hornbook.logic.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
 BLOCK = 1 << 14

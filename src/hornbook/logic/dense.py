@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hornbook.errors import HornbookError
 from hornbook.logic import arrays
 from hornbook.logic.bits import WORD, Words
-from hornbook.logic.errors import HornbookError
 
 Order: TypeAlias = Literal["C", "F"]
 """`C`: the values of an interpretation lie side by side. `F`: those of a variable do."""

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.vocabulary import Vocabulary, fresh_name
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Bottom, Rule
 from hornbook.logic.vocabulary import Vocabulary, fresh_name
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 from hornbook.logic.vocabulary import Vocabulary
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.vocabulary import Vocabulary
 

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from hornbook.errors import HornbookError
 from hornbook.logic import chaining, exports, formats, minimise, syntax
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.vocabulary import Vocabulary
 
@@ -234,3 +236,35 @@ def _needed(steps: list[Rule], goal: Head) -> list[Rule]:
             wanted |= rule.body
             needed.append(rule)
     return needed[::-1]
+
+
+def random_theory(
+    variables: int,
+    rules: int,
+    body: tuple[int, int],
+    rng: np.random.Generator,
+    bottom: float = 0.1,
+) -> HornTheory:
+    """A theory of distinct non-trivial rules, body lengths uniform in `body`, heads ⊥ with a given share.
+
+    Examples
+    --------
+    >>> print(random_theory(4, 3, (1, 2), np.random.default_rng(1)))
+    v1 → v2
+    v1 ∧ v4 → v2
+    v1 ∧ v4 → ⊥
+
+    """
+    shortest, longest = body
+    if not 0 <= shortest <= longest < variables:
+        raise HornbookError(
+            f"bodies of {shortest} to {longest} need at least {longest + 1} variables, not {variables}"
+        )
+    vocabulary = Vocabulary(f"v{i}" for i in range(1, variables + 1))
+    found: dict[Rule, None] = {}
+    for _ in range(100 * rules + 100):
+        if len(found) == rules:
+            return HornTheory(vocabulary, found)
+        *chosen, head = rng.permutation(variables)[: rng.integers(shortest, longest + 1) + 1].tolist()
+        found.setdefault(Rule(chosen, BOTTOM if rng.random() < bottom else head))
+    raise HornbookError(f"there are too few distinct rules over {variables} variables to draw {rules}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
 
 NEGATION_PREFIX = "not_"
 """What the name of a dual begins with."""

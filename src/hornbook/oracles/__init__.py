@@ -1,1 +1,30 @@
-"""Those who answer: teachers, models and the filters around them."""
+"""Membership and equivalence oracles, and filters that wrap them."""
+
+from hornbook.oracles.chain import Chain, Link, RuleByRule, Stored
+from hornbook.oracles.coherence import CoherenceReport, coherence
+from hornbook.oracles.completions import Completions
+from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
+from hornbook.oracles.local_search import Guided
+from hornbook.oracles.membership import Classifier, Exclusions, Judge
+from hornbook.oracles.perfect import PerfectTeacher
+from hornbook.oracles.sampling import Sampling
+
+__all__ = [
+    "Budgeted",
+    "Cached",
+    "Chain",
+    "Checked",
+    "Classifier",
+    "CoherenceReport",
+    "Completions",
+    "Counted",
+    "Exclusions",
+    "Guided",
+    "Judge",
+    "Link",
+    "PerfectTeacher",
+    "RuleByRule",
+    "Sampling",
+    "Stored",
+    "coherence",
+]

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution
-from hornbook.distributions.literals import Groups
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.oracles.completions import BLOCK, ROUND, every
-from hornbook.oracles.fillings import Fillings
+from hornbook.distributions import Distribution, Groups
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Interpretation
+from hornbook.oracles.completions import COMPLETIONS_BLOCK, ROUND, Fillings, every
 from hornbook.queries import Membership
+from hornbook.statistics import Share
 
 WITNESSES = 5
 """Witnesses kept of each kind."""
@@ -94,7 +91,7 @@ def coherence(
 
     Examples
     --------
-    >>> from hornbook import HornTheory
+    >>> from hornbook.logic import HornTheory
     >>> from hornbook.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus \n pegasus -> myth")
     >>> print(coherence(theory.satisfied_by, Random(theory.vocabulary), 1000, rng=np.random.default_rng(0)))
@@ -108,8 +105,8 @@ def coherence(
     fillings = Fillings(distribution.vocabulary, rng, groups=groups)
     counts = np.zeros((2, 2), np.intp)  # by the answer to the partial one, and whether it is contradicted
     witnesses: tuple[list[Witness], list[Witness]] = ([], [])
-    for start in range(0, size, BLOCK):
-        batch = distribution.draw(min(BLOCK, size - start), rng)
+    for start in range(0, size, COMPLETIONS_BLOCK):
+        batch = distribution.draw(min(COMPLETIONS_BLOCK, size - start), rng)
         batch = batch[fillings.of(batch).any]
         answers, contradicted, numbers = _contradictions(member, fillings, batch, completions)
         np.add.at(counts, (answers.astype(np.intp), contradicted.astype(np.intp)), 1)

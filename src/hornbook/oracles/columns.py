@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.kinds import Kind
-from hornbook.oracles.adapters import ENCODINGS, Predictor
-from hornbook.oracles.adapters.encoding import COMPLETE
-from hornbook.oracles.adapters.missing import columns_with_missing
+from hornbook.data.table import Kind
+from hornbook.models import ENCODINGS, Predictor
+from hornbook.models.encoding import COMPLETE
+from hornbook.models.missing import columns_with_missing
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,8 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, arrays, bits
 from hornbook.queries import BudgetExhausted, Membership, TeacherFailed
 
 Answers = TypeVar("Answers", bound=NDArray[Any])
@@ -167,7 +165,7 @@ class Voted:
 
     Examples
     --------
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> answers = iter([[True, False], [True, True], [False]])
     >>> voted = Voted(lambda batch: np.array(next(answers)), times=3)
     >>> voted(Batch.from_array([[1], [0]], Vocabulary(["v"])))

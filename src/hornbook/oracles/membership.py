@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.scores import TINY, Floats
+from hornbook.distributions import Groups, Literals
+from hornbook.distributions.literals import check_groups
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
+from hornbook.models import Predictor
+from hornbook.models.predictor import TINY, Floats
 
 Gradient = Callable[[Batch], Floats]
 """For each interpretation and variable, how the score grows with the truth of the variable."""
@@ -24,7 +25,7 @@ class Judge:
 
     Examples
     --------
-    >>> from hornbook.oracles.adapters import as_predictor
+    >>> from hornbook.models import as_predictor
     >>> judge = Judge(as_predictor(lambda array: array.mean(axis=1), encoding="half"))
     >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], Vocabulary(["sunny", "happy"]))
     >>> judge(batch), judge.margin(batch)
@@ -69,7 +70,7 @@ class Classifier:
 
     Examples
     --------
-    >>> from hornbook.oracles.adapters import as_predictor
+    >>> from hornbook.models import as_predictor
     >>> vocabulary = Vocabulary(["fever", "cough", "ill", "well"], {"ill": "well"})
     >>> model = as_predictor(lambda array: array.max(axis=1), encoding="half", name="any symptom")
     >>> classifier = Classifier(model, vocabulary, "ill")
@@ -183,3 +184,38 @@ class Classifier:
                 f"beside the label {self.vocabulary.name(self.label)!r} give {given}; "
                 "name what the model reads, in its order, with features="
             )
+
+
+class Exclusions:
+    """Makes the unknown others of a group false where one of its variables is true.
+
+    A model that is told that a column is in one bin is told of its other bins too, as it was
+    in training.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary(["age=low", "age=high", "ill"])
+    >>> batch = Batch.from_array([[1, np.nan, np.nan], [np.nan, 0, 1]], vocabulary)
+    >>> Exclusions(vocabulary, ((0, 1),))(batch).to_array()
+    array([[ 1.,  0., nan],
+           [nan,  0.,  1.]])
+
+    """
+
+    def __init__(self, vocabulary: Vocabulary, groups: Groups) -> None:
+        groups = check_groups(groups, vocabulary)
+        self.literals = Literals.of(vocabulary, groups)
+        sizes = sorted({len(group) for group in groups if group})
+        # groups of one size are looked at together: questions are many and batches of them small
+        alike = ([group for group in groups if len(group) == size] for size in sizes)
+        self.rows = [np.searchsorted(self.literals.drawn, np.array(several, np.intp).T) for several in alike]
+
+    def __call__(self, batch: Batch) -> Batch:
+        """The same items with more known."""
+        if not self.rows:
+            return batch
+        true, false = batch.true[self.literals.drawn], batch.false[self.literals.drawn]
+        for rows in self.rows:
+            members = true[rows]
+            false[rows] |= reduce(or_, members) & ~members
+        return Batch(batch.vocabulary, *self.literals.mirrored(true, false), len(batch))

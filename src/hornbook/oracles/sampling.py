@@ -13,17 +13,14 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.stream import BLOCK, keys_of
-from hornbook.intervals import Share, sample_size
-from hornbook.logic import arrays
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.theory import HornTheory
+from hornbook.distributions.words import BLOCK, keys_of
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, HornTheory, arrays
 from hornbook.oracles.filters import Budgeted
 from hornbook.parallel import mapped, workers
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
 from hornbook.randomness import Purpose, generator, seed_sequence
+from hornbook.statistics import Share, sample_size
 
 CHUNK = BLOCK
 """Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from hornbook.answers import Answers
-from hornbook.baselines import Baseline, decision_tree, hoeffding_tree
+from hornbook.baselines.hoeffding import hoeffding_tree
+from hornbook.baselines.tree import Baseline, decision_tree
 from hornbook.evaluate import Agreement
+from hornbook.explain.answers import Answers
 from hornbook.extractor.subject import Judged, Subject
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
+from hornbook.logic import Batch, Bools
 from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
 
 LEAVES = (2, 4, 8, 16, 32)
 """Trees of so many leaves are held against the rules, and one as large as it grows."""

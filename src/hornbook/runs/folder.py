@@ -21,25 +21,22 @@ from typing import Any
 import pandas as pd
 
 import hornbook
-from hornbook.answers import FREE, Answers
-from hornbook.cards import Card
-from hornbook.classify import Point as Weighed
+from hornbook.cards.card import Card
+from hornbook.classify.candidate import Point as Weighed
 from hornbook.data.binarise import Binariser
-from hornbook.distributions.literals import Groups
+from hornbook.distributions import Groups
+from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity, RuleStatistics
-from hornbook.extraction import INTERRUPTED
+from hornbook.explain.answers import FREE, Answers
 from hornbook.extractor.reading import Reading
-from hornbook.intervals import Share
-from hornbook.logic.batch import Interpretation
-from hornbook.logic.errors import HornbookError
+from hornbook.learners.extract import INTERRUPTED
+from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.proof.certificate import PROOFS, Certificates, digest
+from hornbook.proof.certificate import PROOFS, Certificates, digest
 from hornbook.queries import Guarantee
-from hornbook.reports.content import ReportedRule
-from hornbook.trees import Tree
+from hornbook.report.content import ReportedRule
+from hornbook.statistics import Share
+from hornbook.trees.tree import Tree
 
 CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
 TRACE, REPORT, MODEL = "trace.jsonl", "report.html", "model.safetensors"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.kinds import spelled
-from hornbook.extractor import HornExtractor
-from hornbook.logic.errors import HornbookError
-from hornbook.oracles.adapters import load_model
+from hornbook.data.table import spelled
+from hornbook.errors import HornbookError
+from hornbook.extractor.estimator import HornExtractor
+from hornbook.models import load_model
 from hornbook.runs.folder import CONFIG, MODEL, Run, checksum
 
 

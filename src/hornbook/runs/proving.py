@@ -9,21 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hornbook.errors import HornbookError
 from hornbook.extractor.subject import Judged, Subject
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.rule import Rule
-from hornbook.oracles.proof import (
+from hornbook.logic import Rule
+from hornbook.proof.certificate import (
+    PROOFS,
     Certificate,
     Certificates,
     Finding,
-    Prover,
+    RunClaims,
+    find_difference,
+    find_missing,
     prove_rules,
-    repaired,
+    read_certificates,
+    subject_object,
     verify_certificates,
 )
-from hornbook.oracles.proof.cascade import SECONDS
-from hornbook.oracles.proof.certificate import PROOFS, find_difference, read_certificates, subject_object
-from hornbook.oracles.proof.verification import RunClaims, find_missing
+from hornbook.proof.primes import repaired
+from hornbook.proof.prover import SECONDS, Prover
 from hornbook.runs.folder import CONFIG, METRICS, RULES, Run, checksum
 from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 

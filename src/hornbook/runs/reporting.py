@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.answers import FREE
-from hornbook.extraction import Point
-from hornbook.extractor import HornExtractor
+from hornbook.explain.answers import FREE
+from hornbook.extractor.estimator import HornExtractor
 from hornbook.extractor.subject import Subject, said
-from hornbook.intervals import Share
-from hornbook.logic.rule import Rule
+from hornbook.learners import Point
+from hornbook.logic import Rule
 from hornbook.queries import Budget, Guarantee
-from hornbook.reports.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
-from hornbook.reports.wording import percent
+from hornbook.report.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
+from hornbook.report.page import percent
+from hornbook.statistics import Share
 
 DIFFERENCES = 10
 """So many rows on which rules and model differ are shown."""

@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 
 from hornbook.evaluate import RuleStatistics
 from hornbook.evaluate.rules import statistics_on
-from hornbook.extractor import HornExtractor
+from hornbook.extractor.estimator import HornExtractor
 from hornbook.extractor.reading import Found
-from hornbook.intervals import Share
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.queries import Estimated, Pac
 from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
 
 CONFIDENCE = 0.95
 UNLIKELY = 0.001

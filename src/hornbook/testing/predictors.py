@@ -18,11 +18,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hornbook.logic.batch import Batch
-from hornbook.logic.errors import HornbookError
-from hornbook.logic.vocabulary import Vocabulary
-from hornbook.oracles.adapters import Predictor
-from hornbook.oracles.adapters.predictor import BLOCK
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Predictor
+from hornbook.models.predictor import BLOCK
 
 TOLERANCE = 1e-5
 

@@ -6,10 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hornbook.logic.batch import Batch
-from hornbook.logic.rule import BOTTOM, Rule
-from hornbook.logic.theory import HornTheory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.randomness import Purpose, generator
 
 

@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from hornbook.distributions import Distribution
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch
-from hornbook.logic.bits import Bools
-from hornbook.oracles.adapters import Encoding, Predictor
-from hornbook.oracles.adapters.scores import Floats
-from hornbook.oracles.fillings import hashes
+from hornbook.logic import Batch, Bools, bits
+from hornbook.models import Encoding, Predictor
+from hornbook.models.predictor import Floats
+from hornbook.oracles.completions import hashes
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
 
@@ -61,7 +59,7 @@ class Mistaken:
 
     Examples
     --------
-    >>> from hornbook import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> from hornbook.distributions import Random
     >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
     >>> mistaken = Mistaken(Constant(True), seed=1)

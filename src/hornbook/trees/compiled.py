@@ -12,8 +12,7 @@ whatever it turns out to be.
 from __future__ import annotations
 
 from hornbook.cards.facts import Facts, exclusions
-from hornbook.logic.rule import Rule
-from hornbook.logic.theory import HornTheory
+from hornbook.logic import HornTheory, Rule
 from hornbook.trees.tree import Node, Split, Tree
 
 
@@ -22,7 +21,7 @@ def compiled(tree: Tree) -> HornTheory:
 
     Examples
     --------
-    >>> from hornbook.logic.vocabulary import Vocabulary
+    >>> from hornbook.logic import Vocabulary
     >>> features = Vocabulary.with_duals(["ascites", "obese"])
     >>> theory = compiled(Tree(features, "dies", Split(0, Split(1, True, False), False)))
     >>> print(HornTheory(theory.vocabulary, [rule for rule in theory if rule.head in range(4, 99)]))

@@ -8,13 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hornbook.logic import bits
-from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools, Words
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Interpretation, Vocabulary, Words, bits
 from hornbook.logic.chaining import ALWAYS
-from hornbook.logic.errors import HornbookError
 from hornbook.logic.syntax import quote
-from hornbook.logic.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,374 @@
+"""Interpretations that a rule demands: its violations, and those that miss one narrowly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.distributions import words as coins
+from hornbook.distributions.literals import Groups, Literals, check_groups
+from hornbook.distributions.protocol import (
+    Choices,
+    Distribution,
+    check_share,
+    draw_in_blocks,
+    percent,
+    rows_of,
+)
+from hornbook.distributions.random import THIRD, Random
+from hornbook.distributions.words import Stream
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, arrays, bits
+from hornbook.queries import interpretation
+
+
+@dataclass(frozen=True)
+class Demanding(ABC):
+    """Interpretations in which a random rule demands some values and the rest is random."""
+
+    theory: HornTheory = field(repr=False)
+    missing: float = THIRD
+    groups: Groups = ()
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", self.rest.groups)
+        if not self.rules:
+            raise HornbookError(
+                f"none of the {len(self.theory)} rules can serve here: each contradicts itself, as the "
+                "disjointness of a pair does, or breaks a group, or has no body literal to undo"
+            )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the theory."""
+        return self.theory.vocabulary
+
+    @cached_property
+    def rest(self) -> Random:
+        """Where the values come from that the rule does not demand."""
+        return Random(self.vocabulary, self.missing, self.groups)
+
+    @property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return self.rest.literals
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can serve: violated pair by pair, at most one of a group true."""
+        return tuple(rule for rule in self.theory if self._is_possible(self.violation(rule)))
+
+    @cached_property
+    def table(self) -> Words:
+        """The literals of each rule's violation; the last row is for no rule."""
+        return self.literals.table([*(self.violation(rule) for rule in self.rules), set()])
+
+    def violation(self, rule: Rule) -> frozenset[int]:
+        """The literals that violate a rule: its body, and the contrary of its head."""
+        head = () if isinstance(rule.head, Bottom) else (rule.head,)
+        return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
+
+    def lies_over(self, rest: Random) -> bool:
+        """Whether the values that a rule does not demand come from there."""
+        return self.rest == rest
+
+    @abstractmethod
+    def choices(self, stream: Stream) -> Choices:
+        """The literals that each item must have; the last row of every table is empty."""
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self, size, rng)
+
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        return self.rest.drawn_under(self.choices(stream), stream)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The distribution in words."""
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {**self.rest.settings(), "kind": self.kind, "rules": len(self.rules)}
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def _rest_in_words(self) -> str:
+        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
+        return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
+
+    def _is_possible(self, literals: frozenset[int]) -> bool:
+        groups = (set(group) for rows in self.rest.group_rows for group in rows.T.tolist())
+        crowded = any(len(literals & group) > 1 for group in groups)
+        return not crowded and not literals & self.literals.opposite(literals)
+
+
+@dataclass(frozen=True)
+class Violations(Demanding):
+    """A random rule violated: its body true, its head false, the rest random.
+
+    A true variable makes its dual false and a false one makes it true. Rules that cannot be
+    violated in that way, such as the disjointness of a pair, are passed over.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
+    >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
+    >>> print(Violations(theory, missing=0.5))
+    violations of one of 1 rules, the rest random, unknown with probability 50 %
+    >>> Violations(theory).draw(1, np.random.default_rng(0)).to_array()
+    array([[1., 1., 0., 0., 0., 1.]])
+
+    """
+
+    kind: ClassVar[str] = "violation"
+
+    def choices(self, stream: Stream) -> Choices:
+        """The literals that each violation must have."""
+        return [(stream.of(self.table), stream.below(len(self.rules)))]
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"violations of one of {len(self.rules)} rules, {self._rest_in_words()}"
+
+
+@dataclass(frozen=True)
+class NearMisses(Demanding):
+    """A random rule violated but for some literals of its body, which are undone.
+
+    Parameters
+    ----------
+    theory, missing, groups
+        As for violations.
+    undone
+        How many literals of the body are undone; all of them where the body is shorter.
+    undo
+        `flip` makes an undone literal false (and its dual true), which is how two rows of a
+        table differ; `forget` makes both unknown, which is what a learner asks about when it
+        shortens a body. A flip never makes a variable of a group true.
+
+    """
+
+    undone: int = 1
+    undo: Literal["flip", "forget"] = "flip"
+    kind: ClassVar[str] = "near miss"
+
+    def __post_init__(self) -> None:
+        if self.undone < 1:
+            raise HornbookError(f"a near miss undoes at least one literal; got undone={self.undone}")
+        if self.undo not in ("flip", "forget"):
+            raise HornbookError(f"undo is 'flip' or 'forget'; got {self.undo!r}")
+        super().__post_init__()
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can be violated and have a literal to undo."""
+        return tuple(rule for rule in super().rules if self._undoable(rule))
+
+    @cached_property
+    def undoable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The literals of each rule that can be undone, padded to one length, and how many."""
+        lists = [self._undoable(rule) for rule in self.rules]
+        lengths = np.array([len(literals) for literals in lists], np.intp)
+        padded = np.zeros((len(lists), lengths.max()), np.intp)
+        for row, literals in zip(padded, lists, strict=True):
+            row[: len(literals)] = literals
+        return padded, lengths
+
+    @cached_property
+    def changes(self) -> Words:
+        """For each literal, the literals that change when it is undone; the last row is for none."""
+        every = [{literal} for literal in range(2 * self.literals.count)]
+        also = [self.literals.opposite(literal) for literal in every]
+        flips = [one | other for one, other in zip(every, also, strict=True)]
+        return self.literals.table([*(flips if self.undo == "flip" else also), set()])
+
+    def choices(self, stream: Stream) -> Choices:
+        """The literals that each near miss must have."""
+        chosen = stream.below(len(self.rules))
+        undoable, lengths = (stream.of(table) for table in self.undoable)
+        changes, none = stream.of(self.changes), len(self.changes) - 1
+        where, starts, flat = arrays.module_of(chosen).where, chosen * undoable.shape[1], undoable.reshape(-1)
+        undone = [
+            (changes, where(position < 0, none, arrays.taken(flat, starts + position.clip(0))))
+            for position in distinct_positions(arrays.taken(lengths, chosen), self.undone, stream)
+        ]
+        return [(stream.of(self.table), chosen), *undone]
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        how = {"flip": "flipped", "forget": "made unknown"}[self.undo]
+        return (
+            f"near misses of one of {len(self.rules)} rules, {self.undone} of its body literals {how}, "
+            f"{self._rest_in_words()}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {**super().settings(), "undone": self.undone, "undo": self.undo}
+
+    def _undoable(self, rule: Rule) -> list[int]:
+        body = self.literals.true(rule.body)
+        kept = self.violation(Rule((), rule.head))
+        if self.undo == "flip":
+            grouped = self.literals.true(v for group in self.groups for v in group)
+            kept |= self.literals.opposite(grouped)
+        return sorted(body - kept)
+
+
+def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) -> list[NDArray[np.intp]]:
+    """For each length, `count` distinct positions below it, every set of them as likely.
+
+    Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
+    """
+    where = arrays.module_of(lengths).where
+    chosen: list[NDArray[np.intp]] = []
+    for last in range(count):
+        top = lengths - count + last
+        position = where(top < 0, -1, stream.below(top + 1))
+        for earlier in chosen:
+            position = where((earlier == position) & (position >= 0), top, position)
+        chosen.append(position)
+    return chosen
+
+
+@dataclass(frozen=True)
+class Imposed:
+    """Items of a distribution in which a random rule is then violated: body true, head false.
+
+    Parameters
+    ----------
+    theory
+        The rules to violate; those that cannot be violated are passed over.
+    rest
+        Where all other values come from.
+    groups
+        Sets of variables of which at most one is true: where a rule makes one true, another
+        that was true becomes false.
+    kept
+        The probability that a literal of the violation is imposed; below 1 the rule is missed
+        narrowly now and then.
+    forgotten
+        The probability that another value is made unknown.
+
+    Examples
+    --------
+    >>> from hornbook.distributions.rows import Rows
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
+    >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
+    >>> rows = Batch.from_array([[0, 1, 1, 1, 0, 0]], vocabulary)
+    >>> Imposed(theory, Rows(rows)).draw(1, np.random.default_rng(0)).to_array()
+    array([[1., 1., 0., 0., 0., 1.]])
+    >>> print(Imposed(theory, Rows(rows)))
+    violations of one of 1 rules, imposed on: 1 real rows as they are
+
+    """
+
+    theory: HornTheory = field(repr=False)
+    rest: Distribution
+    groups: Groups = ()
+    kept: float = 1.0
+    forgotten: float = 0.0
+    kind: ClassVar[str] = "violation"
+
+    def __post_init__(self) -> None:
+        check_share("kept", self.kept)
+        check_share("forgotten", self.forgotten)
+        object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
+        if self.rest.vocabulary != self.vocabulary:
+            raise HornbookError("the theory and the distribution are over different vocabularies")
+        if not self.violations:
+            raise HornbookError(
+                f"none of the {len(self.theory)} rules can be violated: each has its head in its body, "
+                "or contradicts itself, as the disjointness of a pair does, or breaks a group"
+            )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the theory."""
+        return self.theory.vocabulary
+
+    @cached_property
+    def violations(self) -> list[Interpretation]:
+        """The smallest violation of every rule that has one."""
+        return violations(self.theory, self.groups)
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary, self.groups)
+
+    @cached_property
+    def table(self) -> Words:
+        """The literals of each violation."""
+        return self.literals.table_of(Batch.from_interpretations(self.violations, self.vocabulary))
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self, size, rng)
+
+    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = rows_of(self.rest, self.literals, stream)
+        demand = bits.gathered((stream.of(self.table), stream.below(len(self.table))))
+        if self.kept < 1:
+            demand &= coins.biased((len(demand),), self.kept, stream)
+        must, must_not = self.literals.halves(demand)
+        free = ~(must | must_not)
+        if self.forgotten:
+            free &= coins.biased((len(free),), 1 - self.forgotten, stream)
+        true, false = true & free, false & free
+        for group in self.groups:
+            rows = np.searchsorted(self.literals.drawn, group)
+            moved = true[rows] & reduce(or_, must[rows])
+            true[rows] ^= moved
+            false[rows] |= moved
+        return true | must, false | must_not
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        missed = f", of each literal {percent(self.kept)}" if self.kept < 1 else ""
+        hidden = f", other values made unknown with probability {percent(self.forgotten)}"
+        return (
+            f"violations of one of {len(self.violations)} rules{missed}"
+            f"{hidden if self.forgotten else ''}, imposed on: {self.rest.describe()}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "rules": len(self.violations),
+            "groups": [[self.vocabulary.name(v) for v in group] for group in self.groups],
+            "kept": self.kept,
+            "forgotten": self.forgotten,
+            "rest": self.rest.settings(),
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:
+    """The smallest violation of every rule, pair-consistent, where there is one.
+
+    There is none of a rule that says nothing, of one that contradicts itself as `v ∧ not_v → ⊥`
+    does, and of one that makes two variables of a group true.
+    """
+    found = []
+    for rule in theory:
+        head = () if isinstance(rule.head, Bottom) else (rule.head,)
+        smallest = interpretation(theory.vocabulary, rule.body, head)
+        crowded = any(len(smallest.true.intersection(group)) > 1 for group in groups)
+        if not crowded and not smallest.true & smallest.false:
+            found.append(smallest)
+    return found

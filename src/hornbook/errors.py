@@ -1,0 +1,35 @@
+"""The one exception for input that a user can mend."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+class HornbookError(ValueError):
+    """Bad input: the message says what was wrong, where, and what to do."""
+
+
+def library(module: str, extra: str) -> Any:
+    """Import a module, or say which extra brings it.
+
+    Examples
+    --------
+    >>> library("no_such_module", "torch")
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: this needs no_such_module: pip install "hornbook[torch]"
+
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise HornbookError(f'this needs {error.name or module}: pip install "hornbook[{extra}]"') from error
+
+
+def keras() -> Any:
+    """Keras, on PyTorch unless the user chose a backend or has TensorFlow, its own choice."""
+    if find_spec("tensorflow") is None:
+        os.environ.setdefault("KERAS_BACKEND", "torch")
+    return library("keras", "keras")

@@ -1,0 +1,548 @@
+"""How an extraction is run, and what ties its trace to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.distributions import Distribution, Groups
+from hornbook.errors import HornbookError
+from hornbook.evaluate import Agreement, RuleStatistics
+from hornbook.evaluate.rules import statistics_on
+from hornbook.learners.pool import Pool
+from hornbook.learners.prime import Margin, Reviser, prime
+from hornbook.logic import Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.logic.formats import to_json
+from hornbook.logic.theory import violation
+from hornbook.oracles import (
+    Budgeted,
+    Chain,
+    Checked,
+    CoherenceReport,
+    Link,
+    RuleByRule,
+    Sampling,
+    Stored,
+    coherence,
+)
+from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.queries import (
+    Budget,
+    BudgetExhausted,
+    Change,
+    Counterexample,
+    Estimated,
+    Guarantee,
+    Membership,
+    Step,
+    TeacherFailed,
+    Unknown,
+    interpretation,
+)
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+from hornbook.trace import Trace, read_step
+
+SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "guided": 0.25}
+"""Half of the queries are answered from the pool; fresh samples keep it from being learned by heart.
+
+Rule by rule is asked only when the pool has nothing: its question is decisive late in a run.
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an extraction is run.
+
+    Parameters
+    ----------
+    budget
+        What the run may spend.
+    size, epsilon, delta
+        How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
+    min_precision
+        The share of what a rule newly rejects that the model must reject too. It trades the
+        number and the length of rules for fidelity.
+    shares
+        By name, the share of the equivalence queries that an oracle may answer before the others
+        are asked; see `hornbook.oracles.chain`.
+    pool
+        How many labelled samples rules are weighed by from the start.
+    tries
+        How many rules are tried for each counterexample.
+    max_rules
+        How many rules there may be, the background aside; past that the least useful ones go.
+    evaluation
+        How many labelled samples are held out: every hypothesis and every rule is measured on
+        them, and no rule is ever weighed by them.
+    coherence
+        On how many samples the teacher's answers are held against its answers about completions
+        of them; 0 for none.
+    seed
+        Makes the run repeatable.
+
+    """
+
+    budget: Budget = Budget(equivalence_queries=100)  # noqa: RUF009 (frozen)
+    size: str | int = "paper"
+    epsilon: float = 0.1
+    delta: float = 0.1
+    min_precision: float = 0.9
+    shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
+    pool: int = 1 << 17
+    tries: int = 4
+    max_rules: int = 100
+    evaluation: int = 1 << 16
+    coherence: int = 512
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.min_precision <= 1:
+            raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
+        for name, least in (
+            ("pool", 1),
+            ("tries", 1),
+            ("max_rules", 1),
+            ("evaluation", 1),
+            ("coherence", 0),
+            ("seed", 0),
+        ):
+            if getattr(self, name) < least:
+                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
+
+
+def identity(
+    settings: Settings,
+    distribution: Distribution,
+    background: HornTheory | None,
+    heads: Sequence[Head] | None,
+    guided: object,
+) -> dict[str, Any]:
+    """What a trace is tied to: everything that decides the steps of a run, but for the teacher.
+
+    How long a run may be is no part of it: a run may go on with a larger budget.
+    """
+    vocabulary = distribution.vocabulary
+    said = {name: value for name, value in asdict(settings).items() if name != "budget"}
+    return said | {
+        "distribution": distribution.settings(),
+        "vocabulary": _digest(to_json(vocabulary, ())),
+        "background": _digest(to_json(vocabulary, background or ())),
+        "heads": None if heads is None else [_head_name(vocabulary, head) for head in heads],
+        "guided": guided is not None,
+    }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _head_name(vocabulary: Vocabulary, head: Head) -> str | None:
+    return None if isinstance(head, Bottom) else vocabulary.name(head)
+
+
+COMPLETIONS = 16
+"""Completions of each interpretation whose answers are held against the answer about it."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a teacher says of draws that no other part of a run sees."""
+
+    member: Membership
+    distribution: Distribution
+    seed: int
+
+    def labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
+        """So many draws, and whether the teacher accepts each."""
+        batch = self.distribution.draw(size, generator(self.seed, purpose))
+        parts = [self.member(block) for block in batch.blocks(CHUNK)]
+        return batch, np.concatenate(parts)
+
+    def coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
+        """How far the teacher contradicts itself about unknown values; nothing if nothing is to be asked."""
+        if not size:
+            return None
+        rng = generator(self.seed, Purpose.COHERENCE)
+        return coherence(self.member, self.distribution, size, COMPLETIONS, rng=rng, groups=groups)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One hypothesis on the way: what a reader has to read, and how faithful it is."""
+
+    rules: int
+    literals: int
+    disagreement: Share
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What was read out of a model.
+
+    Attributes
+    ----------
+    theory, background
+        The rules found with the background, and the background alone.
+    guarantee
+        Under what the theory is held to be equivalent to the model.
+    disagreement
+        The share of held-out samples on which the theory and the model differ.
+    stop_reason
+        What ended the run.
+    statistics
+        What each of the `rules` is worth on held-out samples, in their order, and which oracle's
+        counterexample led to it; empty if the run ended before any were labelled.
+    coherence
+        How often the model's answers about unknown values contradict its other answers, with
+        witnesses; None if it was not measured.
+    frontier
+        Each hypothesis on the way: how much there was to read, and how faithful it was.
+    refuted
+        Rules that were found and then removed, each with an item that the model accepts against it.
+    membership_queries
+        How many questions the model was asked.
+    trace
+        What happened, an entry for each equivalence query.
+
+    """
+
+    theory: HornTheory
+    background: HornTheory
+    guarantee: Guarantee
+    disagreement: Share
+    stop_reason: str
+    statistics: tuple[RuleStatistics, ...]
+    coherence: CoherenceReport | None
+    frontier: tuple[Point, ...]
+    refuted: dict[Rule, Interpretation]
+    membership_queries: int
+    trace: Trace
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules found, without the background."""
+        known = set(self.background)
+        return tuple(rule for rule in self.theory if rule not in known)
+
+
+PATIENCE = 30
+"""Counterexamples in a row that change nothing before a run counts as stalled."""
+
+FRESH = 8
+"""Samples that rules are chosen by in the end, for each that they are weighed by on the way."""
+
+INTERRUPTED = "interrupted"
+
+
+class Run:
+    """The parts of one extraction, put together; see `extract` for what they are."""
+
+    def __init__(
+        self,
+        member: Membership,
+        distribution: Distribution,
+        settings: Settings,
+        margin: Margin | None,
+        background: HornTheory | None,
+        heads: Sequence[Head] | None,
+        groups: Groups,
+        guided: Callable[[Membership, Margin | None], Link] | None,
+        path: Path | None,
+        n_jobs: int | None,
+        device: str | None,
+    ) -> None:
+        vocabulary = distribution.vocabulary
+        budget, seed = settings.budget, settings.seed
+        answers: Callable[[Batch], NDArray[Any]] = (
+            Checked(member) if margin is None else Checked(margin, np.floating)
+        )
+        self.trace = Trace.resumed(path, identity(settings, distribution, background, heads, guided))
+        self.asked = asked = Budgeted(
+            answers, budget.membership_queries, budget.seconds, self.trace.seconds_before
+        )
+        self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
+        uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
+        margin = None if margin is None else asked
+        self.settings, self.samples = settings, Samples(self.member, distribution, seed)
+        self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
+        self.pool = Pool(vocabulary, groups)
+        self.reviser = Reviser(
+            self.member,
+            self.pool,
+            margin=margin,
+            background=self.background,
+            heads=heads,
+            min_precision=settings.min_precision,
+            tries=settings.tries,
+            max_rules=settings.max_rules,
+            seed=seed,
+        )
+        sampling = Sampling(
+            self.member,
+            distribution,
+            settings.size,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+            seed=seed,
+            remember=self.pool.add,
+            device=device,
+            n_jobs=n_jobs,
+            remote=Remote(uncounted, asked),
+        )
+        rules = RuleByRule(self.member, self.background.rules)
+        links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
+        if guided is not None:
+            links.append(guided(self.member, margin))
+        self.chain = Chain(links, settings.shares)
+        self.earlier = iter(self.trace.earlier)
+        self.entry: dict[str, Any] | None = None
+        self.held_out: tuple[Batch, Bools] | None = None
+        self.coherence: CoherenceReport | None = None
+        self.theory = self.background
+        self.found_by: dict[Rule, str] = {}
+        self.said: dict[Rule, bool] = {}
+        self.guarantee: Guarantee | None = None
+        self.frontier: list[Point] = []
+        self.given_up: list[Counterexample] = []
+
+    def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
+        """Learn until something ends the run, and make the best of it; says what it was."""
+        try:
+            reason = self._steps(watch)
+            if self.guarantee is not None:
+                self._measure(self._irredundant())
+            elif self.found_by:
+                self._finish()
+            self._ask_rules()
+            return reason
+        except BudgetExhausted as limit:
+            return str(limit)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except TeacherFailed as error:
+            return f"the model failed: {error}"
+
+    def _steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
+        """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
+        self.held_out = self.samples.labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
+        self.pool.add(*self.samples.labelled(self.settings.pool, Purpose.POOL))
+        self.coherence = self.samples.coherence(self.settings.coherence, self.pool.groups)
+        idle = 0
+        for step in prime(self._equivalent, self._revise, self.background):
+            self.trace.record(step, self.asked.asked)
+            self._take(step)
+            if watch is not None:
+                watch(step, self.trace)
+            if not isinstance(step.answer, Counterexample):
+                self.guarantee = step.answer
+                return self._equivalent_but()
+            if step.change is not None and step.change.is_idle:
+                self.given_up.append(step.answer)
+                idle += 1
+            else:
+                idle = 0
+            if idle == PATIENCE:
+                return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
+            if limit := self._limit():
+                return limit
+        raise AssertionError("a learner ends with a guarantee")
+
+    def result(self, stop_reason: str) -> Extraction:
+        """Everything learned, with what is known of its faithfulness."""
+        disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
+        if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
+            # the last query was passed, but so many were asked: its own interval would be too narrow
+            self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
+        return Extraction(
+            self.theory,
+            self.background,
+            self.guarantee or Unknown(f"nothing was measured ({stop_reason})"),
+            disagreement,
+            stop_reason,
+            self._statistics(),
+            self.coherence,
+            tuple(self.frontier),
+            self.reviser.refuted,
+            self.asked.asked,
+            self.trace,
+        )
+
+    def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
+        """The recorded answer, if an earlier run got this far, or else a new one."""
+        self.entry = next(self.earlier, None)
+        if self.entry is None:
+            return self.chain(hypothesis)
+        found = read_step(hypothesis, self.entry).answer
+        assert isinstance(found, Counterexample)
+        self.chain.recall(hypothesis, found)
+        return found
+
+    def _revise(self, hypothesis: HornTheory, found: Counterexample) -> Change:
+        """The recorded change, or else a new one."""
+        if self.entry is None:
+            return self.reviser(hypothesis, found)
+        change = read_step(hypothesis, self.entry).change
+        assert change is not None
+        self.reviser.recall(found, change)
+        self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
+        return change
+
+    def _equivalent_but(self) -> str:
+        """How a run ended that found no further counterexample, but may have given up some."""
+        items = Batch.from_interpretations(
+            [found.interpretation for found in self.given_up], self.pool.vocabulary
+        )
+        positive = np.array([found.positive for found in self.given_up], np.bool_)
+        left = int((self.theory.satisfied_by(items) != positive).sum())
+        return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
+
+    def _take(self, step: Step) -> None:
+        """Make the outcome of a step the theory, and measure it if it is new."""
+        if step.change is not None and isinstance(step.answer, Counterexample):
+            self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
+            self.found_by |= {after: self.found_by[before] for before, after in step.change.refined}
+        theory = step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
+        self._measure(theory)
+
+    def _measure(self, theory: HornTheory) -> None:
+        """Make this the theory, and a point of the frontier if it is new."""
+        if not self.frontier or theory.rules != self.theory.rules:
+            self.theory = theory
+            point = self._point()
+            if self.frontier[-1:] != [point]:
+                self.frontier.append(point)
+
+    def _irredundant(self) -> HornTheory:
+        """The theory without the rules found that follow from the others."""
+        theory = self.theory
+        for rule in sorted(self._rules(), key=lambda rule: -len(rule.body)):  # of two ways the shorter stays
+            others = HornTheory(theory.vocabulary, (other for other in theory if other != rule))
+            if others.entails(rule):
+                theory = others
+        return theory
+
+    def _finish(self) -> None:
+        """Choose and refine rules by fresh samples, once queries are used up."""
+        batch, labels = self.samples.labelled(FRESH * self.settings.pool, Purpose.RULE_CHOICE)
+        possible = self.background.satisfied_by(batch)
+        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
+        pool.add(batch[possible], labels[possible])
+        pairs = self.reviser.finished(self.theory, list(self.found_by), pool)
+        theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
+        before, after = (int((one.satisfied_by(batch) != labels).sum()) for one in (self.theory, theory))
+        if after < before:
+            self.found_by |= {rule: self.found_by[candidate] for candidate, rule in pairs}
+            self._measure(theory)
+
+    def _ask_rules(self) -> None:
+        """Ask for each rule itself, with all else unknown, if the budget still allows for it."""
+        rules = tuple(self._rules())
+        vocabulary = self.theory.vocabulary
+        breaches = [interpretation(vocabulary, each.true, each.false) for each in map(violation, rules)]
+        with suppress(BudgetExhausted):
+            rejected = ~self.member(Batch.from_interpretations(breaches, vocabulary))
+            self.said = dict(zip(rules, rejected.tolist(), strict=True))
+
+    def _limit(self) -> str | None:
+        trace = self.trace
+        return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
+
+    def _rules(self) -> HornTheory:
+        """The rules found, without the background."""
+        found = (rule for rule in self.theory if rule not in self.reviser.background)
+        return HornTheory(self.theory.vocabulary, found)
+
+    def _point(self) -> Point:
+        assert self.held_out is not None
+        seen, labels = self.held_out
+        agreement, found = Agreement.of(self.theory.satisfied_by(seen), labels), self._rules()
+        return Point(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
+
+    def _statistics(self) -> tuple[RuleStatistics, ...]:
+        if self.held_out is None:
+            return ()
+        measured = statistics_on([self.held_out], self._rules(), background=self.background)
+        return tuple(
+            replace(found, found_by=self.found_by[found.rule], said=self.said.get(found.rule))
+            for found in measured
+        )
+
+
+def extract(
+    member: Membership,
+    distribution: Distribution,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    *,
+    margin: Margin | None = None,
+    background: HornTheory | None = None,
+    heads: Sequence[Head] | None = None,
+    groups: Groups = (),
+    guided: Callable[[Membership, Margin | None], Link] | None = None,
+    trace: Path | None = None,
+    watch: Callable[[Step, Trace], None] | None = None,
+    n_jobs: int | None = None,
+    device: str | None = None,
+) -> Extraction:
+    """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
+
+    The run ends by equivalence, which may be but for counterexamples of which no rule that is
+    precise enough can be made, by its budget, by a stall, when it is interrupted or when the
+    teacher fails, and says which; what was learned until then is kept. With a trace file a
+    run that was killed goes on from where it was, to the same result.
+
+    Parameters
+    ----------
+    member
+        The teacher.
+    distribution
+        Where samples come from; faithfulness is measured on it.
+    settings
+        Budget, sample sizes, precision and seed.
+    margin
+        The teacher's score, negative where it rejects; it guides the search for bodies.
+    background
+        Rules that always hold: the first hypothesis, never contradicted.
+    heads
+        The heads that rules may have, the preferred first; None for ⊥ and every variable
+        without a dual.
+    groups
+        Sets of variables of which at most one is true; no question breaks them if the
+        distribution does not.
+    guided
+        Makes a further equivalence oracle, asked after sampling, from the teacher and its
+        margin, both under the budget.
+    trace
+        A file that gets a line for each equivalence query, as it happens. A run with the same
+        teacher and settings takes up what it holds, perhaps with a larger budget; a run with
+        other settings refuses it.
+    watch
+        Is called after each equivalence query.
+    n_jobs
+        How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
+    device
+        A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
+        asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.
+
+    Examples
+    --------
+    >>> from hornbook.distributions import Random
+    >>> truth = HornTheory.parse("horse & wings -> pegasus")
+    >>> found = extract(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
+    >>> print(found.theory)
+    horse ∧ wings → pegasus
+    >>> found.stop_reason, found.disagreement.hits
+    ('equivalent', 0)
+
+    """
+    run = Run(
+        member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs, device
+    )
+    return run.result(run.learn(watch))

@@ -1,0 +1,14 @@
+"""Plain Python functions: an array in, scores out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hornbook.models.predictor import Output, Predictor, column_of
+
+
+def adapt(model: Callable[..., Any], name: str, positive: Any, output: Output | None) -> Predictor:
+    """A function of a (k, inputs) array; its scores are taken as they are unless `output` says more."""
+    column = column_of(positive, name)
+    return Predictor(model, name, positive=column, column=column, output=output or "score")

@@ -1,0 +1,42 @@
+"""LightGBM: boosters and their scikit-learn faces, which have their own way with missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hornbook.errors import HornbookError
+from hornbook.models.encoding import ENCODINGS
+from hornbook.models.from_sklearn import own_decisions
+from hornbook.models.predictor import Output, Predictor, class_column, column_of, list_of
+
+
+def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """What the booster predicts; ? is NaN.
+
+    LightGBM rewrites the names of columns, so they are not compared with the variables': the
+    order is the caller's responsibility.
+    """
+    is_estimator = hasattr(model, "fit")
+    if is_estimator and not model.__sklearn_is_fitted__():
+        raise HornbookError(f"{name} is not fitted yet; call its fit first")
+    booster = model.booster_ if is_estimator else model
+    column: int | None
+    decisions = None
+    if hasattr(model, "classes_"):
+        classes = list_of(model.classes_)
+        column = class_column(classes, positive, name)
+        label = classes[column]
+        decisions = own_decisions(model, getattr(model, "feature_names_in_", None), label)
+    else:
+        label = column = column_of(positive, name)
+    return Predictor(
+        booster.predict,
+        name,
+        ENCODINGS["nan"],
+        positive=label,
+        column=column,
+        output=output or "score",
+        inputs=booster.num_feature(),
+        decisions=decisions,
+        row_wise=True,
+    )

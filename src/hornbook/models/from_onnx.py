@@ -1,0 +1,186 @@
+"""ONNX models, run by onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError, library
+from hornbook.models.predictor import Output, Predictor, class_column, column_of, refuse_output, undecided
+
+PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
+"""Where models run, the fastest first, and how: in single precision, not in less."""
+
+NUMPY_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+}
+
+SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+"""Operators that pass numbers on as they are."""
+
+ROW_WISE = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
+"""Operators that treat every row for itself."""
+
+CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier")
+"""Operators that name the labels of their columns."""
+
+INFERRED: dict[str, Output] = {
+    "Sigmoid": "probability",
+    "Softmax": "probability",
+    "LogSoftmax": "logit",
+    "Gemm": "logit",
+    "MatMul": "logit",
+}
+
+
+def open_session(path: Path) -> Any:
+    """The model in a file, ready to run."""
+    onnxruntime = library("onnxruntime", "onnx")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # what goes wrong is raised, not printed as well
+    present = onnxruntime.get_available_providers()
+    chosen = [(provider, how) for provider, how in PROVIDERS.items() if provider in present]
+    return onnxruntime.InferenceSession(path, options, providers=chosen)
+
+
+def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """One input, and an output that is found as follows.
+
+    Classifiers converted from scikit-learn and the like have a label, which decides, and
+    probabilities, which are the scores; `positive` is a column of them, or a label if they come
+    as maps. Where the graph does not name the label of a column, the largest probability
+    decides. A model with labels alone decides. A model with one output of numbers is a network:
+    whether it gives probabilities or logits is read off its last operator, unless `output`
+    says so.
+    """
+    run, predictor = _reading(session, name)
+    outputs = {each.name: each.type for each in session.get_outputs()}
+    maps = [each for each, kind in outputs.items() if kind.startswith("seq(map(")]
+    numbers = [each for each, kind in outputs.items() if kind.startswith(("tensor(float", "tensor(double"))]
+    labels = [each for each in outputs if each not in maps + numbers]
+    if maps:
+        refuse_output(output, name)
+        scores = partial(_mapped, run, maps[0], positive, name)
+        decisions = partial(_decided_by_map, run, labels[0], maps[0], positive, name) if labels else None
+        return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
+    if not numbers:
+        refuse_output(output, name)
+        if positive is None:
+            raise HornbookError(f"{name} tells only the label; say which is positive, e.g. positive=1")
+        return replace(predictor, outputs=partial(_decided, run, labels[0], positive), positive=positive)
+    if len(numbers) > 1:
+        raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
+    column = column_of(positive, name)
+    classes = _classes(session) if labels else None
+    decisions = None
+    if classes is not None:
+        label = classes[class_column(list(range(len(classes))), column, name)]
+        decisions = partial(_decided, run, labels[0], label)
+    return replace(
+        predictor,
+        outputs=partial(run, numbers[0]),
+        decisions=decisions,
+        positive=column,
+        column=column,
+        output=output or ("probability" if labels else _inferred(session, numbers[0], name)),
+    )
+
+
+def _reading(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
+    """How the session is run, and a predictor that knows its input but not yet its output."""
+    inputs = session.get_inputs()
+    if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
+        what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
+        raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
+    rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
+    run = partial(_run, session, inputs[0].name, rows)
+    dtype, row_wise = NUMPY_TYPES[inputs[0].type], bool(_nodes(session, ROW_WISE))
+    return run, Predictor(run, name, inputs=columns, dtype=dtype, row_wise=row_wise)
+
+
+def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:
+    """The named output; a model exported for a fixed number of rows gets just so many at a time."""
+    array = np.ascontiguousarray(array)
+    if rows is None:
+        return session.run([target], {source: array})[0]
+    answers: list[Any] = []
+    for start in range(0, len(array), rows):
+        part = array[start : start + rows]
+        filled = np.concatenate([part, np.repeat(part[-1:], rows - len(part), axis=0)])
+        answers.extend(session.run([target], {source: filled})[0][: len(part)])
+    return answers
+
+
+def _mapped(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
+    maps = run(target, array)
+    classes = list(maps[0])
+    label = classes[class_column(classes, positive, name)]
+    return np.array([each[label] for each in maps], np.float32)
+
+
+def _decided_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:
+    """Whether the label is the positive one, which the keys of the first row's map tell."""
+    classes = list(run(maps, array[:1])[0])
+    return _decided(run, target, classes[class_column(classes, positive, name)], array)
+
+
+def _decided(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
+    decided: NDArray[Any] = np.asarray(run(target, array)) == label
+    return decided
+
+
+def _inferred(session: Any, target: str, name: str) -> Output:
+    last = _last_operator(session, target)
+    if last not in INFERRED:
+        raise undecided(name)
+    return INFERRED[last]
+
+
+def model_of(session: Any) -> Any:
+    """The model that a session runs, or None where it does not show."""
+    onnx = library("onnx", "onnx")
+    # onnxruntime does not tell the graph, only privately what it was read from
+    path, content = (getattr(session, part, None) for part in ("_model_path", "_model_bytes"))
+    if not path and not content:
+        return None
+    return onnx.load(path, load_external_data=False) if path else onnx.load_from_string(content)
+
+
+def _nodes(session: Any, operators: Collection[str]) -> list[Any]:
+    """The nodes of a session's graph that are such operators; none where it does not show."""
+    model = model_of(session)
+    return [] if model is None else [node for node in model.graph.node if node.op_type in operators]
+
+
+def _classes(session: Any) -> list[Any] | None:
+    """The labels of the columns of probabilities, where a classifier in the graph names them."""
+    attributes = [attribute for node in _nodes(session, CLASSIFIERS) for attribute in node.attribute]
+    named = [attribute for attribute in attributes if attribute.name.startswith("classlabels_")]
+    if len(named) != 1:
+        return None
+    return list(named[0].ints) or [label.decode() for label in named[0].strings]
+
+
+def _last_operator(session: Any, target: str) -> str:
+    """The operator that the named output comes from, or nothing where it does not show."""
+    model = model_of(session)
+    if model is None:
+        return ""
+    producer = {result: node for node in model.graph.node for result in node.output}
+    node = producer.get(target)
+    while node is not None and node.op_type in SHAPING:
+        node = producer.get(node.input[0])
+    if node is not None and node.op_type == "Add":
+        terms = [producer[term].op_type for term in node.input if term in producer]
+        return terms[0] if len(terms) == 1 else "Add"
+    return "" if node is None else str(node.op_type)

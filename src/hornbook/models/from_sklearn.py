@@ -1,0 +1,133 @@
+"""scikit-learn estimators and pipelines, and whatever has their `predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.models.encoding import COMPLETE, ENCODINGS
+from hornbook.models.missing import takes_missing
+from hornbook.models.predictor import (
+    Output,
+    Predictor,
+    class_column,
+    decision_gaps,
+    list_of,
+    refuse_output,
+    refuse_positive,
+)
+
+MATRIX_PRODUCTS = frozenset(
+    {
+        "BaseMultilayerPerceptron",
+        "DiscriminantAnalysisPredictionMixin",
+        "GaussianProcessClassifier",
+        "GaussianProcessRegressor",
+        "LinearClassifierMixin",
+        "LinearModel",
+        "NeuralNet",
+        "QuadraticDiscriminantAnalysis",
+        "_BaseNB",
+    }
+)
+"""Classes whose scores come from matrix products, so that they round by the rows asked together."""
+
+
+def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """The probability of the positive class, or 0 and 1 from a classifier that only decides.
+
+    What a classifier decides is what its `predict` says. What a model without classes predicts
+    (a regressor) is taken as the score. Unless told otherwise, an estimator that answers when
+    it is asked with NaN gets NaN for ?, others no ? at all.
+    """
+    refuse_output(output, name)
+    _refuse_unfitted(model, name)
+    predictor = _scoring(model, name, positive)
+    return replace(predictor, encoding=ENCODINGS["nan"] if takes_missing(predictor) else COMPLETE)
+
+
+def own_decisions(model: Any, names: Any, label: Any) -> Callable[[Any], Any]:
+    """Whether the model's `predict` says a label, as a function of rows."""
+    return partial(_decisions, model.predict, names, label)
+
+
+def _scoring(model: Any, name: str, positive: Any) -> Predictor:
+    """The model with what it puts out and decides; how it takes ? is still open."""
+    names = getattr(model, "feature_names_in_", None)
+    rounds = _has_matrix_products(model)
+    predictor = Predictor(
+        partial(_call, model.predict, names),
+        name,
+        inputs=getattr(model, "n_features_in_", None),
+        names=None if names is None else tuple(names),
+        dtype=np.float64,
+        order="F",
+        row_wise=not rounds,
+    )
+    if not hasattr(model, "classes_"):
+        refuse_positive(positive, name)
+        return predictor
+    classes = list_of(model.classes_)
+    column = class_column(classes, positive, name)
+    label = classes[column]
+    decisions = own_decisions(model, names, label)
+    confidence = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
+    gaps = partial(_gaps, confidence, names) if rounds and confidence is not None else None
+    predictor = replace(predictor, positive=label, decisions=decisions, gaps=gaps)
+    if not hasattr(model, "predict_proba"):
+        return replace(predictor, outputs=decisions)
+    outputs = partial(_call, model.predict_proba, names)
+    return replace(predictor, outputs=outputs, column=column, output="probability")
+
+
+def _call(method: Any, names: Any, array: NDArray[Any]) -> Any:
+    if names is None:
+        return method(array)
+    # an estimator fitted on a data frame wants its column names back
+    return method(pd.DataFrame(array, columns=names, copy=False))
+
+
+def _decisions(method: Any, names: Any, label: Any, array: NDArray[Any]) -> Any:
+    return np.asarray(_call(method, names, array)) == label
+
+
+def _gaps(method: Any, names: Any, array: NDArray[Any]) -> Any:
+    return decision_gaps(np.asarray(_call(method, names, array)))
+
+
+def _has_matrix_products(model: Any) -> bool:
+    """Whether the scores of a model, or of what it ends in, come from matrix products."""
+    last = model
+    while last is not None:
+        model, last = last, _inner_model(last)
+    return not MATRIX_PRODUCTS.isdisjoint(each.__name__ for each in type(model).__mro__)
+
+
+def _inner_model(model: Any) -> Any:
+    """The last step of a pipeline, what a search chose, or one of several alike; None for other models."""
+    if isinstance(steps := getattr(model, "steps", None), list) and steps:
+        return steps[-1][1]
+    for attribute in ("best_estimator_", "final_estimator_"):
+        if hasattr(model, attribute):
+            return getattr(model, attribute)
+    several = getattr(model, "estimators_", None)
+    return several[0] if isinstance(several, list) and several else None
+
+
+def _refuse_unfitted(model: Any, name: str) -> None:
+    if not hasattr(model, "__sklearn_tags__"):
+        return
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise HornbookError(f"{name} is not fitted yet; call its fit first") from None

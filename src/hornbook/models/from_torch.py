@@ -1,0 +1,111 @@
+"""PyTorch modules, asked where they are and left as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from hornbook.errors import HornbookError, library
+from hornbook.logic import arrays
+from hornbook.models.predictor import Output, Predictor, column_of, undecided
+
+
+def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """The module in evaluation mode, without gradients, on its own device and in its own type.
+
+    Whether a plain `Sequential` gives probabilities or logits is read off its last layer
+    (sigmoid and softmax, or linear and log-softmax). Of other modules nobody can tell, so
+    `output` must.
+    """
+    torch = library("torch", "torch")
+    layers = layers_of(model, torch)
+    column = column_of(positive, name)
+    linear = bool(layers) and isinstance(layers[0], torch.nn.Linear)
+    weights = _first_weights(model)
+    return Predictor(
+        partial(_outputs, model),
+        name,
+        positive=column,
+        column=column,
+        output=output or _inferred(layers, name, torch),
+        inputs=layers[0].in_features if linear else None,
+        dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
+        # a matrix product takes either order; other code may insist on rows
+        order="F" if linear else "C",
+        there=partial(_there, model, name),
+    )
+
+
+def module_on(model: Any, device: Any) -> Any:
+    """The module, if it is on a device already, and otherwise a copy of it as it is now."""
+    weights = _first_weights(model)
+    return model if weights is None or weights.device == device else deepcopy(model).to(device)
+
+
+def _there(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
+    """What the module gives on a device: tensors for tensors."""
+    try:
+        return partial(_outputs, module_on(model, device))
+    except Exception as error:  # whatever a module raises that does not want to be copied
+        raise HornbookError(
+            f"{name} cannot be copied to {device} ({type(error).__name__}: {error}); "
+            f"move it there first: model.to({str(device)!r})"
+        ) from error
+
+
+def _outputs(model: Any, array: Any) -> Any:
+    import torch
+
+    weights = _first_weights(model)
+    tensor = torch.from_numpy(array) if arrays.on_host(array) else array
+    if weights is not None:
+        tensor = tensor.to(weights.device, weights.dtype)
+    with _evaluating(model), torch.no_grad():
+        answer = model(tensor)
+    if not isinstance(answer, torch.Tensor):
+        raise TypeError(f"forward gave a {type(answer).__name__}, not one tensor; wrap the module")
+    if answer.dtype != torch.float64:
+        answer = answer.float()
+    return answer.cpu().numpy() if arrays.on_host(array) else answer
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Evaluation mode for a while: parts that were training train again afterwards."""
+    training = [module for module in model.modules() if module.training]
+    if training:
+        model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def _first_weights(model: Any) -> Any:
+    """A tensor of the module's whose device and type stand for the whole."""
+    tensors = chain(model.parameters(), model.buffers())
+    return next((tensor for tensor in tensors if tensor.is_floating_point()), None)
+
+
+def layers_of(model: Any, torch: Any) -> list[Any]:
+    """The layers of a plain, possibly nested, `Sequential`; none for a module with its own `forward`."""
+    if type(model).forward is not torch.nn.Sequential.forward:
+        return []
+    nested = [layers_of(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model]
+    return list(chain.from_iterable(nested))
+
+
+def _inferred(layers: list[Any], name: str, torch: Any) -> Output:
+    last = layers[-1] if layers else None
+    if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
+        return "probability"
+    if isinstance(last, torch.nn.Linear | torch.nn.LogSoftmax):
+        return "logit"  # the softmax of log-probabilities is the probabilities
+    raise undecided(name)

@@ -1,0 +1,482 @@
+"""From what a model puts out to one score of the positive class each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Vocabulary, arrays
+from hornbook.logic.bits import WORD
+from hornbook.logic.dense import TILE, Order, device_block
+from hornbook.models.encoding import COMPLETE, Encoding
+
+Floats: TypeAlias = NDArray[np.float32]
+Output: TypeAlias = Literal["probability", "logit", "score"]
+"""`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
+
+TINY = float(np.finfo(np.float32).tiny)
+"""The least number above zero."""
+
+
+def positive_scores(raw: NDArray[Any], column: int | None, output: Output, source: str) -> Floats:
+    """One score each from outputs of shape (k,), (k, 1) or (k, classes).
+
+    A single number is about class 1 of two. Of two columns the second is the positive class
+    unless `column` says otherwise; of more, `column` must say.
+
+    Examples
+    --------
+    >>> positive_scores(np.array([[0.9, 0.1], [0.2, 0.8]]), None, "probability", "model")
+    array([0.1, 0.8], dtype=float32)
+    >>> positive_scores(np.array([[0.0], [4.0]]), 0, "logit", "model").round(2)
+    array([0.5 , 0.02], dtype=float32)
+
+    """
+    if raw.ndim > 2 or raw.shape[-1] == 0:
+        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
+    single = _is_single(raw)
+    classes = 2 if single else raw.shape[1]
+    if column is None and classes > 2:
+        raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
+    column = 1 if column is None else column
+    if column >= classes:
+        raise HornbookError(f"{source}: there is no class {column}, only 0 to {classes - 1}")
+    if single:
+        second = _sigmoid(raw.reshape(-1)) if output == "logit" else raw.reshape(-1)
+        chosen = second if column == 1 else 1 - second
+    else:
+        chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
+    return as_floats(chosen)
+
+
+def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores: Floats) -> Floats:
+    """Half of the positive class's lead over the best other class; negative where the model says another.
+
+    Of several outputs the model says the largest, and the first of those that are equal. By a
+    single number it says class 1 from ½ on, or from the logit 0 on: a convention, for such a
+    model says nothing about it itself.
+
+    Parameters
+    ----------
+    raw, column, output
+        As for `positive_scores`.
+    scores
+        What that function made of them.
+
+    Examples
+    --------
+    >>> raw = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
+    >>> positive_leads(raw, 0, "probability", positive_scores(raw, 0, "probability", "model"))
+    array([ 0.4,  0. , -0.3], dtype=float32)
+    >>> positive_leads(raw, 1, "probability", positive_scores(raw, 1, "probability", "model")) >= 0
+    array([False, False,  True])
+
+    """
+    if _is_single(raw):
+        second = raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)
+        return agree_in_sign(scores - 0.5, ~second if column == 0 else second)
+    xp, column = arrays.module_of(raw), 1 if column is None else column
+    shares = _softmax(raw) if output == "logit" else raw
+    others = xp.concat([shares[:, :column], shares[:, column + 1 :]], 1)
+    leads = as_floats((shares[:, column] - xp.amax(others, 1)) / 2)
+    return agree_in_sign(leads, xp.argmax(raw, 1) == column)
+
+
+def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
+    """The leads, moved to 0 or as little below it as can be where they contradict the decisions.
+
+    Examples
+    --------
+    >>> agree_in_sign(np.array([0.3, 0.0, -0.1], np.float32), np.array([True, False, True])) >= 0
+    array([ True, False,  True])
+
+    """
+    agreeing: Floats = arrays.module_of(leads).where(decided, leads.clip(0), leads.clip(None, -TINY))
+    return agreeing
+
+
+def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
+    """How far each row is from another decision: a decision function's size, or the best two classes' gap.
+
+    Examples
+    --------
+    >>> decision_gaps(np.array([-2.0, 0.5])), decision_gaps(np.array([[0.2, 0.5, 0.3]])).round(2)
+    (array([2. , 0.5]), array([0.2]))
+
+    """
+    if _is_single(raw):
+        sizes: NDArray[Any] = np.abs(raw.reshape(-1))
+        return sizes
+    best = np.partition(raw, -2, axis=1)
+    gaps: NDArray[Any] = best[:, -1] - best[:, -2]
+    return gaps
+
+
+def _is_single(raw: NDArray[Any]) -> bool:
+    """Whether there is one number a row, which is about class 1 of two."""
+    return raw.ndim == 1 or raw.shape[1] == 1
+
+
+def as_floats(numbers: Any) -> Floats:
+    """Numbers of NumPy's or of a tensor as `float32`."""
+    floats: Floats = numbers.astype(np.float32, copy=False) if arrays.on_host(numbers) else numbers.float()
+    return floats
+
+
+def class_column(classes: list[Any], positive: Any, name: str) -> int:
+    """Where the positive class stands among the labels; by default the second of two."""
+    if positive is None and len(classes) != 2:
+        raise HornbookError(
+            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
+        )
+    if positive is not None and positive not in classes:
+        raise HornbookError(f"{name} knows no class {positive!r}; its classes are {classes}")
+    return 1 if positive is None else classes.index(positive)
+
+
+def list_of(classes: Any) -> list[Any]:
+    """Labels as plain Python values, which read better in messages."""
+    return list(np.asarray(classes).tolist())
+
+
+def column_of(positive: Any, name: str) -> int | None:
+    """The positive class of a model whose classes have no names: a column of its output."""
+    if positive is None:
+        return None
+    if isinstance(positive, int | np.integer) and positive >= 0:
+        return int(positive)
+    raise HornbookError(f"{name} knows no class names; positive is a column of its output, not {positive!r}")
+
+
+def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore"):  # e^x for a large x is infinite, and the score rightly 0
+        probabilities: NDArray[Any] = 1 / (1 + arrays.module_of(logits).exp(-logits))
+    return probabilities
+
+
+def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which the caller refuses
+        xp = arrays.module_of(logits)
+        powers = xp.exp(logits - xp.amax(logits, 1)[:, None])
+        probabilities: NDArray[Any] = powers / powers.sum(1)[:, None]
+    return probabilities
+
+
+def refuse_output(output: Output | None, name: str) -> None:
+    """For models of which it is known what they put out."""
+    if output is not None:
+        raise HornbookError(f"it is known what {name} puts out; leave output={output!r} out")
+
+
+def refuse_positive(positive: Any, name: str) -> None:
+    """For models without classes."""
+    if positive is not None:
+        raise HornbookError(f"{name} has no classes, so none is positive; leave positive={positive!r} out")
+
+
+def undecided(name: str) -> HornbookError:
+    """For networks that may give either."""
+    return HornbookError(
+        f"cannot tell whether {name} gives probabilities or logits; "
+        "pass output='probability' or output='logit'"
+    )
+
+
+BLOCK = TILE * WORD
+"""Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
+
+ROUNDING = 1e-5
+"""By how much rounding may move a score: from one batch to another, or out of 0 to 1. Rows that are
+no further from another decision are asked about alone."""
+
+ALIGNMENT = 64
+"""A row asked about alone begins at a multiple of so many bytes, since products round by that too."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model that scores partial interpretations and decides about them.
+
+    **Whose decision.** A model with a `predict` of its own is asked for that, ties and all. Of
+    several outputs the largest decides, the first of those that are equal. A single number
+    decides for class 1 from ½ on (a logit from 0 on), which is a convention. Only where a
+    threshold is given does the score decide, from the threshold on.
+
+    **A decision depends on the row alone**, not on the rows beside it, on the size of a batch, on
+    threads or on the device that asks. Matrix products do not give that: the same row gets
+    another score in another place, in the last digits. So a row whose score is within 1e-5 of
+    another decision is asked about once more, alone, where the model lives, and that answer
+    counts. This is promised on one machine, for models that round by no more than 1e-5:
+    networks, functions, and scikit-learn's linear models, perceptrons, naive Bayes and the like,
+    also at the end of a pipeline. Trees and support vectors treat every row for itself, and other
+    models with a `predict` are taken at their word. Scores may differ from batch to batch by 1e-5.
+
+    Parameters
+    ----------
+    outputs
+        The model itself: a (k, inputs) array in, one number or one row of numbers each out.
+    name
+        What messages call it.
+    encoding
+        How 1, 0 and ? are given to it.
+    threshold
+        The score from which on it is taken to decide for the positive class; None leaves the
+        decision to the model.
+    positive
+        The class that the score is about: a label of the model's, or a column of its output.
+        None is the second of two.
+    column
+        The column of the output that belongs to the positive class.
+    output
+        Whether the outputs are probabilities, logits, or scores to be taken as they are.
+    inputs, names
+        How many numbers the model takes and what they were called in training, where known.
+    dtype, order
+        What arrays it reads fastest.
+    source
+        The model itself, for proofs, which look inside.
+    there
+        For models of PyTorch's: the same function on a device, of tensors. A batch that was drawn
+        on a device is then encoded, asked about and scored there, and the scores stay there.
+    decisions
+        For models with a `predict`: whether it says the positive class, for each row of an array.
+    gaps
+        For those of them that round by matrix products: how far each row is from another decision.
+    row_wise
+        Whether a score never depends on the rows beside it, as a tree's.
+
+    Examples
+    --------
+    >>> mean = Predictor(lambda array: array.mean(axis=1), "mean", Encoding(unknown=0.5))
+    >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], Vocabulary(["sunny", "happy"]))
+    >>> mean(batch)
+    array([0.75, 0.25], dtype=float32)
+    >>> mean.decide(batch), mean.margin(batch)
+    (array([ True, False]), array([ 0.25, -0.25], dtype=float32))
+
+    """
+
+    outputs: Callable[[Any], Any]
+    name: str
+    encoding: Encoding = COMPLETE
+    threshold: float | None = None
+    positive: Any = None
+    column: int | None = None
+    output: Output = "score"
+    inputs: int | None = None
+    names: tuple[str, ...] | None = None
+    dtype: DTypeLike = np.float32
+    order: Order = "C"
+    source: Any = None
+    there: Callable[[Any], Callable[[Any], Any]] | None = None
+    decisions: Callable[[Any], Any] | None = None
+    gaps: Callable[[Any], Any] | None = None
+    row_wise: bool = False
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The score of the positive class for each interpretation, about 0 to 1."""
+        return self._in_blocks(batch, np.float32, lambda asked, rows, start: asked._scores(rows, start)[1])
+
+    def decide(self, batch: Batch) -> Bools:
+        """For each interpretation, whether the model decides for the positive class."""
+        if self._own_decisions is None:
+            return self.margin(batch) >= 0
+        return self._in_blocks(batch, np.bool_, lambda asked, rows, start: self._decide_itself(rows, start))
+
+    def margin(self, batch: Batch) -> Floats:
+        """How clearly the model decides for the positive class: negative exactly where it does not."""
+        return self._in_blocks(batch, np.float32, self._margins)
+
+    def decide_rows(self, rows: Any) -> Bools:
+        """Whether the model decides for the positive class, for an array or table as it reads them."""
+        if self._own_decisions is None:
+            return self._margins(self, rows, 0) >= 0
+        return self._decide_itself(rows, 0)
+
+    def score_rows(self, rows: Any) -> Floats:
+        """The score of the positive class for rows as the model reads them."""
+        return self._scores(rows, 0)[1]
+
+    def check(self, vocabulary: Vocabulary) -> None:
+        """Raise unless the model's inputs are the variables of the vocabulary."""
+        given = self.encoding.inputs(len(vocabulary))
+        if self.inputs not in (None, given):
+            raise HornbookError(
+                f"{self.name} takes {self.inputs} inputs, but {len(vocabulary)} variables in "
+                f"{self.encoding.channels} channel(s) give {given}; check the vocabulary and the encoding"
+            )
+        if self.names is None or len(self.names) != len(vocabulary):
+            return
+        for position, (theirs, ours) in enumerate(zip(self.names, vocabulary, strict=True)):
+            if theirs != ours:
+                raise HornbookError(
+                    f"input {position} of {self.name} was called {theirs!r} in training, but variable "
+                    f"{position} is {ours!r}; give the variables in the model's order"
+                )
+
+    def read(self, rows: Any) -> Any:
+        """A table as the model reads it: the columns whose names it knows, or numbers; arrays as they are."""
+        if not hasattr(rows, "iloc"):
+            return rows
+        return rows.to_numpy(self.dtype) if self.names is None else rows[list(self.names)]
+
+    @property
+    def _own_decisions(self) -> Callable[[Any], Any] | None:
+        """The model's `predict`, where it has one and no threshold overrules it."""
+        return self.decisions if self.threshold is None else None
+
+    def _in_blocks(
+        self, batch: Batch, kind: type[np.generic], answer: Callable[[Predictor, Any, int], Any]
+    ) -> NDArray[Any]:
+        """What the model answers, block after block, as an array or a tensor where the batch is.
+
+        `answer` gets the model as it is asked there, encoded rows, and the first row's number.
+        """
+        self.check(batch.vocabulary)
+        self.encoding.refuse_unknown(batch)
+        if not arrays.on_host(batch.true):
+            return self._in_device_blocks(batch, answer)
+        answers = np.empty(len(batch), kind)
+        for start in range(0, len(batch), BLOCK):
+            rows = self.encoding.encode(batch[start : start + BLOCK], self.dtype, self.order)
+            answers[start : start + BLOCK] = answer(self, rows, start)
+        return answers
+
+    def _in_device_blocks(self, batch: Batch, answer: Callable[[Predictor, Any, int], Any]) -> NDArray[Any]:
+        """The answers as a tensor where the batch is."""
+        device, parts = batch.true.device, []
+        asked = self._on(device)
+        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
+        for start in range(0, len(batch), size):
+            rows = self.encoding.encode(batch[start : start + size], asked.dtype, self.order)
+            parts.append(answer(asked, rows, start))
+        there: NDArray[Any] = arrays.module_of(batch.true).concat(parts)
+        return there
+
+    def _on(self, device: Any) -> Predictor:
+        """The same model on a device."""
+        if self.there is None:
+            raise HornbookError(
+                f"{self.name} is asked on the CPU only: on a device, such as {str(device)!r}, "
+                "models are torch modules that read the variables themselves"
+            )
+        return replace(self, outputs=self.there(device), dtype=np.float32)
+
+    def _margins(self, asked: Predictor, rows: Any, start: int) -> Floats:
+        """The leads of the positive class, negative exactly where the model decides against it."""
+        leads = asked._leads(rows, start)
+        if self._own_decisions is not None:
+            return agree_in_sign(leads, self._decide_itself(rows, start))
+        if not self.row_wise:
+            # a threshold of 300,000 is not met to the last digit
+            for at in close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
+                leads[at] = float(self._leads(alone(rows, at, self.dtype), start + at)[0])
+        return leads
+
+    def _decide_itself(self, rows: Any, start: int) -> Bools:
+        """What the model's own `predict` says, of close rows what it says of each alone."""
+        assert self.decisions is not None
+        decided = self._ask(self.decisions, rows, start).astype(np.bool_)
+        if decided.ndim != 1:
+            raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
+        if self.gaps is not None:
+            for at in close_rows(self._ask(self.gaps, rows, start)):
+                decided[at] = self._ask(self.decisions, alone(rows, at, self.dtype), start + at)[0]
+        return decided
+
+    def _leads(self, rows: Any, start: int) -> Floats:
+        """By how much the score exceeds the threshold, or else the positive class leads."""
+        raw, scores = self._scores(rows, start)
+        if self.threshold is not None:
+            leads: Floats = scores - self.threshold
+            return leads
+        return positive_leads(raw, self.column, self.output, scores)
+
+    def _scores(self, rows: Any, start: int) -> tuple[NDArray[Any], Floats]:
+        """The model's outputs, and the score of the positive class."""
+        raw = self._ask(self.outputs, rows, start)
+        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {_rows(start, len(rows))}")
+        self._refuse_other_than_scores(scores, start)
+        return raw, scores
+
+    def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
+        """What a function of the model's gives for rows, one answer each."""
+        try:
+            raw = _as_answers(ask(rows), rows)
+        except Exception as error:
+            where = _failing_rows(ask, rows, start)
+            raise HornbookError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
+        if raw.ndim == 0 or len(raw) != len(rows):
+            count = len(raw) if raw.ndim else "a single number"
+            raise HornbookError(
+                f"{self.name} answered {_rows(start, len(rows))} with {count} instead of {len(rows)} scores"
+            )
+        return raw
+
+    def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
+        xp = arrays.module_of(scores)
+        wrong = ~xp.isfinite(scores)
+        if self.output == "probability":
+            wrong |= xp.abs(scores - 0.5) > 0.5 + ROUNDING
+        if wrong.any():
+            wrong, scores = arrays.to_host(wrong), arrays.to_host(scores)
+            row = int(wrong.argmax())
+            kind = "finite score" if self.output == "score" else "probability"
+            hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
+            raise HornbookError(
+                f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
+            )
+
+
+def alone(rows: Any, at: int, dtype: DTypeLike) -> Any:
+    """One row of an array, tensor or table in memory of its own: what a model says of it is its answer."""
+    if hasattr(rows, "iloc"):
+        return rows.iloc[[at]]
+    row = arrays.to_host(rows[at : at + 1]).astype(dtype)
+    room = np.empty(row.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
+    copy[:] = row
+    return copy
+
+
+def close_rows(gaps: NDArray[Any]) -> list[int]:
+    """The rows that are so near to another decision that rounding could tell."""
+    close = gaps <= ROUNDING
+    rows: list[int] = np.flatnonzero(arrays.to_host(close)).tolist() if close.any() else []
+    return rows
+
+
+def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
+    """What a model gives as an array of `float64` or `float32`; for tensors as the tensor that it is."""
+    if hasattr(rows, "is_floating_point"):
+        tensor: NDArray[Any] = raw
+        return tensor
+    answers = np.asarray(raw)
+    return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
+
+
+def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int) -> str:
+    """The first row on which a model fails, found by halving rows on which it fails together."""
+    low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fails(ask, by_place[low:middle]) else (middle, high)
+    return _rows(start + low, 1) if _fails(ask, by_place[low:high]) else _rows(start, len(rows))
+
+
+def _fails(ask: Callable[[Any], Any], rows: Any) -> bool:
+    try:
+        _as_answers(ask(rows), rows)
+    except Exception:
+        return True
+    return False
+
+
+def _rows(start: int, size: int) -> str:
+    return f"row {start}" if size == 1 else f"rows {start} to {start + size - 1}"

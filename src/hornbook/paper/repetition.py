@@ -1,0 +1,317 @@
+"""One repetition of the paper's experiment: read this beside its section on experiments.
+
+A training set is drawn and a network searched for; the network is read in three ways (the
+paper's, ours, a tree); and all of them are compared with each other and with the target theory
+T on fresh interpretations. Each step writes what it finds into a folder of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hornbook.baselines.hoeffding import hoeffding_tree, tuned
+from hornbook.baselines.tree import accepted_by, read_tree, tree_object
+from hornbook.data.binarise import Binariser
+from hornbook.data.examples import Examples, split
+from hornbook.evaluate import disagreement
+from hornbook.learners import extract
+from hornbook.learners.extract import INTERRUPTED
+from hornbook.logic import Batch, Bottom, HornTheory, Rule
+from hornbook.models.network import MLP, Net
+from hornbook.oracles import coherence
+from hornbook.paper import published as paper
+from hornbook.paper.missing import accuracy
+from hornbook.paper.search import score
+from hornbook.paper.selection import Contest, select
+from hornbook.paper.settings import Scale
+from hornbook.paper.stages import read_json, write_json
+from hornbook.paper.task import Task, training_set
+from hornbook.queries import Budget, Membership
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+
+READINGS = ("paper", "ours", "longer", "tree")
+"""The stages that read the network."""
+
+ERRORS = 1 << 17
+"""Interpretations by which the two kinds of error are told apart."""
+
+EXAMPLES = 3
+"""Rules that are put into words."""
+
+CONDITIONS = 10
+"""Conditions of a body that are put into words."""
+
+SHOWN = 10
+"""Nets that are kept of a search."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repetition:
+    """One repetition: what it works on, its seed, and where the run is kept."""
+
+    task: Task
+    scale: Scale
+    seed: int
+    run: Path
+
+    def search(self, folder: Path) -> None:
+        """Model selection: a training set, the architecture search, the best network."""
+        task, scale = self.task, self.scale
+        rng = generator(self.seed, Purpose.TRAINING_SET)
+        examples = training_set(task.theory, rng=rng, recipe=task.recipe)
+        training, apart = split(examples, rng)
+        recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
+        fresh = training_set(task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe)
+        # a contest uses the seeds that follow its own, so they are spread out
+        contest = replace(scale.contest, seed=self.seed * (1 + scale.contest.seeds))
+        found = select(training, fresh, contest)
+        found.network.save(folder / "network.safetensors")
+        chosen = found.chosen
+        report = {
+            "configurations": len(found.scores),
+            "trainings": len(found.scores) * contest.folds,
+            "failures": [asdict(failures) for failures in found.scores.failures()],
+            "best": [
+                {
+                    **_named(finalist.net),
+                    "cross_validated": finalist.found.mean,
+                    "again": finalist.mean,
+                    "held_out": float(np.mean(finalist.fresh)),
+                }
+                for finalist in found.finalists[:SHOWN]
+            ],
+            "published": _published(training, fresh, contest),
+            "chosen": {
+                **_named(chosen.net),
+                "cross_validated": chosen.found.mean,
+                "again": chosen.mean,
+                "held_out": accuracy(found.network, fresh),
+                "apart": accuracy(found.network, apart),
+            },
+            "held_out_by_kind": {kind: tally.share for kind, tally in found.fresh.items()},
+        }
+        write_json(folder / "search.json", report)
+
+    def read_as_in_the_paper(self, folder: Path) -> None:
+        """LRN* with at most 100 equivalence queries, each simulated on s samples."""
+        self._read_by_lrn_star(folder, self.queries)
+
+    def read_for_longer(self, folder: Path) -> None:
+        """LRN* once more, with a higher limit."""
+        self._read_by_lrn_star(folder, self.scale.longer * self.queries)
+
+    def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
+        rng = generator(self.seed, Purpose.LRN_STAR)
+        found = paper.read_by_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
+        self._keep_rules(folder, found.rules)
+        about = {
+            "equivalence_queries": found.equivalence_queries,
+            "membership_queries": found.membership_queries,
+            "stopped": found.stopped,
+        }
+        write_json(folder / "reading.json", about)
+
+    def read_in_our_way(self, folder: Path) -> None:
+        """Prime bodies, with as many equivalence queries on as many samples."""
+        settings = replace(self.scale.ours, seed=self.seed)
+        network = self.network
+        found = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
+        if found.stop_reason == INTERRUPTED:
+            raise KeyboardInterrupt
+        self._keep_rules(folder, found.rules)
+        about = {
+            "equivalence_queries": len(found.trace.entries),
+            "membership_queries": found.membership_queries,
+            "stopped": found.stop_reason,
+            "frontier": [[point.rules, point.disagreement.estimate] for point in found.frontier],
+        }
+        write_json(folder / "reading.json", about)
+
+    def read_by_tree(self, folder: Path) -> None:
+        """An incremental tree: tuned, then trained on whole samples until it errs on none."""
+        budget, network, mixed = self.scale.tree, self.network, self.task.mixed
+        tuning = tuned(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
+        labels = budget.labels or self.sample
+        grown = hoeffding_tree(
+            network,
+            mixed,
+            self.sample,
+            generator(self.seed, Purpose.TREE),
+            settings=tuning.best,
+            budget=Budget(membership_queries=labels, seconds=budget.seconds),
+        )
+        self._keep_rules(folder, grown.theory.rules)
+        write_json(folder / "tree.json", tree_object(grown.tree, mixed.vocabulary))
+        about = {
+            "samples": grown.settings["samples"],
+            "membership_queries": grown.labels_used,
+            "tuning_labels": tuning.labels_used,
+            "stopped": grown.stopped,
+            "grace_period": tuning.best.grace_period,
+            "delta": tuning.best.delta,
+            "tuning": [
+                {
+                    "grace_period": settings.grace_period,
+                    "delta": settings.delta,
+                    "disagreement": share.estimate,
+                }
+                for settings, share in tuning.disagreements.items()
+            ],
+        }
+        write_json(folder / "reading.json", about)
+
+    def sweep(self, folder: Path) -> None:
+        """Accuracy and rules against the share of missing values."""
+        sweep = replace(self.scale.sweep, seeds=(self.seed,))
+        points = sweep.run(self.task.theory, self.task.rows, self.task.heads)
+        write_json(folder / "points.json", [asdict(point) for point in points])
+
+    def evaluate(self, folder: Path) -> None:
+        """Who judges what differently, of 2s fresh interpretations and of the real rows."""
+        network, task = self.network, self.task
+        judges: dict[str, Membership] = {
+            "t": task.theory.satisfied_by,
+            "paper": self._theory("paper").satisfied_by,
+            "ours": self._theory("ours").satisfied_by,
+            "longer": self._theory("longer").satisfied_by,
+            "tree": self._tree(),
+            "nn": network,
+        }
+        size = self.scale.evaluation * self.sample
+        found = disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
+        asked = generator(self.seed, Purpose.COHERENCE)
+        contradictions = coherence(network, task.mixed, self.scale.coherent, rng=asked)
+        report = {
+            "size": size,
+            "shares": {"mixed": _shares(found.shares)}
+            | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
+            # drawn again and again, the real rows would seem to be more than they are
+            | {"row": _shares(_on(task.rows, judges))},
+            "rules": {name: self._about_rules(name) for name in READINGS},
+            "errors": {name: self._errors(judges[name]) for name in READINGS},
+            "rows_rejected": _share(Share.of(int((~network(task.rows)).sum()), len(task.rows))),
+            "incoherent": {
+                "rejected": _share(contradictions.rejected),
+                "accepted": _share(contradictions.accepted),
+                "rate": _share(contradictions.rate),
+            },
+        }
+        write_json(folder / "evaluation.json", report)
+
+    @property
+    def sample(self) -> int:
+        """The sample size s of an equivalence query."""
+        return self.scale.sample(len(self.task.rows.vocabulary))
+
+    @property
+    def queries(self) -> int:
+        """The limit on equivalence queries."""
+        return self.scale.ours.budget.equivalence_queries or paper.QUERIES
+
+    @property
+    def network(self) -> MLP:
+        """The network that the search chose."""
+        return MLP.load(self.run / self.at("search") / "network.safetensors")
+
+    def at(self, stage: str) -> str:
+        """The folder of a stage of this repetition."""
+        return f"seed-{self.seed}/{stage}"
+
+    def _keep_rules(self, folder: Path, rules: Sequence[Rule]) -> None:
+        theory = HornTheory(self.task.theory.vocabulary, rules)
+        (folder / "rules.json").write_text(theory.to_json(), "utf-8")
+        (folder / "rules.horn").write_text(theory.to_text(), "utf-8")
+
+    def _rules(self, reading: str) -> HornTheory:
+        return HornTheory.from_json((self.run / self.at(reading) / "rules.json").read_text("utf-8"))
+
+    def _theory(self, reading: str) -> HornTheory:
+        return HornTheory.background(self.task.theory.vocabulary) | self._rules(reading)
+
+    def _tree(self) -> Membership:
+        tree = read_json(self.run / self.at("tree") / "tree.json")
+        return partial(accepted_by, read_tree(tree, self.task.theory.vocabulary))
+
+    def _errors(self, judge: Membership) -> dict[str, Any]:
+        """What the network alone rejects, for want of a rule, and what it alone accepts."""
+        batch = self.task.mixed.draw(ERRORS, generator(self.seed, Purpose.ERRORS))
+        said, right = judge(batch), self.network(batch)
+        missed, wronged = (Share.of(int(wrong.sum()), len(batch)) for wrong in (said & ~right, ~said & right))
+        return {"missing": _share(missed), "wrong": _share(wronged)}
+
+    def _about_rules(self, reading: str) -> dict[str, Any]:
+        rules, target = self._rules(reading).rules, self.task.theory
+        known = set(target)
+        return {
+            "count": len(rules),
+            "in_t": sum(rule in known for rule in rules),
+            "entailed_by_t": sum(target.entails(rule) for rule in rules),
+            "mean_body": float(np.mean([len(rule.body) for rule in rules])) if rules else 0.0,
+            "examples": [in_words(rule, self.task.binariser) for rule in rules[:EXAMPLES]],
+        }
+
+
+def in_words(rule: Rule, binariser: Binariser) -> str:
+    """A rule with the conditions behind its variables, of a long body the first ones.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> binariser = Binariser(dual=True).fit(pd.DataFrame({"fever": [1, 0], "ill": [1, 0]}))
+    >>> in_words(Rule.of(binariser.vocabulary_, ["fever"], "not_ill"), binariser)
+    'if fever is true, then ill is false'
+
+    """
+    names = binariser.vocabulary_.named(rule.body)
+    conditions = list(map(binariser.describe, names))
+    if len(names) > CONDITIONS:
+        conditions[CONDITIONS:] = [f"and {len(names) - CONDITIONS} more"]
+    body = ", ".join(conditions) or "anything"
+    if isinstance(rule.head, Bottom):
+        return f"never together: {body}"
+    return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
+
+
+def _named(net: Net) -> dict[str, Any]:
+    return {"net": "-".join(map(str, net.widths)), "rate": net.rate}
+
+
+def _published(training: Examples, fresh: Examples, contest: Contest) -> list[dict[str, Any]]:
+    """The paper's four nets, trained here."""
+    nets = [net for net, _ in paper.NETS]
+    validated = score(nets, contest.validation(training, contest.seed))
+    tested = score(nets, contest.test(training, fresh, contest.seed))
+    return [
+        {
+            **_named(net),
+            "published": published,
+            "cross_validated": validated[at].mean,
+            "held_out": tested[at].mean,
+        }
+        for at, (net, published) in enumerate(paper.NETS)
+    ]
+
+
+def _on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:
+    """How often judges differ on a batch as it is."""
+    answers = {name: judge(batch) for name, judge in judges.items()}
+    return {
+        f"{left}_{right}": Share.of(int((answers[left] != answers[right]).sum()), len(batch))
+        for left, right in combinations(judges, 2)
+    }
+
+
+def _shares(shares: Mapping[str, Share]) -> dict[str, Any]:
+    return {pair: _share(share) for pair, share in shares.items()}
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"estimate": share.estimate, "low": share.low, "high": share.high}

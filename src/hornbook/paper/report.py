@@ -1,0 +1,553 @@
+"""Tables of words and figures, told apart from how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hornbook.report.charts import Chart, Dot, Series
+from hornbook.report.page import render
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table, and what a reader should know of it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    def to_markdown(self) -> str:
+        """The table as Markdown, under a heading.
+
+        Examples
+        --------
+        >>> print(Table("Animals", ("name", "legs"), (("horse", "4"),)).to_markdown())
+        ## Animals
+        <BLANKLINE>
+        | name | legs |
+        |---|---|
+        | horse | 4 |
+        <BLANKLINE>
+
+        """
+        lines = [self.columns, ("---",) * len(self.columns), *self.rows]
+        drawn = ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
+        drawn[1] = "|" + "---|" * len(self.columns)
+        note = [self.note, ""] if self.note else []
+        return "\n".join([f"## {self.title}", "", *note, *drawn, ""])
+
+    def to_rich(self) -> Any:
+        """The table for a terminal."""
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(title=Text(self.title), title_justify="left", box=box.SIMPLE_HEAD)
+        for column in self.columns:
+            table.add_column(Text(column), overflow="fold")
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
+
+
+def _cell(text: str) -> str:
+    return text.replace("\n", " ").replace("|", "\\|")
+
+
+YES, NO, UNCLEAR = "holds", "does not hold", "unclear"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, what the paper published, what was found here, and whether it holds."""
+
+    claim: str
+    published: str
+    here: str
+    verdict: str
+
+
+def claims(metrics: Mapping[str, Any]) -> list[Claim]:
+    """The claims, each with its verdict.
+
+    Everything is decided by medians over the repetitions, but for trends, which hold if every
+    repetition shows them and are unclear if some do.
+    """
+    published = metrics["published"]
+    seconds, accuracy, rules = metrics["seconds"], metrics["accuracy"], metrics["rules"]
+    paper, ours = metrics["disagreement"]["paper"], metrics["disagreement"]["ours"]
+    spent = {reading: seconds[reading]["cpu"] for reading in ("paper", "ours", "tree")}
+    pace = spent["tree"]["median"] / spent["paper"]["median"]
+    best = max(each["published"] for each in accuracy["published"])
+    gap = ours["t_h"]["estimate"] - ours["t_nn"]["estimate"]
+    return [
+        _claim(
+            "the chosen network is at least as accurate as the paper's (cross-validated)",
+            f"{best:.4f}",
+            f"{accuracy['cross_validated']['median']:.4f}",
+            accuracy["cross_validated"]["median"] >= best,
+        ),
+        _claim(
+            "LRN*, as in the paper: the hypothesis differs from the network less than the network from T",
+            f"{_percent(published['disagreement']['h_nn'])} < {_percent(published['disagreement']['t_nn'])}",
+            f"{_percent(paper['h_nn']['estimate'])} against {_percent(paper['t_nn']['estimate'])}",
+            paper["h_nn"]["estimate"] < paper["t_nn"]["estimate"],
+        ),
+        _claim(
+            "LRN*, as in the paper: t_h and h_nn are of the published order (at most twice, at least half)",
+            f"{_percent(published['disagreement']['t_h'])} and {_percent(published['disagreement']['h_nn'])}",
+            f"{_percent(paper['t_h']['estimate'])} and {_percent(paper['h_nn']['estimate'])}",
+            all(
+                0.5 <= paper[pair]["estimate"] / published["disagreement"][pair] <= 2
+                for pair in ("t_h", "h_nn")
+            ),
+        ),
+        _claim(
+            "LRN*, as in the paper, is at least twice as fast as the tree (CPU-seconds)",
+            f"{published['hours']['lrn_star']} h against {published['hours']['tree']} h",
+            f"{spent['paper']['median']:.1f} s against {spent['tree']['median']:.1f} s ({pace:.0f} ×)",
+            pace >= 2,
+        ),
+        _claim(
+            "LRN*, as in the paper: at least 20 extracted rules are rules of T",
+            f"{published['rules_of_t']}",
+            f"{rules['paper']['in_t']['median']:g} of {rules['paper']['count']['median']:g}",
+            rules["paper"]["in_t"]["median"] >= published["rules_of_t"],
+        ),
+        _claim(
+            "LRN*, as in the paper: bodies have about 40 variables (30 to 50)",
+            f"{published['mean_body']}",
+            f"{rules['paper']['mean_body']['median']:.1f}",
+            30 <= rules["paper"]["mean_body"]["median"] <= 50,
+        ),
+        _trend(
+            "more missing values make more accurate networks (common test set)",
+            metrics["missing"],
+            "common",
+            better=1,
+        ),
+        _trend("more missing values make better rules (smaller t_h)", metrics["missing"], "t_h", better=-1),
+        _claim(
+            "ours: the hypothesis differs from the network on at most 1 %",
+            "–",
+            _claimed_percent(ours["h_nn"]["estimate"]),
+            ours["h_nn"]["estimate"] <= 0.01,
+        ),
+        _claim(
+            "ours: t_h is at most t_nn and one percentage point",
+            "–",
+            f"{_percent(ours['t_h']['estimate'])} against {_percent(ours['t_nn']['estimate'])}",
+            gap <= 0.01,
+        ),
+        _claim(
+            "ours: the network is read in less than 30 CPU-seconds",
+            "–",
+            f"{spent['ours']['median']:.1f} s",
+            spent["ours"]["median"] < 30,
+        ),
+    ]
+
+
+def _claim(claim: str, published: str, here: str, holds: bool) -> Claim:
+    return Claim(claim, published, here, YES if holds else NO)
+
+
+def _trend(claim: str, points: Sequence[Mapping[str, Any]], name: str, better: int) -> Claim:
+    """From the fewest to the most missing values, repetition by repetition."""
+    first, last = points[0][name]["runs"], points[-1][name]["runs"]
+    changes = [after - before for before, after in zip(first, last, strict=True)]
+    improved = sum(better * change > 0 for change in changes)
+    here = (
+        f"{100 * min(changes):+.1f} to {100 * max(changes):+.1f} percentage points, better in {improved} of "
+        f"{len(changes)} repetitions"
+    )
+    verdict = YES if improved == len(changes) else UNCLEAR if improved else NO
+    return Claim(claim, "yes, in words", here, verdict)
+
+
+def _claimed_percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+NAMES = {
+    "published": "published",
+    "paper": "LRN*, as in the paper",
+    "ours": "ours",
+    "longer": "LRN*, with more queries",
+    "tree": "Hoeffding tree",
+}
+KINDS = {
+    "mixed": "mixed",
+    "random": "random",
+    "violation": "violating a rule of T",
+    "row": "real rows",
+    "near miss": "near misses",
+}
+PAPER = "Extracting rules from neural networks with partial interpretations"
+
+
+def tables(metrics: Mapping[str, Any]) -> list[Table]:
+    """The tables of figures, the claims first."""
+    return [
+        _claims(metrics),
+        _nets(metrics),
+        _chosen(metrics),
+        _disagreement(metrics),
+        _errors(metrics),
+        _times(metrics),
+        _rules(metrics),
+        _missing(metrics),
+        _honesty(metrics),
+    ]
+
+
+def details(metrics: Mapping[str, Any]) -> list[Table]:
+    """The tables of words: some of the rules, and what the paper leaves open."""
+    return [_examples(metrics), _choices(metrics)]
+
+
+def title(metrics: Mapping[str, Any]) -> str:
+    """The first line, which says so if the rows were made up."""
+    data = metrics["data"]
+    rows = "a synthetic cohort, with no patient behind it" if data["synthetic"] else data["name"]
+    return f"{PAPER}, reproduced on {rows}"
+
+
+def opening(metrics: Mapping[str, Any]) -> str:
+    """What the run was made on, in a few sentences."""
+    data, seeds = metrics["data"], metrics["seeds"]
+    return (
+        f"Data: {data['described']}; {data['variables']} variables with duals, "
+        f"{data['rules_of_t']} rules in T. Scale {metrics['scale']}, repeated with the seeds {seeds[0]} to "
+        f"{seeds[-1]}. Figures are medians; in parentheses the 95 % interval of the median repetition where "
+        "there is one, in brackets the range over the repetitions."
+    )
+
+
+def to_markdown(metrics: Mapping[str, Any]) -> str:
+    """The whole report as Markdown, without plots."""
+    parts = [
+        f"# {title(metrics)}\n",
+        opening(metrics) + "\n",
+        *(table.to_markdown() for table in tables(metrics)),
+    ]
+    return "\n".join(parts)
+
+
+def to_html(metrics: Mapping[str, Any]) -> str:
+    """The whole report as one self-contained page."""
+    return render(
+        "reproduction.html",
+        title=title(metrics),
+        opening=opening(metrics),
+        ours=metrics["disagreement"]["ours"],
+        seconds=metrics["seconds"]["ours"],
+        published=metrics["published"],
+        tables=[*tables(metrics), *details(metrics)],
+        charts=charts(metrics),
+    )
+
+
+def charts(metrics: Mapping[str, Any]) -> dict[str, Chart]:
+    """The plots, each under the title of the table it belongs to."""
+    frontiers = tuple(
+        Series(f"seed {seed}", tuple(Dot(number, share) for number, (_, share) in enumerate(frontier, 1)))
+        for seed, frontier in zip(metrics["seeds"], metrics["frontiers"], strict=True)
+    )
+    return {
+        _disagreement(metrics).title: Chart(
+            "Disagreement of our rules with the network, query by query",
+            "equivalence queries",
+            "h_nn",
+            frontiers,
+            percent=True,
+        ),
+        _missing(metrics).title: Chart(
+            "Accuracy, and distance of the rules from T, against the share of missing values",
+            "unknown among the open values of rejected training examples, %",
+            "share",
+            tuple(
+                Series(
+                    label,
+                    tuple(
+                        Dot(100 * point["missing"], found["median"], found["least"], found["most"])
+                        for point in metrics["missing"]
+                        for found in [point[name]]
+                    ),
+                )
+                for name, label in (
+                    ("common", "accuracy, common test"),
+                    ("own", "accuracy, own test"),
+                    ("t_h", "t_h"),
+                )
+            ),
+            percent=True,
+        ),
+    }
+
+
+def _claims(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "What holds",
+        ("claim", "published", "here", "verdict"),
+        tuple((each.claim, each.published, each.here, each.verdict) for each in claims(metrics)),
+    )
+
+
+def _nets(metrics: Mapping[str, Any]) -> Table:
+    accuracy = metrics["accuracy"]
+    pairs = zip(accuracy["published"], accuracy["best"], strict=False)
+    return Table(
+        "Table 1. The best nets",
+        (
+            "the paper's",
+            "rate",
+            "published",
+            "cross-validated here",
+            "held out",
+            f"the best with seed {metrics['seeds'][0]}",
+            "rate",
+            "cross-validated",
+            "held out",
+        ),
+        tuple(
+            (
+                theirs["net"],
+                f"{theirs['rate']:g}",
+                f"{theirs['published']:.4f}",
+                _spread(theirs["cross_validated"], ".4f"),
+                _spread(theirs["held_out"], ".4f"),
+                best["net"],
+                f"{best['rate']:g}",
+                f"{best['cross_validated']:.4f}",
+                f"{best['held_out']:.4f}",
+            )
+            for theirs, best in pairs
+        ),
+        f"{accuracy['configurations']:,} configurations, {accuracy['trainings']:,} trainings a repetition.",
+    )
+
+
+def _chosen(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "The network of each repetition",
+        ("seed", "net", "rate", "cross-validated", "scored again", "held out"),
+        tuple(
+            (
+                str(seed),
+                each["net"],
+                f"{each['rate']:g}",
+                *(f"{each[name]:.4f}" for name in ("cross_validated", "again", "held_out")),
+            )
+            for seed, each in zip(metrics["seeds"], metrics["accuracy"]["chosen"], strict=True)
+        ),
+        "Cross-validated in the search; scored again with further seeds, which decides; held out: "
+        "fresh examples that played no part.",
+    )
+
+
+def _disagreement(metrics: Mapping[str, Any]) -> Table:
+    pairs = tuple(metrics["disagreement"]["ours"])
+    published = metrics["published"]["disagreement"]
+    mixed = metrics["disagreement"]
+    found = {
+        "mixed": {"paper": mixed["paper"], "longer": metrics["longer"], "ours": mixed["ours"]},
+        **metrics["by_kind"],
+    }
+    rows = [
+        (
+            KINDS["mixed"],
+            NAMES["published"],
+            *(_percent(published[pair]) if pair in published else "–" for pair in pairs),
+        )
+    ]
+    rows += [
+        (KINDS.get(kind, kind), NAMES[reading], *(_share(shares[pair]) for pair in pairs))
+        for kind, readings in found.items()
+        for reading, shares in readings.items()
+    ]
+    return Table(
+        "Table 2. Interpretations judged differently",
+        ("interpretations", "h is read by", *pairs),
+        tuple(rows),
+        f"Of {metrics['evaluated']:,} fresh interpretations a repetition: t is the target theory T, h the "
+        "rules, nn the network, tree the Hoeffding tree.",
+    )
+
+
+def _errors(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "Two kinds of error",
+        (
+            "read by",
+            "rules are missing: the network alone rejects",
+            "rules are wrong: the network alone accepts",
+        ),
+        tuple(
+            (NAMES[reading], _share(errors["missing"]), _share(errors["wrong"]))
+            for reading, errors in metrics["errors"].items()
+        ),
+        "Of mixed interpretations.",
+    )
+
+
+def _times(metrics: Mapping[str, Any]) -> Table:
+    seconds, hours = metrics["seconds"], metrics["published"]["hours"]
+    stages = (
+        ("search", "architecture search", "–"),
+        ("paper", NAMES["paper"], f"about {hours['lrn_star']} h"),
+        ("longer", NAMES["longer"], "–"),
+        ("ours", "ours", "–"),
+        ("tree", "Hoeffding tree, tuning included", f"about {hours['tree']} h"),
+        ("missing", "sweep over missing values", "–"),
+        ("evaluation", "evaluation", "–"),
+    )
+    return Table(
+        "Times",
+        ("stage", "seconds", "CPU-seconds", "published"),
+        (
+            *(
+                (name, _spread(seconds[stage], ".1f"), _busy(seconds[stage]["cpu"]), published)
+                for stage, name, published in stages
+            ),
+            ("all stages of all repetitions", f"{seconds['total']:.0f}", "–", "–"),
+        ),
+        "Seconds by the clock include waiting where a machine is busy; stages run side by side where there "
+        "are cores. The published times are of another machine and reasoner.",
+    )
+
+
+def _rules(metrics: Mapping[str, Any]) -> Table:
+    published = metrics["published"]
+    rows = [
+        (
+            NAMES["published"],
+            "–",
+            str(published["rules_of_t"]),
+            "some",
+            f"about {published['mean_body']}",
+            "100",
+            "–",
+            "–",
+        )
+    ]
+    for reading, about in metrics["rules"].items():
+        asked = metrics["readings"][reading]
+        queries = _spread(asked["equivalence_queries"], ".0f") if "equivalence_queries" in asked else "–"
+        rows.append(
+            (
+                NAMES[reading],
+                _spread(about["count"], ".0f"),
+                _spread(about["in_t"], ".0f"),
+                _spread(about["entailed_by_t"], ".0f"),
+                _spread(about["mean_body"], ".1f"),
+                queries,
+                _spread(asked["membership_queries"], ",.0f"),
+                "; ".join(dict.fromkeys(asked["stopped"])),
+            )
+        )
+    return Table(
+        "Rules",
+        (
+            "read by",
+            "rules",
+            "in T literally",
+            "entailed by T",
+            "literals in a body",
+            "equivalence queries",
+            "answers of the network",
+            "stopped by",
+        ),
+        tuple(rows),
+    )
+
+
+def _examples(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "Rules in words",
+        ("read by", "rule"),
+        tuple(
+            (NAMES[reading], example)
+            for reading, about in metrics["rules"].items()
+            for example in about["examples"]
+        ),
+        f"The first rules that were found with seed {metrics['seeds'][0]}.",
+    )
+
+
+def _missing(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "Missing values",
+        (
+            "open values unknown",
+            "all values unknown",
+            "accuracy, own test",
+            "accuracy, common test",
+            "t_h",
+            "h_nn",
+        ),
+        tuple(
+            (
+                f"{100 * point['missing']:.0f} %",
+                f"{100 * point['unknown']:.1f} %",
+                _spread(point["own"], ".3f"),
+                _spread(point["common"], ".3f"),
+                _spread(point["t_h"], ".2%"),
+                _spread(point["h_nn"], ".2%"),
+            )
+            for point in metrics["missing"]
+        ),
+        "The paper's net, trained on rejected examples with more and more missing values among those that "
+        "the violated rule leaves open; rules are read in our way.",
+    )
+
+
+def _honesty(metrics: Mapping[str, Any]) -> Table:
+    honesty, kinds = metrics["honesty"], metrics["accuracy"]["held_out_by_kind"]
+    incoherent = honesty["incoherent"]
+    return Table(
+        "Honesty",
+        ("question", "answer"),
+        (
+            ("real rows with their true class that the network rejects", _share(honesty["rows_rejected"])),
+            ("rejected although a completion is accepted, of the rejected", _share(incoherent["rejected"])),
+            (
+                "accepted although no completion that was tried is, of the accepted",
+                _share(incoherent["accepted"]),
+            ),
+            ("incoherent, of all", _share(incoherent["rate"])),
+            *(
+                (f"right about held-out examples: {kind}", _spread(found, ".1%"))
+                for kind, found in kinds.items()
+            ),
+        ),
+    )
+
+
+def _choices(metrics: Mapping[str, Any]) -> Table:
+    return Table(
+        "What the paper leaves open",
+        ("question", "here"),
+        tuple((question, answer) for question, answer in metrics["honesty"]["choices"]),
+    )
+
+
+def _share(share: Mapping[str, float]) -> str:
+    low, high, least, most = (100 * share[name] for name in ("low", "high", "least", "most"))
+    return f"{_percent(share['estimate'])} ({low:.2f}–{high:.2f}) [{least:.2f}–{most:.2f}]"
+
+
+def _spread(found: Mapping[str, float], form: str) -> str:
+    median, least, most = (f"{found[name]:{form}}".replace("%", " %") for name in ("median", "least", "most"))
+    return median if least == most else f"{median} [{least.removesuffix(' %')}–{most.removesuffix(' %')}]"
+
+
+def _busy(found: Mapping[str, float] | None) -> str:
+    return "–" if found is None else _spread(found, ".1f")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"

@@ -1,0 +1,245 @@
+"""What a search found: the best nets, and how many trainings failed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import groupby, product
+from pathlib import Path
+
+import numpy as np
+
+import hornbook
+from hornbook.errors import HornbookError
+from hornbook.models.network import Bools, Net, Setting, torch
+from hornbook.paper.lockstep import Outcome, cross_validate
+from hornbook.paper.stages import tracked
+from hornbook.parallel import mapped
+
+
+@dataclass(frozen=True)
+class Score:
+    """One net: its validation accuracy in each fold, and how many of its trainings failed."""
+
+    net: Net
+    accuracies: tuple[float, ...]
+    diverged: int
+    collapsed: int
+
+    @property
+    def mean(self) -> float:
+        """The mean accuracy."""
+        return float(np.mean(self.accuracies))
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the accuracy."""
+        return float(np.std(self.accuracies))
+
+
+@dataclass(frozen=True)
+class Failures:
+    """The trainings at one learning rate, and how many of them failed."""
+
+    rate: float
+    trainings: int
+    diverged: int
+    collapsed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The outcome of every training of a search.
+
+    A training *diverged* if its loss ended as no number, or higher than it began; it
+    *collapsed* if the net now gives the same output to every example.
+    """
+
+    nets: tuple[Net, ...]
+    outcome: Outcome
+
+    @cached_property
+    def diverged(self) -> Bools:
+        """For each net and fold, whether the training diverged."""
+        return ~(self.outcome.loss_after <= self.outcome.loss_before)
+
+    @property
+    def collapsed(self) -> Bools:
+        """For each net and fold, whether the training collapsed."""
+        return self.outcome.constant
+
+    def best(self, count: int) -> list[Score]:
+        """The nets of highest mean accuracy; of equals, those of smaller spread, then of fewer units."""
+        accuracy = self.outcome.accuracy.astype(np.float64)
+        units = [sum(net.widths) for net in self.nets]
+        order = np.lexsort((units, accuracy.std(1).round(6), -accuracy.mean(1).round(6)))
+        return [self[at] for at in order[:count].tolist()]
+
+    def failures(self) -> list[Failures]:
+        """For each learning rate, how many trainings diverged and how many collapsed."""
+        rates = np.array([net.rate for net in self.nets])
+        return [
+            Failures(
+                rate,
+                self.diverged[rates == rate].size,
+                int(self.diverged[rates == rate].sum()),
+                int(self.collapsed[rates == rate].sum()),
+            )
+            for rate in np.unique(rates).tolist()
+        ]
+
+    def __getitem__(self, position: int) -> Score:
+        return Score(
+            self.nets[position],
+            tuple(self.outcome.accuracy[position].tolist()),
+            int(self.diverged[position].sum()),
+            int(self.collapsed[position].sum()),
+        )
+
+    def __len__(self) -> int:
+        return len(self.nets)
+
+
+CHUNK = {"cpu": 24, "cuda": 4096}
+"""Nets trained in lockstep: on a CPU few, which differ little in width and fit the cache; on a
+GPU as many as there are, so that every launch has work for the whole chip."""
+
+
+def grid(
+    depths: Iterable[int] = (2, 3, 4, 5),
+    widths: Sequence[int] = (4, 8, 16, 32),
+    rates: Sequence[float] = (0.001, 0.01, 0.1),
+) -> tuple[Net, ...]:
+    """Every choice of hidden layers and learning rate; the paper's 4,080 unless told otherwise.
+
+    Examples
+    --------
+    >>> len(grid())
+    4080
+    >>> grid(depths=[1], widths=[4, 8], rates=[0.1])
+    (Net(widths=(4,), rate=0.1), Net(widths=(8,), rate=0.1))
+
+    """
+    return tuple(
+        Net(layers, rate) for depth in depths for layers in product(widths, repeat=depth) for rate in rates
+    )
+
+
+def score(
+    nets: Sequence[Net],
+    setting: Setting,
+    *,
+    device: str = "cpu",
+    n_jobs: int | None = -1,
+    folder: str | Path | None = None,
+) -> Scores:
+    """Train every net on every fold.
+
+    Parameters
+    ----------
+    nets
+        What to train; see `grid`.
+    setting
+        What to train it on.
+    device
+        `cpu`, or `cuda` for a GPU.
+    n_jobs
+        How many processes share the work on a CPU, all cores by default; see
+        `hornbook.parallel.mapped`. The result does not depend on it.
+    folder
+        Where finished parts are kept, so that an interrupted search goes on from there. A
+        part is trained anew unless everything that decides its outcome is the same.
+
+    """
+    kind = device.partition(":")[0]
+    if kind not in CHUNK or (kind == "cuda" and not torch.cuda.is_available()):
+        raise HornbookError(f"there is no device {device!r} here; use 'cpu', or 'cuda' where there is a GPU")
+    if not nets:
+        raise HornbookError("there are no nets to train")
+    parts = [
+        Part(chosen, tuple(nets[at] for at in chosen), setting, device)
+        for chosen in chunks(nets, CHUNK[kind])
+    ]
+    outcomes = _trained(parts, n_jobs) if folder is None else _resumed(parts, n_jobs, Path(folder))
+    return Scores(tuple(nets), _joined(tracked(outcomes, len(parts), "training")))
+
+
+def chunks(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
+    """The positions of nets to train together: at most `size`, of one depth and similar widths.
+
+    In the order of their widths, neighbours agree in the first layers, which are the costly
+    ones, so that little is padded. The costliest come first, so that processes side by side
+    end together.
+    """
+    order = sorted(range(len(nets)), key=lambda at: (len(nets[at].widths), nets[at].widths), reverse=True)
+    by_depth = [tuple(group) for _, group in groupby(order, key=lambda at: len(nets[at].widths))]
+    return [group[start : start + size] for group in by_depth for start in range(0, len(group), size)]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Nets that are trained together, with their positions in the search."""
+
+    positions: tuple[int, ...]
+    nets: tuple[Net, ...]
+    setting: Setting
+    device: str
+
+    @property
+    def checksum(self) -> str:
+        """A digest of everything that decides the outcome."""
+        setting = self.setting
+        described = (hornbook.__version__, self.nets, setting.training, setting.seed, self.device)
+        digest = hashlib.sha256(repr(described).encode())
+        for array in (setting.inputs, setting.labels, *(items for fold in setting.folds for items in fold)):
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+
+Found = Iterator[tuple[tuple[int, ...], Outcome]]
+
+
+def _trained(parts: Sequence[Part], n_jobs: int | None) -> Found:
+    """The outcomes in the order of the parts."""
+    if not parts:
+        return
+    setting, device = parts[0].setting, parts[0].device
+    if device == "cpu":
+        nets = (part.nets for part in parts)
+        outcomes = mapped(_cross_validated, nets, shared=(setting, device), n_jobs=n_jobs)
+        yield from zip((part.positions for part in parts), outcomes, strict=True)
+    else:
+        yield from ((part.positions, _cross_validated(setting, device, part.nets)) for part in parts)
+
+
+def _cross_validated(setting: Setting, device: str, nets: tuple[Net, ...]) -> Outcome:
+    return cross_validate(nets, setting, device)
+
+
+def _resumed(parts: Sequence[Part], n_jobs: int | None, folder: Path) -> Found:
+    """The outcomes that the folder keeps, then the others, which it keeps from now on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
+    pending = [part for part in parts if not files[part.positions].exists()]
+    for part in parts:
+        if part not in pending:
+            with np.load(files[part.positions]) as kept:
+                yield part.positions, Outcome(**kept)
+    for positions, outcome in _trained(pending, n_jobs):
+        unfinished = files[positions].with_suffix(".part")
+        with unfinished.open("wb") as file:
+            np.savez(file, **vars(outcome))
+        os.replace(unfinished, files[positions])
+        yield positions, outcome
+
+
+def _joined(found: Found) -> Outcome:
+    """One outcome of all nets, in the order of their positions."""
+    positions, outcomes = zip(*found, strict=True)
+    order = np.argsort(np.concatenate(positions))
+    columns = ([getattr(outcome, field.name) for outcome in outcomes] for field in fields(Outcome))
+    return Outcome(*(np.concatenate(column)[order] for column in columns))

@@ -1,0 +1,289 @@
+"""The paper's target theory, and training sets labelled by a theory.
+
+References
+----------
+C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations.
+Northern Lights Deep Learning Workshop 3, 2022.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hornbook.data.examples import Examples
+from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
+from hornbook.distributions.random import THIRD
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Rule, bits
+
+if TYPE_CHECKING:
+    from hornbook.data.table import Table
+from hornbook.data.binarise import Binariser, binarise
+from hornbook.data.examples import split
+from hornbook.data.table import Table
+from hornbook.logic import BOTTOM, Head
+from hornbook.models.network import MLP, Net
+from hornbook.models.training import train
+
+PATIENCE = 30
+"""So many fruitless rounds of draws end the search for further distinct examples."""
+
+
+def target_theory(
+    rows: Batch | Table, label: str | None = None, conflicts: Literal["refuse", "drop"] = "refuse"
+) -> HornTheory:
+    """The paper's T: a rule for each row, and the disjointness of every pair.
+
+    A row's rule says that all its known values together imply its class.
+
+    Parameters
+    ----------
+    rows
+        The rows over a vocabulary with duals, their class among the values; or a table, which
+        is then binarised in the paper's way.
+    label
+        The variable that is the class; the table's label if not given.
+    conflicts
+        What to do about a row that contradicts the rule of another one (the same known
+        values, or more of them, and the other class): refuse the rows, or drop its rule.
+
+    Examples
+    --------
+    >>> from hornbook.logic import Vocabulary
+    >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "ill"])
+    >>> nan = float("nan")
+    >>> rows = Batch.from_array([[1, nan, 1, 0, nan, 0], [0, 1, 0, 1, 0, 1]], vocabulary)
+    >>> print(target_theory(rows, "ill"))
+    fever → ill
+    cough ∧ not_fever → not_ill
+    fever ∧ not_fever → ⊥
+    cough ∧ not_cough → ⊥
+    ill ∧ not_ill → ⊥
+
+    """
+    if not isinstance(rows, Batch):
+        from hornbook.data.binarise import binarise
+
+        label = label or rows.label
+        _, rows = binarise(rows, dual=True)
+    if label is None:
+        raise HornbookError("which variable is the class? Give its name as the label")
+    rules = row_rules(rows, label)
+    background = HornTheory.background(rows.vocabulary)
+    theory = HornTheory(rows.vocabulary, rules) | background
+    rejected = np.flatnonzero(~theory.satisfied_by(rows)).tolist()
+    if rejected and conflicts == "refuse":
+        shown = ", ".join(map(str, rejected[:5])) + (" …" if len(rejected) > 5 else "")
+        raise HornbookError(
+            f"{len(rejected)} rows ({shown}) contradict the rule of a row of the other class; "
+            "use more bins or columns, or conflicts='drop'"
+        )
+    dropped = set(rejected)
+    kept = [rule for position, rule in enumerate(rules) if position not in dropped]
+    return HornTheory(rows.vocabulary, kept) | background
+
+
+def row_rules(rows: Batch, label: str) -> list[Rule]:
+    """For each row the rule that its known values together imply its class."""
+    vocabulary = rows.vocabulary
+    classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
+    if None in vocabulary.duals:
+        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
+    rules = []
+    for position, row in enumerate(rows):
+        head = next((v for v in classes if v in row.true), None)
+        if head is None:
+            raise HornbookError(f"row {position} has no value for the label {label!r}; drop such rows")
+        rules.append(Rule(row.true - set(classes), head))
+    return rules
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Where accepted and rejected examples are drawn from, and how many are wanted of each."""
+
+    accepted: Distribution
+    rejected: Distribution
+    sizes: tuple[int, int] = (200, 200)
+
+    def describe(self) -> str:
+        """The recipe in words, as reports state it."""
+        accepted, rejected = self.sizes
+        return (
+            f"{accepted} accepted examples, drawn from:\n{self.accepted.describe()}\n"
+            f"{rejected} rejected examples, drawn from:\n{self.rejected.describe()}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {
+            "sizes": list(self.sizes),
+            "accepted": self.accepted.settings(),
+            "rejected": self.rejected.settings(),
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def default_recipe(
+    theory: HornTheory,
+    rows: Batch | None = None,
+    hard: float = 0.1,
+    missing: float = THIRD,
+    sizes: tuple[int, int] = (200, 200),
+) -> Recipe:
+    """One accepted example in ten is hard, all else is random; the rejected ones violate a rule.
+
+    Parameters
+    ----------
+    theory
+        The rules to violate.
+    rows
+        Real rows with their class. Hard examples are such rows and near misses, half and
+        half; without rows they are near misses.
+    hard
+        The share of hard ones among the accepted. It decides how high an accuracy can be,
+        and how little the accuracy says.
+    missing
+        The probability that a random value is unknown.
+    sizes
+        How many accepted and rejected examples.
+
+    """
+    near = NearMisses(theory, missing)
+    hard_kinds: tuple[Distribution, ...] = (near,) if rows is None else (Rows(rows), near)
+    return Recipe(
+        Mixture(
+            (Random(theory.vocabulary, missing), *hard_kinds),
+            (1 - hard, *(hard / len(hard_kinds) for _ in hard_kinds)),
+        ),
+        Violations(theory, missing),
+        sizes,
+    )
+
+
+def training_set(
+    theory: HornTheory,
+    rows: Batch | None = None,
+    *,
+    rng: np.random.Generator,
+    recipe: Recipe | None = None,
+) -> Examples:
+    """Distinct labelled examples in random order.
+
+    Every label is computed by the theory: what a distribution draws counts only if it has
+    the label it was drawn for. The components of a mixture contribute exactly their shares.
+
+    Parameters
+    ----------
+    theory
+        The theory that labels.
+    rows
+        Real rows for the default recipe.
+    rng
+        The source of randomness.
+    recipe
+        What to draw from, and how many; `default_recipe(theory, rows)` if not given.
+
+    """
+    recipe = recipe or default_recipe(theory, rows)
+    seen: set[bytes] = set()
+    sides = zip((True, False), (recipe.accepted, recipe.rejected), recipe.sizes, strict=True)
+    found = [
+        _distinct(component, size, theory, label, seen, rng)
+        for label, distribution, total in sides
+        for component, size in quotas(distribution, total)
+    ]
+    examples = Examples.concatenate(found)
+    return examples[rng.permutation(len(examples))]
+
+
+def quotas(distribution: Distribution, size: int) -> list[tuple[Distribution, int]]:
+    """How many items each component of a mixture contributes: its share, rounded to sum to `size`."""
+    if not isinstance(distribution, Mixture):
+        return [(distribution, size)]
+    exact = size * np.array(distribution.shares)
+    counts = np.floor(exact).astype(int)
+    counts[np.argsort(counts - exact, kind="stable")[: size - counts.sum()]] += 1
+    pairs = zip(distribution.components, counts.tolist(), strict=True)
+    return [quota for component, count in pairs for quota in quotas(component, count)]
+
+
+def _distinct(
+    source: Distribution,
+    size: int,
+    theory: HornTheory,
+    label: bool,
+    seen: set[bytes],
+    rng: np.random.Generator,
+) -> Examples:
+    """`size` items with this label that were not seen before; `seen` grows by them."""
+    kept = [source.draw(0, rng)]
+    found = fruitless = 0
+    while found < size:
+        batch = source.draw(2 * (size - found) + 8, rng)
+        fitting = np.flatnonzero(theory.satisfied_by(batch) == label)
+        keys = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        fresh = []
+        for position in fitting.tolist():
+            key = keys[position].tobytes()
+            if key not in seen and found < size:
+                seen.add(key)
+                fresh.append(position)
+                found += 1
+        kept.append(batch[np.array(fresh, np.intp)])
+        fruitless = 0 if fresh else fruitless + 1
+        if fruitless == PATIENCE:
+            word = "accepted" if label else "rejected"
+            raise HornbookError(
+                f"found {found} distinct {word} examples of {size} wanted in {source.describe()}; "
+                "ask for fewer, or change the recipe"
+            )
+    return Examples(Batch.concatenate(kept), np.full(size, label), np.full(size, source.kind))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table as rows, the target theory T, and what examples are drawn from."""
+
+    table: Table
+    binariser: Binariser
+    rows: Batch
+    theory: HornTheory
+    recipe: Recipe
+
+    @classmethod
+    def of(cls, table: Table) -> Task:
+        """The task with the default recipe: one accepted example in ten is hard."""
+        binariser, rows = binarise(table, dual=True)
+        theory = target_theory(rows, table.label)
+        return cls(table, binariser, rows, theory, default_recipe(theory, rows))
+
+    @property
+    def mixed(self) -> Mixture:
+        """Half accepted, half rejected examples, as the training set has them."""
+        accepted = self.recipe.accepted
+        parts, shares = (
+            (accepted.components, accepted.shares) if isinstance(accepted, Mixture) else ((accepted,), (1.0,))
+        )
+        return Mixture((self.recipe.rejected, *parts), (1.0, *shares))
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """The class literals first, then ⊥."""
+        vocabulary = self.rows.vocabulary
+        label = vocabulary.index(str(self.table.label))
+        dual = vocabulary.dual(label)
+        return (label, BOTTOM) if dual is None else (label, dual, BOTTOM)
+
+    def network(self, net: Net, seed: int) -> MLP:
+        """A network trained on four fifths of a training set; the rest says when to stop."""
+        rng = np.random.default_rng(seed)
+        examples = training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
+        training, validation = split(examples, rng)
+        return train(training, net, validation=validation, seed=seed)

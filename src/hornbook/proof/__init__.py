@@ -1,0 +1,25 @@
+"""Proofs: what a ReLU network or an ensemble of trees does on every input, not on most samples."""
+
+from __future__ import annotations
+
+from hornbook.proof.certificate import Certificate, Certificates, Finding, prove_rules, verify_certificates
+from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
+from hornbook.proof.network import relu_net
+from hornbook.proof.primes import Prime, repaired, shrunk
+from hornbook.proof.prover import Prover, Verdict
+
+__all__ = [
+    "Certificate",
+    "Certificates",
+    "ExactCompletions",
+    "Finding",
+    "Prime",
+    "ProvedEquivalence",
+    "Prover",
+    "Verdict",
+    "prove_rules",
+    "relu_net",
+    "repaired",
+    "shrunk",
+    "verify_certificates",
+]

@@ -1,0 +1,508 @@
+"""How far a model's own arithmetic can take its output from that of the network N.
+
+In an arithmetic of unit roundoff u, a sum of n products taken in any order is off by at most
+n·u/(1 - n·u) times the sum of their magnitudes. Let δ be what a layer's sums are off by through
+this, given its inputs. A ReLU passes a difference on multiplied by some number between 0 and 1,
+which is 1 for a unit that is on throughout and 0 for one that is off. So the output is off by the
+sum over the layers of J·δ, where J is a product of weights and such numbers. Bounds on J narrow
+with the region: where all signs are certain it is the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import Bools
+from hornbook.proof.network import DOUBLE, Link, ReluNet, Vector, gamma
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
+
+
+class Cells(NamedTuple):
+    """Cells, one a row: what is asked, and what is known of each.
+
+    `low` and `high` bound the sums of the hidden units, all layers side by side; `signs` are 1
+    and -1 for sums that are to be at least and at most 0; `slopes` and `multipliers` are those
+    that served last; `upper` bounds the output.
+    """
+
+    regions: Bools
+    low: Numbers
+    high: Numbers
+    signs: Numbers
+    slopes: Numbers
+    multipliers: Numbers
+    upper: Vector
+
+    def take(self, items: slice | States | Bools) -> Cells:
+        """Some of the cells."""
+        return Cells(*(getattr(self, field)[items] for field in self._fields))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.upper)
+
+    @property
+    def open(self) -> Bools:
+        """Which units' sums can have either sign."""
+        return (self.low < 0) & (self.high > 0)
+
+    @classmethod
+    def joined(cls, several: Iterable[Cells]) -> Cells:
+        """The cells one after another."""
+        columns = zip(
+            *(tuple(getattr(cells, field) for field in cls._fields) for cells in several), strict=True
+        )
+        return cls(*(np.concatenate(column) for column in columns))
+
+
+class Tried(NamedTuple):
+    """One choice of slopes and multipliers: its bound, where it is reached, and how it could be better.
+
+    `pulls` are the coefficients of the units' outputs, `inputs` those of the first layer's sums.
+    """
+
+    upper: Vector
+    states: States
+    pulls: Numbers
+    inputs: Numbers
+    by_slopes: Numbers
+    by_multipliers: Numbers
+
+    def take(self, items: States) -> Tried:
+        """Those of some of the cells."""
+        return Tried(*(getattr(self, field)[items] for field in self._fields))
+
+    def unless(self, better: Bools, other: Tried) -> Tried:
+        """The same, but the other's where it is better."""
+        parts = zip(self._fields, self, other, strict=True)
+        return Tried(**{field: chosen(better, new, old) for field, old, new in parts})
+
+
+def chosen(better: Bools, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    """The new rows where they are better, else the old ones."""
+    return np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+
+class Extremes:
+    """Finds greatest values, for many functions at once.
+
+    Parameters
+    ----------
+    space
+        The inputs.
+    weights
+        Of the first layer, (inputs, units).
+    region
+        The states allowed, without those that groups rule out; see `Space.narrowed`.
+
+    """
+
+    def __init__(self, space: Space, weights: Numbers, region: Bools) -> None:
+        first = space.inputs[np.arange(space.count), region.argmax(axis=1)]
+        allowed = np.where(region[:, :, None], space.inputs, first[:, None])
+        false = allowed[:, FALSE]
+        true, unknown = allowed[:, TRUE] - false, allowed[:, UNKNOWN] - false
+        self.false = false.sum(axis=0) @ weights
+        alone = np.ones(space.count, np.bool_)
+        for members in space.stacked:
+            alone[members] = False
+        # halfway between false and true, unknown is never better than both
+        off = alone & (2 * unknown != true).any(axis=1)
+        self.off = np.flatnonzero(off[alone])
+        self.true, self.unknown = (true[alone] @ weights).T, (unknown[off] @ weights).T
+        self.groups = [
+            [((true[each] @ weights).T, (unknown[each] @ weights).T) for each in members.T]
+            for members in space.stacked
+        ]
+        """For groups of one size: of their first members, of their second, and so on."""
+
+    def __call__(self, coefficients: Numbers) -> Numbers:
+        """The greatest values of functions with these coefficients, (..., units)."""
+        best = np.maximum(coefficients @ self.true, 0)
+        if len(self.off):
+            best[..., self.off] = np.maximum(best[..., self.off], coefficients @ self.unknown)
+        most: Numbers = coefficients @ self.false + best @ np.ones(best.shape[-1])
+        for members in self.groups:
+            one = none = np.zeros(1)
+            for true, unknown in members:
+                one = np.maximum(one, coefficients @ true)
+                none = none + np.maximum(coefficients @ unknown, 0)
+            most += np.maximum(one, none) @ np.ones(one.shape[-1])
+        return most
+
+
+class Lines(NamedTuple):
+    """The line above is slope·x + intercept, that below goes through 0: under·x. All are (k, units)."""
+
+    slope: Numbers
+    intercept: Numbers
+    under: Numbers
+
+    @classmethod
+    def of(cls, cells: Cells) -> Lines:
+        """Those of the cells' ranges; where a sign is open the slope below is the cell's choice."""
+        low, high, open_ = cells.low, cells.high, cells.open
+        on = (low >= 0).astype(np.float64)
+        slope = np.divide(high, high - low, out=on.copy(), where=open_)
+        return cls(slope, np.where(open_, -low * slope, 0), np.where(open_, cells.slopes, on))
+
+    def below(self, unit: int, rows: States) -> Lines:
+        """Those of some cells, and of the units before this one alone."""
+        return Lines(*(part[:, :unit][rows] for part in self))
+
+    def signed(self, rows: States, units: States, sign: float) -> Lines:
+        """Those of some cells, each with one unit more that has a certain sign."""
+        on = float(sign > 0)
+        lines = Lines(*(part[rows] for part in self))
+        for part, value in zip(lines, (on, 0.0, on), strict=True):
+            part[np.arange(len(rows)), units] = value
+        return lines
+
+
+def plain_slopes(low: Numbers, high: Numbers) -> Numbers:
+    """Slopes of lower lines that leave the smaller triangle."""
+    return (high > -low).astype(np.float64)
+
+
+RATE, DECAY, MOMENTUM = 0.2, 0.97, (0.8, 0.99)
+"""How slopes and multipliers are improved: Adam's step sizes."""
+
+ROWS = 512
+"""Sums bounded at a time."""
+
+ROUGH = 5
+"""Rounds for a bound that only says how hard a question is."""
+
+
+class Back(NamedTuple):
+    """A linear function of the first layer's sums that lies above rows of coefficients of a later layer.
+
+    `pulls`, `line` and `shift` are what it came to on the way, layer by layer: the coefficients of
+    the units' outputs, and the lines that were put in their place.
+    """
+
+    constant: Vector
+    inputs: Numbers
+    pulls: list[Numbers]
+    line: list[Numbers]
+    shift: list[Numbers]
+
+
+class Bounds:
+    """Bounds the output of one network over cells of one region.
+
+    Parameters
+    ----------
+    net
+        The network.
+    space
+        Its inputs.
+    region
+        Those in question; by default all.
+    given, terms
+        The magnitudes of what else the first layer's sums are made of, beside inputs and biases,
+        and of how many terms that is; see `within`.
+
+    Examples
+    --------
+    >>> from hornbook.logic import Vocabulary
+    >>> from hornbook.models import Encoding
+    >>> space = Space.of(Vocabulary(["sunny", "happy"]), Encoding())
+    >>> net = ReluNet.of([(np.array([[1.0, -1.0]]), np.zeros(1)), (np.array([[2.0]]), np.array([-1.0]))])
+    >>> bounds = Bounds(net, space)
+    >>> cell, _ = bounds.bounded(bounds.root(), rounds=1)
+    >>> cell.upper.round(6)
+    array([1.])
+
+    """
+
+    def __init__(
+        self,
+        net: ReluNet,
+        space: Space,
+        region: Bools | None = None,
+        given: Vector | None = None,
+        terms: int = 0,
+    ) -> None:
+        self.net, self.space = net, space
+        self.region = space.whole() if region is None else region
+        self.given = np.zeros(len(net.biases[0])) if given is None else given
+        self.terms = terms
+        first = net.weights[0].T
+        self.effects = space.inputs @ first
+        self.flat = self.effects.reshape(3 * space.count, first.shape[1])
+        self.extremes = Extremes(space, first, self.region)
+        sizes = (np.abs(space.inputs) @ np.abs(first)).max(axis=1).sum(axis=0)
+        self.magnitudes = net.magnitudes(sizes + self.given + np.abs(net.biases[0]))
+        ends = np.cumsum([0, *(len(biases) for biases in net.biases[:-1])])
+        self.layers = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+        self.hidden = int(ends[-1])
+        rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * (space.count + terms), DOUBLE)
+        self.slack = [rounding * each for each in self.magnitudes]
+        self.slack_by_multiplier = np.concatenate([np.zeros(0), *self.slack[:-1]])
+
+    def within(self, region: Bools) -> Bounds:
+        """The same network as a function of those base variables alone that a region leaves free."""
+        fixed = np.flatnonzero(region.sum(axis=1) == 1)
+        states = region[fixed].argmax(axis=1)
+        net, inputs = self.net, self.space.inputs[fixed, states]
+        biases = (net.biases[0] + self.effects[fixed, states].sum(axis=0), *net.biases[1:])
+        given = self.given + np.abs(net.biases[0]) + np.abs(inputs).sum(axis=0) @ np.abs(net.weights[0]).T
+        terms = self.terms + int((inputs != 0).sum()) + 1
+        free = region.sum(axis=1) > 1
+        return Bounds(replace(net, biases=biases), self.space.within(free), region[free], given, terms)
+
+    def outputs(self, states: States) -> Vector:
+        """The output for each input."""
+        return self.net.from_first(self.sums(states))
+
+    def sums(self, states: States) -> Numbers:
+        """The first layer's sums for each input."""
+        sums: Numbers = _indicators(states) @ self.flat + self.net.biases[0]
+        return sums
+
+    def evaluate(self, states: States) -> tuple[Vector, Vector]:
+        """The output for each input, and by how much the model's may differ from it."""
+        net, sums = self.net, self.sums(states)
+        sizes = (np.abs(self.space.inputs) @ np.abs(net.weights[0].T)).reshape(self.flat.shape)
+        sizes = _indicators(states) @ sizes + np.abs(net.biases[0])
+        # twice, for the output here is rounded too; an input may be rounded, hence the two more
+        off = 2 * gamma(self.space.inputs.shape[2] + 3, net.roundoff) * sizes
+        for layer in range(1, net.depth):
+            weights, biases = net.weights[layer], net.biases[layer]
+            heights = np.maximum(sums, 0)
+            sums = heights @ weights.T + biases
+            last = layer == net.depth - 1 and net.summed
+            size, constant = last or (np.abs(weights), np.abs(biases))
+            fresh = 2 * gamma(weights.shape[1] + 3, net.roundoff) * ((heights + off) @ size.T + constant)
+            off = off @ np.abs(weights).T + fresh
+        return sums[:, 0], off[:, 0]
+
+    @property
+    def link(self) -> Link:
+        """How the model's score follows from the output."""
+        return self.net.link
+
+    def after(self, here: States, moves: States) -> Numbers:
+        """The outputs at each input after each move; the first sums are updated, not computed anew."""
+        effects, (variables, target) = self.effects, moves.T
+        sums: Numbers = self.sums(here)[:, None] + effects[variables, target]
+        sums -= effects[variables, here[:, variables]]
+        for members in self.space.groups:
+            gone = effects[members, FALSE] - effects[members, here[:, members]]
+            total = gone.sum(axis=1)
+            for place, variable in enumerate(members.tolist()):
+                raised = np.flatnonzero((variables == variable) & (target == TRUE))
+                sums[:, raised] += (total - gone[:, place])[:, None]
+        return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
+
+    def rough(self) -> float:
+        """What one linear bound says of all inputs in question."""
+        return float(self.bounded(self.root(ROUGH), ROUGH)[0].upper[0])
+
+    @property
+    def numbers(self) -> Iterator[Numbers]:
+        """All that decides the output."""
+        yield from (*self.net.weights, *self.net.biases)
+
+    def root(self, rounds: int = 20) -> Cells:
+        """The whole region as one cell, with ranges as good as slopes can make them."""
+        limits = [size + slack for size, slack in zip(self.magnitudes[:-1], self.slack[:-1], strict=True)]
+        limit = np.concatenate([np.zeros(0), *limits])[None]
+        zero = np.zeros((1, self.hidden))
+        cell = Cells(self.region[None], -limit, limit, zero, zero, zero, np.array([np.inf]))
+        for layer in range(len(self.layers)):
+            cell = self._ranged(cell, layer, rounds)
+        return cell
+
+    def ranged(self, cells: Cells) -> Cells:
+        """The cells with tighter ranges, as far as their signs allow with plain slopes.
+
+        The first layer's sums depend on no signs, and once inputs are split no sign is open.
+        """
+        cells = cells._replace(slopes=plain_slopes(cells.low, cells.high))
+        for layer in range(1, len(self.layers)):
+            cells = self._ranged(cells, layer)
+        return cells
+
+    def bounded(self, cells: Cells, rounds: int) -> tuple[Cells, Tried]:
+        """The cells with their bounds, after some rounds of improving slopes and multipliers."""
+        cells, tried = self._improved(cells, self.net.weights[-1], len(self.layers), rounds)
+        slack = self.slack[-1][0] + cells.multipliers @ self.slack_by_multiplier
+        outputs = tried.upper + self.net.biases[-1][0] + slack
+        impossible = (cells.low > cells.high).any(axis=1)
+        upper = np.where(impossible, -np.inf, np.minimum(cells.upper, outputs))
+        return cells._replace(upper=upper), tried
+
+    def glance(self, lines: Lines, multiplied: Numbers) -> Vector:
+        """About what bounds would be with some lines, and signs by their multipliers."""
+        back = self._back(self.net.weights[-1], lines, multiplied, len(self.layers))
+        upper: Vector = back.constant + self.extremes(back.inputs) + self.net.biases[-1][0]
+        return upper
+
+    def _ranged(self, cells: Cells, layer: int, rounds: int = 1) -> Cells:
+        """The ranges of one layer's sums; only units of open sign are bounded anew."""
+        at = self.layers[layer]
+        rows, units = np.nonzero(cells.open[:, at])
+        weights = self.net.weights[layer][units] if layer else np.eye(at.stop)[units]
+        both = np.stack([weights, -weights])
+        most = np.empty(both.shape[:2])
+        if rounds > 1 and layer:
+            # every sum is a bound of its own, with its own slopes
+            for side in (0, 1):
+                most[side] = self._improved(cells.take(rows), both[side], layer, rounds)[1].upper
+        else:
+            lines = Lines.of(cells)
+            for start in range(0, len(rows), ROWS):
+                part = slice(start, start + ROWS)
+                back = self._back(both[:, part], lines.below(at.start, rows[part]), None, layer)
+                most[:, part] = back.constant + self.extremes(back.inputs)
+        biases, slack = self.net.biases[layer][units], self.slack[layer][units]
+        low, high = cells.low.copy(), cells.high.copy()
+        places = (rows, at.start + units)
+        high[places] = np.minimum(high[places], most[0] + biases + slack)
+        low[places] = np.maximum(low[places], biases - most[1] - slack)
+        return cells._replace(low=low, high=high, slopes=plain_slopes(low, high))
+
+    def _improved(self, cells: Cells, rows: Numbers, layer: int, rounds: int) -> tuple[Cells, Tried]:
+        """The best bound found on rows of coefficients of a layer's inputs, one row a cell or one for all."""
+        best = cells
+        least = tried = self._tried(cells, rows, layer)
+        moments = [np.zeros_like(cells.slopes) for _ in range(4)]
+        for turn in range(1, rounds):
+            rate = RATE * DECAY**turn
+            slopes = cells.slopes - rate * _step(tried.by_slopes, moments[:2], turn)
+            multipliers = cells.multipliers - rate * _step(tried.by_multipliers, moments[2:], turn)
+            cells = cells._replace(slopes=np.clip(slopes, 0, 1), multipliers=np.maximum(multipliers, 0))
+            tried = self._tried(cells, rows, layer)
+            better = tried.upper < least.upper
+            least = least.unless(better, tried)
+            best = best._replace(
+                slopes=chosen(better, cells.slopes, best.slopes),
+                multipliers=chosen(better, cells.multipliers, best.multipliers),
+            )
+        return best, least
+
+    def _back(self, rows: Numbers, lines: Lines, multiplied: Numbers | None, layer: int) -> Back:
+        """Go backwards from rows of coefficients of a layer's inputs, (..., units), to the first sums."""
+        constant: Vector = np.zeros(1)
+        coefficients = rows
+        pulls, line, shift = [], [], []
+        for below in range(layer - 1, -1, -1):
+            at = self.layers[below]
+            above = coefficients >= 0
+            pulls.append(coefficients)
+            line.append(np.where(above, lines.slope[..., at], lines.under[..., at]))
+            shift.append(np.where(above, lines.intercept[..., at], 0))
+            constant = constant + np.vecdot(coefficients, shift[-1])
+            coefficients = coefficients * line[-1]
+            if multiplied is not None:
+                coefficients += multiplied[..., at]
+            constant = constant + coefficients @ self.net.biases[below]
+            inputs = coefficients
+            if below:
+                coefficients = coefficients @ self.net.weights[below]
+        if not layer:
+            inputs = rows
+        return Back(constant, inputs, pulls[::-1], line[::-1], shift[::-1])
+
+    def _tried(self, cells: Cells, rows: Numbers, layer: int) -> Tried:
+        """The bound with the cells' slopes and multipliers, and its derivatives by them."""
+        back = self._back(rows, Lines.of(cells), cells.multipliers * cells.signs, layer)
+        effects = (back.inputs @ self.flat.T).reshape(cells.size, self.space.count, 3)
+        highest, states = self.space.highest(effects, cells.regions)
+        # where the bound is reached, the sums that the lines in use would have
+        pulls, sums = np.zeros((2, cells.size, self.hidden))
+        current = self.sums(states)
+        for below in range(layer):
+            at = self.layers[below]
+            sums[:, at], pulls[:, at] = current, back.pulls[below]
+            if below + 1 < layer:
+                current = (back.line[below] * current + back.shift[below]) @ self.net.weights[below + 1].T
+                current += self.net.biases[below + 1]
+        by_slopes = np.minimum(pulls, 0) * sums * cells.open
+        return Tried(back.constant + highest, states, pulls, back.inputs, by_slopes, cells.signs * sums)
+
+
+def _indicators(states: States) -> Numbers:
+    """1 for the state of each base variable, 0 for its other states, shape (k, 3·m)."""
+    indicators = np.zeros((*states.shape, 3))
+    np.put_along_axis(indicators, states[:, :, None], 1.0, axis=2)
+    return indicators.reshape(len(states), -1)
+
+
+def _step(gradient: Numbers, moments: list[Numbers], turn: int) -> Numbers:
+    """Adam's step for a gradient; the moments are brought up to date in place."""
+    first, second = MOMENTUM
+    moments[0] *= first
+    moments[0] += (1 - first) * gradient
+    moments[1] *= second
+    moments[1] += (1 - second) * gradient**2
+    step: Numbers = moments[0] / (1 - first**turn) / (np.sqrt(moments[1] / (1 - second**turn)) + 1e-12)
+    return step
+
+
+class Rounding:
+    """Bounds the rounding errors of a model over parts of one region.
+
+    Parameters
+    ----------
+    bounds
+        The network and its inputs.
+    root
+        The region whose parts are asked about, as a cell with ranges.
+
+    """
+
+    def __init__(self, bounds: Bounds, root: Cells) -> None:
+        net, space = bounds.net, bounds.space
+        self.net, self.layers = net, bounds.layers
+        sizes = [
+            (np.abs(weights), np.abs(biases)) for weights, biases in zip(net.weights, net.biases, strict=True)
+        ]
+        sizes[-1] = net.summed or sizes[-1]
+        allowed = np.where(root.regions[0][:, :, None], np.abs(space.inputs), 0)
+        terms = (allowed > 0).sum(axis=2).max(axis=1).sum() + bounds.terms + 1
+        terms += 2  # products by other numbers than powers of two are rounded too
+        first = (allowed @ sizes[0][0].T).max(axis=1).sum(axis=0) + sizes[0][1] + bounds.given
+        self.fresh = [gamma(int(terms) + 1, net.roundoff) * first]
+        """What each layer's sums are off by through their own roundings."""
+        self.off = [self.fresh[0]]
+        """What they are off by altogether, crudely: it only decides which signs are certain."""
+        for layer in range(1, net.depth):
+            highest = np.maximum(root.high[0, self.layers[layer - 1]] + self.off[-1], 0)
+            weights, biases = sizes[layer]
+            self.fresh.append(gamma(weights.shape[1] + 3, net.roundoff) * (weights @ highest + biases))
+            self.off.append(
+                np.abs(net.weights[layer]) @ np.where(highest > 0, self.off[-1], 0) + self.fresh[-1]
+            )
+
+    def __call__(self, cells: Cells) -> Vector:
+        """For each cell, by how much the model's output can differ from N."""
+        total = np.full(cells.size, self.fresh[-1][0])
+        low = high = np.broadcast_to(self.net.weights[-1], (cells.size, self.net.weights[-1].shape[1]))
+        for layer in range(self.net.depth - 2, -1, -1):
+            low, high = self._through(layer, cells, low, high)
+            total = total + np.maximum(high, -low) @ self.fresh[layer]
+            if layer:
+                middle, radius = (high + low) / 2, (high - low) / 2
+                weights = self.net.weights[layer]
+                about, spread = middle @ weights, radius @ np.abs(weights)
+                low, high = about - spread, about + spread
+        # these sums are positive, so their own rounding is relative to the result
+        return total * (1 + 1e-6) + self.net.link.tolerance
+
+    def _through(self, layer: int, cells: Cells, low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
+        """The coefficients of a layer's sums, from those of its units' outputs."""
+        at = self.layers[layer]
+        on = cells.low[:, at] >= self.off[layer]
+        never = cells.high[:, at] <= -self.off[layer]
+        low = np.where(on, low, np.where(never, 0, np.minimum(low, 0)))
+        high = np.where(on, high, np.where(never, 0, np.maximum(high, 0)))
+        return low, high

@@ -1,0 +1,348 @@
+"""Charts as values: what is plotted, told apart from how it is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from markupsafe import Markup, escape
+
+from hornbook.classify.candidate import Point as Weighed
+from hornbook.learners import Point
+from hornbook.report.content import Checkpoint
+from hornbook.statistics import Share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Style: TypeAlias = Literal["line", "steps", "dots"]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value and, where it is uncertain, the ends of its interval."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Dots in the order of x, under one name."""
+
+    name: str
+    dots: tuple[Dot, ...]
+    style: Style = "line"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series on common axes.
+
+    Parameters
+    ----------
+    title
+        What the chart shows, as a sentence; read aloud in place of the picture.
+    x, y
+        What the axes measure.
+    series
+        What is plotted.
+    percent
+        Whether y is a share, shown in percent.
+    logarithmic
+        Whether x is on a logarithmic scale; it must then be positive.
+
+    """
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    percent: bool = False
+    logarithmic: bool = False
+
+
+def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
+    """Fidelity against what there is to read: the best of each size.
+
+    Rules, cards and trees are compared by literals; the run of a learner goes by rules.
+
+    Examples
+    --------
+    >>> wrong = {(1, 3): 30, (2, 6): 10, (2, 5): 8}
+    >>> curve = [Point(*size, Share.of(hits, 100)) for size, hits in wrong.items()]
+    >>> [(dot.x, dot.y) for dot in fidelity_chart(curve).series[0].dots]
+    [(1, 0.7), (2, 0.92)]
+
+    """
+    best: dict[str, dict[int, Share]] = {}
+    x = "rules"
+    for point in curve:
+        if isinstance(point, Point):
+            form, size, agreed = "rules", point.rules, _agreed(point)
+        else:
+            form, size, agreed, x = point.form, point.literals, point.fidelity, "literals to read"
+        sizes = best.setdefault(form, {})
+        if size not in sizes or agreed.estimate > sizes[size].estimate:
+            sizes[size] = agreed
+    series = tuple(
+        Series(form, tuple(Dot(size, *_drawn(share)) for size, share in sorted(sizes.items())))
+        for form, sizes in sorted(best.items(), reverse=True)
+    )
+    title = "How often the answers agree with the model, for explanations of growing size"
+    return Chart(title, x, "fidelity", series, percent=True)
+
+
+def _agreed(point: Point) -> Share:
+    wrong = point.disagreement
+    return Share.of(wrong.size - wrong.hits, wrong.size, wrong.confidence)
+
+
+def _drawn(share: Share) -> tuple[float, float, float]:
+    return share.estimate, share.low, share.high
+
+
+def convergence_chart(convergence: Iterable[Checkpoint]) -> Chart:
+    """Disagreement over the equivalence queries of a run."""
+    dots = tuple(Dot(step.equivalence_queries, *_drawn(step.point.disagreement)) for step in convergence)
+    title = "How often rules and model disagree, as the run goes on"
+    return Chart(
+        title, "equivalence queries", "disagreement", (Series("disagreement", dots, "steps"),), percent=True
+    )
+
+
+WIDTH, HEIGHT = 500, 280
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
+COLOURS = 4
+"""The style sheet colours so many series; further ones begin anew."""
+
+
+def svg(chart: Chart) -> Markup:
+    """The chart as an `<svg>` element.
+
+    Examples
+    --------
+    >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
+    >>> picture = svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
+    >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
+    (True, True)
+
+    """
+    plane = _Plane.around(chart)
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">'
+    ]
+    parts += _grid(chart, plane)
+    for number, series in enumerate(chart.series):
+        parts.append(f'<g class="series s{number % COLOURS}"><title>{escape(series.name)}</title>')
+        parts += _draw_series_svg(series, plane)
+        parts.append("</g>")
+    if len(chart.series) > 1:
+        parts += _legend(chart, plane)
+    return Markup("".join([*parts, "</svg>"]))
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Where values are on the page."""
+
+    ticks_x: Sequence[float]
+    ticks_y: Sequence[float]
+    x: Callable[[float], float]
+    y: Callable[[float], float]
+
+    @classmethod
+    def around(cls, chart: Chart) -> _Plane:
+        """The plane that holds every dot and interval of a chart."""
+        dots = [dot for series in chart.series for dot in series.dots]
+        xs = [dot.x for dot in dots] or [0.0, 1.0]
+        ys = [value for dot in dots for value in (dot.y, dot.low, dot.high) if value is not None] or [
+            0.0,
+            1.0,
+        ]
+        ticks_y = even_ticks(min(ys), max(ys), within=(0.0, 1.0) if chart.percent else None)
+        ticks_x = decades(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
+        scale: Callable[[float], float] = math.log10 if chart.logarithmic else float
+        right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+        start, end = scale(ticks_x[0]), scale(ticks_x[-1])
+        bottom, top = ticks_y[0], ticks_y[-1]
+        return cls(
+            ticks_x,
+            ticks_y,
+            lambda x: round(LEFT + (right - LEFT) * (scale(x) - start) / (end - start), 1),
+            lambda y: round(low - (low - TOP) * (y - bottom) / (top - bottom), 1),
+        )
+
+
+def even_ticks(low: float, high: float, within: tuple[float, float] | None = None) -> list[float]:
+    """About five round numbers that span an interval.
+
+    Examples
+    --------
+    >>> even_ticks(3, 97)
+    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+    >>> even_ticks(0.91, 0.987, within=(0, 1))
+    [0.9, 0.92, 0.94, 0.96, 0.98, 1.0]
+
+    """
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1):  # a constant, but for rounding
+        margin = abs(high) / 2 if abs(high) > 1e-9 else 0.5
+        low, high = low - margin, high + margin
+        if within:
+            low, high = max(low, within[0]), min(high, within[1])
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(size for size in (1, 2, 2.5, 5, 10) if power * size >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """The powers of ten around an interval of positive numbers.
+
+    Examples
+    --------
+    >>> decades(3, 2000)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return [10.0**power for power in range(first, max(last, first + 1) + 1)]
+
+
+def _grid(chart: Chart, plane: _Plane) -> list[str]:
+    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+    parts = ['<g class="grid" aria-hidden="true">']
+    for tick in plane.ticks_y:
+        y = plane.y(tick)
+        text = f"{100 * tick:g} %" if chart.percent else f"{tick:,.6g}"
+        parts.append(
+            f'<path d="M{LEFT} {y}H{right}"/><text class="y" x="{LEFT - 8}" y="{y + 4}">{text}</text>'
+        )
+    for tick in plane.ticks_x:
+        x = plane.x(tick)
+        parts.append(f'<path d="M{x} {low}v5"/><text class="x" x="{x}" y="{low + 20}">{tick:,.6g}</text>')
+    middle, halfway = (LEFT + right) / 2, (TOP + low) / 2
+    return [
+        *parts,
+        f'<text class="axis" x="{middle}" y="{HEIGHT - 6}">{escape(chart.x)}</text>',
+        f'<text class="axis" transform="translate(13 {halfway}) rotate(-90)">{escape(chart.y)}</text></g>',
+    ]
+
+
+def _draw_series_svg(series: Series, plane: _Plane) -> list[str]:
+    if not series.dots:
+        return []
+    parts = [_interval(series, plane)]
+    if series.style != "dots":
+        parts.append(f'<path class="line" d="M{_path(series, [dot.y for dot in series.dots], plane)}"/>')
+    if series.style == "dots" or len(series.dots) <= 40:
+        parts += [f'<circle cx="{plane.x(dot.x)}" cy="{plane.y(dot.y)}" r="3"/>' for dot in series.dots]
+    return parts
+
+
+def _interval(series: Series, plane: _Plane) -> str:
+    """The intervals: a band behind a line, a bar behind each single dot."""
+    dots = [(dot, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None]
+    if series.style == "dots" or len(dots) < len(series.dots):
+        return "".join(
+            f'<path class="bar" d="M{plane.x(dot.x)} {plane.y(low)}V{plane.y(high)}"/>'
+            for dot, low, high in dots
+        )
+    upper = _path(series, [high for _, _, high in dots], plane)
+    lower = _path(series, [low for _, low, _ in dots], plane).split("L")
+    return f'<path class="band" d="M{upper}L{"L".join(reversed(lower))}Z"/>'
+
+
+def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
+    corners: list[str] = []
+    before: float | None = None
+    for dot, height in zip(series.dots, heights, strict=True):
+        x, y = plane.x(dot.x), plane.y(height)
+        if series.style == "steps" and before is not None:
+            corners.append(f"{x} {before}")
+        corners.append(f"{x} {y}")
+        before = y
+    return "L".join(corners)
+
+
+def _legend(chart: Chart, plane: _Plane) -> list[str]:
+    """The names of the series, on the right, above or below where their last dots are."""
+    ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
+    low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
+    top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
+    parts = []
+    for number, series in enumerate(chart.series):
+        y = top + 18 * number
+        parts.append(
+            f'<g class="legend s{number % COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
+            f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'
+        )
+    return parts
+
+
+def fidelity_curve(curve: Iterable[Point | Weighed], ax: Axes | None = None) -> Axes:
+    """Fidelity against the number of rules: the report's first chart.
+
+    Examples
+    --------
+    >>> from hornbook.statistics import Share
+    >>> ax = fidelity_curve([Point(1, 3, Share.of(30, 100)), Point(2, 6, Share.of(10, 100))])
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('rules', 'fidelity')
+
+    """
+    return draw(fidelity_chart(curve), ax)
+
+
+def convergence(steps: Iterable[Checkpoint], ax: Axes | None = None) -> Axes:
+    """Disagreement over the equivalence queries of a run: the report's second chart."""
+    return draw(convergence_chart(steps), ax)
+
+
+def draw(chart: Chart, ax: Axes | None = None) -> Axes:
+    """Any chart, on the given axes or on new ones."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter
+
+    if ax is None:
+        ax = Figure(figsize=(6.4, 3.6), layout="constrained").subplots()
+    for series in chart.series:
+        _draw_series(series, ax)
+    ax.set(xlabel=chart.x, ylabel=chart.y, title=chart.title)
+    if chart.percent:
+        ax.yaxis.set_major_formatter(PercentFormatter(xmax=1))
+    if chart.logarithmic:
+        ax.set_xscale("log")
+    if len(chart.series) > 1:
+        ax.legend()
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def _draw_series(series: Series, ax: Axes) -> None:
+    x = [dot.x for dot in series.dots]
+    step = series.style == "steps"
+    shape = {"line": "-o", "steps": "-", "dots": "o"}[series.style]
+    drawn = ax.plot(
+        x,
+        [dot.y for dot in series.dots],
+        shape,
+        drawstyle="steps-post" if step else "default",
+        label=series.name,
+        markersize=4,
+    )
+    bounds = [
+        (dot.x, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None
+    ]
+    if bounds:
+        positions, low, high = zip(*bounds, strict=True)
+        colour = drawn[0].get_color()
+        if series.style == "dots":
+            ax.vlines(positions, low, high, colors=colour, alpha=0.5)
+        else:
+            ax.fill_between(positions, low, high, color=colour, alpha=0.18, step="post" if step else None)

@@ -1,0 +1,137 @@
+"""How sure a count is: exact intervals for a share, and sample sizes behind a claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hornbook.errors import HornbookError
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share estimated from `hits` of `size` independent samples, with an exact interval.
+
+    Examples
+    --------
+    >>> print(Share.of(3, 1000))
+    0.30 % (95 % interval 0.06 % to 0.87 %)
+    >>> Share.of(0, 0)
+    Share(hits=0, size=0, low=0.0, high=1.0, confidence=0.95)
+
+    References
+    ----------
+    C. Clopper, E. Pearson. The use of confidence or fiducial limits. Biometrika 26, 1934.
+
+    """
+
+    hits: int
+    size: int
+    low: float
+    high: float
+    confidence: float = 0.95
+
+    @classmethod
+    def of(cls, hits: int, size: int, confidence: float = 0.95) -> Share:
+        """The share with its Clopper–Pearson interval."""
+        from scipy.special import betaincinv
+
+        tail = (1 - confidence) / 2
+        low = float(betaincinv(hits, size - hits + 1, tail)) if hits else 0.0
+        high = float(betaincinv(hits + 1, size - hits, 1 - tail)) if hits < size else 1.0
+        return cls(int(hits), int(size), low, high, confidence)
+
+    @property
+    def estimate(self) -> float:
+        """The observed share; NaN without samples."""
+        return self.hits / self.size if self.size else math.nan
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
+            f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"
+        )
+
+
+MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)
+"""How many Moore families there are of 0, 1, … 7 variables (OEIS A102896)."""
+
+LARGEST_SAMPLE = 10**12
+"""A sample size beyond it is refused."""
+
+
+def check_tolerances(epsilon: float, delta: float) -> None:
+    """Refuse a tolerated disagreement, or probability that it is exceeded, outside 0 to 1."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not 0 < value < 1:
+            raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
+
+
+def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query: int) -> int:
+    """How many samples the `query`-th equivalence query draws, counted from 1.
+
+    Parameters
+    ----------
+    rule
+        `paper`: ⌈(n^2.1 + log₂(1/δ))/ε⌉, the size the paper chose. `angluin`:
+        ⌈(ln(1/δ) + i·ln 2)/ε⌉, which makes the whole run probably approximately correct.
+        `vapnik`: ⌈(log₂|H| + log₂(1/δ))/ε⌉, where log₂|H| is `log2_horn_functions`, refused where
+        it is beyond reach. Or a number.
+    width
+        The number n of variables.
+    epsilon, delta
+        The tolerated disagreement, and the tolerated probability that it is exceeded.
+    query
+        The number i of the equivalence query.
+
+    Examples
+    --------
+    >>> sample_size("paper", 204, 0.1, 0.1, 1), sample_size("angluin", 204, 0.05, 0.05, 1)
+    (708344, 74)
+
+    """
+    check_tolerances(epsilon, delta)
+    if rule == "paper":
+        return math.ceil((math.pow(width, 2.1) + math.log2(1 / delta)) / epsilon)
+    if rule == "angluin":
+        return math.ceil((math.log(1 / delta) + query * math.log(2)) / epsilon)
+    if rule == "vapnik":
+        return _vapnik(width, epsilon, delta)
+    if isinstance(rule, int) and rule > 0:
+        return rule
+    raise HornbookError(f"a sample size is paper, angluin, vapnik or a positive number; got {rule!r}")
+
+
+def log2_horn_functions(width: int) -> float:
+    """The logarithm of the number of Horn functions of so many variables, or an upper bound of it.
+
+    A Horn function is a set of models that is closed under intersection, perhaps empty. Up to seven
+    variables these were counted. A Horn function of one variable more is a pair of them, one for
+    that variable false and one for it true, so each further variable squares the number at most.
+
+    Examples
+    --------
+    >>> [round(2 ** log2_horn_functions(width)) for width in range(6)]
+    [2, 4, 14, 122, 4960, 2771104]
+    >>> log2_horn_functions(9) == 4 * log2_horn_functions(7)
+    True
+
+    References
+    ----------
+    P. Colomb, A. Irlande, O. Raynaud. Counting of Moore families for n = 7. ICFCA 2010.
+
+    """
+    counted = min(width, len(MOORE_FAMILIES) - 1)
+    # with the set of all variables among the models, or without: twice as many as Moore families
+    return math.ldexp(1 + math.log2(MOORE_FAMILIES[counted]), width - counted)
+
+
+def _vapnik(width: int, epsilon: float, delta: float) -> int:
+    # in Python beyond the largest float, from 1,000 variables on
+    size = (log2_horn_functions(min(width, 1000)) + math.log2(1 / delta)) / epsilon
+    if size > LARGEST_SAMPLE:
+        raise HornbookError(
+            f"the vapnik size for {width} variables is beyond 10^{math.floor(math.log10(size))} samples, "
+            "out of reach; choose paper, angluin or a number"
+        )
+    return math.ceil(size)
