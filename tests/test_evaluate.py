@@ -17,7 +17,7 @@ from hornbook.evaluate import (
     predicted_labels,
     rule_statistics,
 )
-from hornbook.evaluate import fidelity as fresh
+from hornbook.evaluate.fidelity import CHUNK, chunks, parts
 from hornbook.evaluate.rules import redundancies
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
 from hornbook.testing.strategies import batches, theories
@@ -45,13 +45,13 @@ def nested():
 # Disagreement
 
 
-@pytest.mark.parametrize("size", [1, 1000, 3 * fresh.CHUNK // 2])
+@pytest.mark.parametrize("size", [1, 1000, 3 * CHUNK // 2])
 def test_disagreement_counts_what_a_dense_comparison_counts(size):
     distribution = Random(T.vocabulary)
     table = disagreement(JUDGES, distribution, size, np.random.default_rng(1))
     rng = np.random.default_rng(1)
     drawn = Batch.concatenate(
-        distribution.draw(min(fresh.CHUNK, size - start), rng) for start in range(0, size, fresh.CHUNK)
+        distribution.draw(min(CHUNK, size - start), rng) for start in range(0, size, CHUNK)
     )
     answers = {name: judge(drawn) for name, judge in JUDGES.items()}
     assert list(table.shares) == ["t_h", "t_nn", "h_nn"]
@@ -74,7 +74,7 @@ def test_kinds_of_a_mixture_add_up(seed):
 
 
 def test_mixtures_within_mixtures_keep_their_shares():
-    assert [weight for _, weight in fresh.parts(nested())] == [0.125, 0.375, 0.5]
+    assert [weight for _, weight in parts(nested())] == [0.125, 0.375, 0.5]
     judges = {"t": T.satisfied_by, "all": lambda batch: np.ones(len(batch), bool)}
     table = disagreement(judges, nested(), 20_000, np.random.default_rng(0))
     violations = table.by_kind["violation"]["t_all"]
@@ -99,7 +99,7 @@ def test_memory_is_bounded_by_the_chunk():
         return np.ones(len(batch), bool)
 
     disagreement({"x": recording, "t": T.satisfied_by}, nested(), 100_000, np.random.default_rng(0))
-    assert sum(sizes) == 100_000 and max(sizes) == fresh.CHUNK
+    assert sum(sizes) == 100_000 and max(sizes) == CHUNK
 
 
 def test_bad_requests_are_refused():
@@ -139,7 +139,7 @@ def test_samples_add_up():
 def test_a_judge_is_faithful_where_it_does_not_disagree():
     rng = np.random.default_rng
     found = fidelity(H.satisfied_by, coin, nested(), 40_000, rng(3))
-    drawn = Batch.concatenate(fresh.chunks(nested(), 40_000, rng(3)))
+    drawn = Batch.concatenate(chunks(nested(), 40_000, rng(3)))
     assert found == Agreement.of(H.satisfied_by(drawn), coin(drawn))
 
 

@@ -23,12 +23,12 @@ MAKERS = {"default_rng", "SeedSequence", "PCG64", "Philox", "MT19937", "SFC64", 
 
 ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "randomness.py": "the home",
-    "distributions/stream.py": "makes words of keys that a generator gave",
-    "data/hcc_synthetic.py": "the seed is the name of a fixed cohort",
-    "experiments/plan.py": "trains the paper's networks: published figures rest on these draws",
-    "experiments/selection.py": "as plan.py",
-    "experiments/task.py": "as plan.py",
-    "experiments/missing.py": "as plan.py",
+    "distributions/words.py": "makes words of keys that a generator gave",
+    "data/hcc.py": "the seed is the name of a fixed cohort",
+    "models/network.py": "trains the paper's networks: published figures rest on these draws",
+    "paper/selection.py": "as network.py",
+    "paper/task.py": "as network.py",
+    "paper/missing.py": "as network.py",
 }
 
 places = st.lists(st.integers(0, LARGEST_PLACE), max_size=3).map(tuple)
