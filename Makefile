@@ -16,7 +16,7 @@ check: .venv/test.stamp browser
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest  # two processes with a thread each, on two cores
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist=worksteal  # two processes with a thread each, on two cores
 
 # Reports are tested in Chromium. Where it is absent and may not be installed, those tests skip.
 browser:

@@ -3,13 +3,13 @@
     python benchmarks/proof_zoo.py
 
 Every model reads four variables and is held against all its inputs. The models are those of
-tests/proof_zoo.py, honest ones first and then traps.
+tests/shared/proof_zoo.py, honest ones first and then traps.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "shared"))
 
 from proof_zoo import HONEST, TRAPS, examine
 from rich.console import Console

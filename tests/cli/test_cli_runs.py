@@ -19,7 +19,7 @@ from hornbook.cli.app import app
 from hornbook.logic import HornTheory
 from hornbook.runs.folder import Run
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
 
 

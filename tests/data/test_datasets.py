@@ -24,7 +24,7 @@ from hornbook.logic import Batch
 from hornbook.paper.task import target_theory, training_set
 
 REAL = Path(
-    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[2] / "shared" / "data" / "hcc-survival.csv"
+    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
 )
 needs_hcc = pytest.mark.skipif(
     not REAL.is_file(), reason="the HCC file is not here; set HORNBOOK_HCC to the path of a copy"

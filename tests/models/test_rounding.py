@@ -33,9 +33,9 @@ PLACES = (0, 3, 50)
 """Rows that the boundary goes through, one model each."""
 
 TESTS = (
-    "test_rounding.py::test_a_decision_depends_on_the_row_alone",
-    "test_completions.py::test_an_answer_depends_on_the_interpretation_alone",
-    "test_completions.py::test_the_margin_is_the_largest_and_agrees_with_the_answer",
+    "models/test_rounding.py::test_a_decision_depends_on_the_row_alone",
+    "oracles/test_completions.py::test_an_answer_depends_on_the_interpretation_alone",
+    "oracles/test_completions.py::test_the_margin_is_the_largest_and_agrees_with_the_answer",
 )
 MACHINES = {
     "sse": ("sse4_2", {"OPENBLAS_CORETYPE": "Nehalem", "ATEN_CPU_CAPABILITY": "default"}),
@@ -157,7 +157,7 @@ def test_decisions_depend_on_the_row_alone_on_other_machines(machine):
     information = Path("/proc/cpuinfo")
     if not information.exists() or feature not in information.read_text().split():
         pytest.skip(f"this processor has no {feature}")
-    tests = [str(Path(__file__).parent / test) for test in TESTS]
+    tests = [str(Path(__file__).parents[1] / test) for test in TESTS]
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

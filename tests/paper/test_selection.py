@@ -103,7 +103,7 @@ def test_a_contest_that_no_net_survives_says_so(patients):
 
 
 REAL = Path(
-    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[2] / "shared" / "data" / "hcc-survival.csv"
+    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
 )
 
 
