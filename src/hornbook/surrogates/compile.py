@@ -1,0 +1,140 @@
+"""Explanations as Horn theories: rules that derive the class that an explanation decides for.
+
+The variables are the conditions that the explanation speaks of, whether each of their columns is
+missing, one for each class, and concepts of our own: how far down a tree or a list of rules a row
+has come, or what the points of a card have summed up to. Of every row the theory derives exactly
+one class, the one that the explanation decides for, since a row says of every condition whether it
+is true, false, or unknown because its column is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, bits
+from hornbook.logic.vocabulary import Vocabulary, fresh_name
+from hornbook.surrogates.conditions import Category, Condition, Missing, Threshold, background_rules
+
+
+@dataclass(frozen=True)
+class CompiledExplanation:
+    """A Horn theory, with the rows that it is about.
+
+    Parameters
+    ----------
+    theory
+        Everything: the background, and what decides.
+    background
+        What always holds: a condition excludes its negation, thresholds are ordered, categories
+        exclude each other, and so do the classes.
+    conditions
+        The conditions that the first variables stand for; after them come their negations.
+    classes
+        The variable of each class.
+
+    """
+
+    theory: HornTheory
+    background: HornTheory
+    conditions: tuple[Condition, ...]
+    classes: tuple[int, ...]
+
+    def read_rows(self, frame: pd.DataFrame) -> Batch:
+        """Rows as partial interpretations: what is known of each condition."""
+        vocabulary = self.theory.vocabulary
+        true = np.zeros((len(vocabulary), bits.words_for(len(frame))), np.uint64)
+        false = np.zeros_like(true)
+        for v, condition in enumerate(self.conditions):
+            holds, fails = (bits.pack(each[:, None])[0] for each in condition.evaluate(frame))
+            w = v + len(self.conditions)
+            true[v], false[v], true[w], false[w] = holds, fails, fails, holds
+        return Batch(vocabulary, true, false, len(frame))
+
+    def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of the class that follows for each row."""
+        rows = self.read_rows(frame)
+        closed, _ = self.theory.program.close_batch(rows)
+        follows = np.stack([bits.flat(closed[v], len(frame)) for v in self.classes], axis=1)
+        return np.asarray(follows.argmax(axis=1), np.intp)
+
+
+class TheoryBuilder:
+    """Collects the rules of an explanation over conditions, classes and concepts."""
+
+    def __init__(self, conditions: Iterable[Condition], classes: Sequence[str]) -> None:
+        named = [condition if is_plain(condition) else condition.negate() for condition in conditions]
+        columns = dict.fromkeys(condition.column for condition in named)
+        self.conditions = tuple(dict.fromkeys([*named, *map(Missing, columns)]))
+        self.names = [str(condition) for condition in self.conditions]
+        self.names += [str(condition.negate()) for condition in self.conditions]
+        self.taken = set(self.names)
+        self.classes = tuple(self._add(name) for name in classes)
+        self.concepts: dict[str, int] = {}
+        self.rules: list[Rule] = []
+
+    def _add(self, wanted: str) -> int:
+        name = fresh_name(wanted, self.taken)
+        self.taken.add(name)
+        self.names.append(name)
+        return len(self.names) - 1
+
+    @cached_property
+    def _position(self) -> dict[Condition, int]:
+        both = (*self.conditions, *(condition.negate() for condition in self.conditions))
+        return {condition: v for v, condition in enumerate(both)}
+
+    def literal(self, condition: Condition) -> int:
+        """The variable that is true where the condition is."""
+        return self._position[condition]
+
+    def failures(self, condition: Condition) -> list[int]:
+        """Variables one of which is true where the condition is not: its negation, and a missing value."""
+        return [self.literal(condition.negate()), *self.unknown(condition)]
+
+    def unknown(self, condition: Condition) -> list[int]:
+        """The variable that says that the condition's column is missing; none if that is what it is about."""
+        return [] if isinstance(condition, Missing) else [self.literal(Missing(condition.column))]
+
+    def concept(self, name: str) -> int:
+        """The variable of a concept of our own."""
+        if name not in self.concepts:
+            self.concepts[name] = self._add(name)
+        return self.concepts[name]
+
+    def add(self, body: Iterable[int | None], head: int) -> None:
+        """Add a rule; None stands for nothing that has to hold."""
+        self.rules.append(Rule(frozenset(v for v in body if v is not None), head))
+
+    def build(self) -> CompiledExplanation:
+        """The theory of all rules added."""
+        half = len(self.conditions)
+        duals = dict(zip(self.names[:half], self.names[half : 2 * half], strict=True))
+        if len(self.classes) == 2:
+            duals[self.names[self.classes[0]]] = self.names[self.classes[1]]
+        vocabulary = Vocabulary(self.names, duals)
+        known = [Rule(pair, BOTTOM) for pair in combinations(self.classes, 2) if len(self.classes) > 2]
+        for body, head in background_rules(self._position):
+            known.append(
+                Rule(frozenset(map(self.literal, body)), BOTTOM if head is None else self.literal(head))
+            )
+        background = HornTheory.background(vocabulary) | HornTheory(vocabulary, known)
+        theory = background | HornTheory(vocabulary, self.rules)
+        return CompiledExplanation(theory, background, self.conditions, self.classes)
+
+
+def is_plain(condition: Condition) -> bool:
+    """Whether a condition is not the negation of another one."""
+    match condition:
+        case Threshold():
+            return condition.above
+        case Category():
+            return condition.equal
+        case Missing():
+            return condition.missing

@@ -1,0 +1,271 @@
+"""Conditions on the columns of a table: thresholds, categories and missing values.
+
+A condition is true, false or unknown of a row. It is unknown exactly where the row has no value
+in the column; only whether a value is missing is always known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Whether the number in a column is above a cut, or, if not `above`, at most the cut.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"age": [30.0, 50.0, np.nan]})
+    >>> Threshold("age", 40).evaluate(rows)
+    (array([False,  True, False]), array([ True, False, False]))
+    >>> print(Threshold("age", 40), Threshold("age", 40).negate(), sep=", ")
+    age > 40, age <= 40
+
+    """
+
+    column: str
+    cut: float
+    above: bool = True
+
+    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition is true of the rows, and where it is false."""
+        values = read_numbers(frame, self.column)
+        above, below = values > self.cut, values <= self.cut  # neither holds of NaN
+        return (above, below) if self.above else (below, above)
+
+    def negate(self) -> Threshold:
+        """The condition that is true where this one is false."""
+        return Threshold(self.column, self.cut, not self.above)
+
+    def implies(self, other: Condition) -> bool:
+        """Whether the other condition is true wherever this one is."""
+        if not isinstance(other, Threshold):
+            return _implies_presence(self, other)
+        same = self.column == other.column and self.above == other.above
+        return same and (self.cut >= other.cut if self.above else self.cut <= other.cut)
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both conditions."""
+        return self.implies(other.negate())
+
+    def __str__(self) -> str:
+        return f"{self.column} {'>' if self.above else '<='} {write_value(self.cut)}"
+
+
+@dataclass(frozen=True)
+class Category:
+    """Whether a column has a value, or, if not `equal`, another one.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"sex": ["f", "m", None]})
+    >>> Category("sex", "f").evaluate(rows)
+    (array([ True, False, False]), array([False,  True, False]))
+    >>> print(Category("sex", "f"), Category("sex", "f").negate(), sep=", ")
+    sex = f, sex ≠ f
+
+    """
+
+    column: str
+    value: Any
+    equal: bool = True
+
+    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition is true of the rows, and where it is false."""
+        values = _column(frame, self.column)
+        present = values.notna().to_numpy(np.bool_)
+        matches = present & (values == self.value).fillna(False).to_numpy(np.bool_)
+        others = present & ~matches
+        return (matches, others) if self.equal else (others, matches)
+
+    def negate(self) -> Category:
+        """The condition that is true where this one is false."""
+        return Category(self.column, self.value, not self.equal)
+
+    def implies(self, other: Condition) -> bool:
+        """Whether the other condition is true wherever this one is."""
+        if not isinstance(other, Category):
+            return _implies_presence(self, other)
+        if self.column != other.column or not self.equal:
+            return self == other
+        return bool(self.value == other.value) == other.equal
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both conditions."""
+        return self.implies(other.negate())
+
+    def __str__(self) -> str:
+        return f"{self.column} {'=' if self.equal else '≠'} {write_value(self.value)}"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Whether a column has no value, or, if not `missing`, whether it has one. Never unknown.
+
+    Examples
+    --------
+    >>> Missing("sex").evaluate(pd.DataFrame({"sex": ["f", None]}))
+    (array([False,  True]), array([ True, False]))
+
+    """
+
+    column: str
+    missing: bool = True
+
+    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition is true of the rows, and where it is false."""
+        missing = _column(frame, self.column).isna().to_numpy(np.bool_)
+        return (missing, ~missing) if self.missing else (~missing, missing)
+
+    def negate(self) -> Missing:
+        """The condition that is true where this one is false."""
+        return Missing(self.column, not self.missing)
+
+    def implies(self, other: Condition) -> bool:
+        """Whether the other condition is true wherever this one is."""
+        return self == other
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both conditions."""
+        return self.column == other.column and (
+            self.missing if not isinstance(other, Missing) else self != other
+        )
+
+    def __str__(self) -> str:
+        return f"{self.column} is {'missing' if self.missing else 'present'}"
+
+
+Condition: TypeAlias = Threshold | Category | Missing
+
+
+def background_rules(
+    conditions: Iterable[Condition],
+) -> Iterator[tuple[tuple[Condition, ...], Condition | None]]:
+    """What always holds between conditions: (body, head), the head None where a body is impossible.
+
+    Of ordered thresholds only neighbours are named; the others follow.
+
+    Examples
+    --------
+    >>> ages = [Threshold("age", cut) for cut in (40, 50, 60)]
+    >>> for body, head in background_rules([*ages, Threshold("age", 50, above=False)]):
+    ...     print(" and ".join(map(str, body)), "->", head)
+    age > 50 -> age > 40
+    age > 60 -> age > 50
+    age > 50 and age <= 50 -> None
+    age > 60 and age <= 50 -> None
+
+    """
+    distinct = list(dict.fromkeys(conditions))
+    implied = {a: [b for b in distinct if a != b and a.implies(b)] for a in distinct}
+    for condition, followers in implied.items():
+        for head in followers:
+            if not any(head in implied[between] for between in followers):
+                yield (condition,), head
+    for first, second in permutations(distinct, 2):
+        if distinct.index(first) < distinct.index(second) and (
+            first.excludes(second) or second.excludes(first)
+        ):
+            yield (first, second), None
+
+
+def condition_object(condition: Condition) -> dict[str, Any]:
+    """A condition, ready for JSON.
+
+    Examples
+    --------
+    >>> condition_object(Threshold("age", 40, above=False))
+    {'column': 'age', 'at_most': 40.0}
+    >>> read_condition({"column": "sex", "is": "f"})
+    Category(column='sex', value='f', equal=True)
+
+    """
+    if isinstance(condition, Threshold):
+        return {"column": condition.column, "above" if condition.above else "at_most": float(condition.cut)}
+    if isinstance(condition, Category):
+        value = condition.value.item() if hasattr(condition.value, "item") else condition.value
+        return {"column": condition.column, "is" if condition.equal else "is_not": value}
+    return {"column": condition.column, "missing": condition.missing}
+
+
+def read_condition(content: Any) -> Condition:
+    """The condition that `condition_object` wrote."""
+    match content:
+        case {"column": str(column), "above": float() | int() as cut, **rest} if not rest:
+            return Threshold(column, cut)
+        case {"column": str(column), "at_most": float() | int() as cut, **rest} if not rest:
+            return Threshold(column, cut, above=False)
+        case {"column": str(column), "is": str() | float() | int() as value, **rest} if not rest:
+            return Category(column, value)
+        case {"column": str(column), "is_not": str() | float() | int() as value, **rest} if not rest:
+            return Category(column, value, equal=False)
+        case {"column": str(column), "missing": bool(missing), **rest} if not rest:
+            return Missing(column, missing)
+    raise HornbookError(f"{content!r} is no condition on a column")
+
+
+def read_numbers(frame: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A column as numbers, NaN where a value is missing."""
+    values: np.ndarray[Any, np.dtype[np.float64]] = _column(frame, column).to_numpy(
+        np.float64, na_value=np.nan
+    )
+    return values
+
+
+def write_value(value: Any) -> str:
+    """A value as a reader expects it: whole numbers without a decimal point.
+
+    Examples
+    --------
+    >>> write_value(3.0), write_value(0.25), write_value("f")
+    ('3', '0.25', 'f')
+
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return str(value)
+    return f"{float(value):.15g}"
+
+
+def shorten_cut(low: float, high: float) -> float:
+    """The number with the fewest digits between two values, near their middle: low <= cut < high.
+
+    Examples
+    --------
+    >>> shorten_cut(3, 4), shorten_cut(2.0871, 2.1342), shorten_cut(120, 180)
+    (3.0, 2.1, 150.0)
+
+    """
+    if float(low).is_integer() and high == low + 1:
+        return float(low)
+    width = high - low
+    within = low + width / 4, high - width / 4
+    middle = low + width / 2
+    if not np.isfinite(width) or middle in (low, high):
+        return float(low)
+    for digits in range(-int(np.floor(np.log10(width))) - 1, 18):
+        cut = float(f"{round(middle, digits):.15g}")
+        if within[0] <= cut <= within[1] and low <= cut < high:
+            return cut
+    return float(low)
+
+
+def _column(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
+    try:
+        return frame[column]
+    except KeyError:
+        raise HornbookError(
+            f"the rows have no column {column!r}; they have {', '.join(map(str, frame.columns))}"
+        ) from None
+
+
+def _implies_presence(condition: Condition, other: Condition) -> bool:
+    return isinstance(other, Missing) and not other.missing and other.column == condition.column

@@ -1,0 +1,136 @@
+"""What a person reads: the interface that decision trees, score cards and rules share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.surrogates.compile import CompiledExplanation
+from hornbook.surrogates.conditions import Condition
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of an explanation, as every renderer shows it.
+
+    Parameters
+    ----------
+    text
+        What is to be checked of a case: `if bilirubin > 2.1`, or `otherwise`.
+    depth
+        How far the line is indented: what lies deeper is read only where the line above holds.
+    cells
+        Further columns: the points of a card.
+    outcome
+        The class that is decided for, or empty where reading goes on.
+
+    """
+
+    text: str
+    depth: int = 0
+    cells: tuple[str, ...] = ()
+    outcome: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an explanation decides as it does about one row.
+
+    Parameters
+    ----------
+    outcome
+        The number of the class.
+    facts
+        The facts that decide, in the order of reading, in words.
+
+    """
+
+    outcome: int
+    facts: tuple[str, ...]
+
+
+class Explanation(ABC):
+    """A tree, a card or rules about the columns of a table: it decides every row.
+
+    `classes` are the names of the classes; decisions are their numbers.
+    """
+
+    form: ClassVar[str]
+    """What it is called: `tree`, `card` or `rules`."""
+
+    classes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def literals(self) -> int:
+        """The number of conditions that there are to read."""
+
+    @property
+    @abstractmethod
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it speaks of, each once."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it speaks of, each once."""
+        return tuple(dict.fromkeys(condition.column for condition in self.conditions))
+
+    @abstractmethod
+    def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of each row's class."""
+
+    @abstractmethod
+    def lines(self) -> tuple[Line, ...]:
+        """The lines to read, in order."""
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What the cells of its lines are called."""
+        return ()
+
+    @abstractmethod
+    def explain(self, row: pd.DataFrame) -> Reason:
+        """Why it decides as it does about a frame of one row."""
+
+    @abstractmethod
+    def compile(self) -> CompiledExplanation:
+        """A Horn theory that derives the same classes."""
+
+    @abstractmethod
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON; `read_explanation` reads it back."""
+
+    def __str__(self) -> str:
+        return format_lines(self)
+
+
+def format_lines(explanation: Explanation) -> str:
+    """An explanation as plain text."""
+    lines, headings = explanation.lines(), explanation.headings
+    widths = [
+        max([len(heading), *(len(line.cells[k]) for line in lines if line.cells)])
+        for k, heading in enumerate(headings)
+    ]
+
+    def row(cells: tuple[str, ...], text: str) -> str:
+        numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=False)]
+        return "  ".join([*numbers, text]).rstrip()
+
+    written = [row(headings, "")] if headings else []
+    for line in lines:
+        text = "  " * line.depth + line.text + (f": {line.outcome}" if line.outcome else "")
+        written.append(row(line.cells, text) if line.cells else text)
+    return "\n".join(written)
+
+
+def describe_answer(condition: Condition, row: pd.DataFrame) -> str:
+    """What a row says about a condition: the condition, its negation, or that the value is missing."""
+    true, false = condition.evaluate(row)
+    if true[0]:
+        return str(condition)
+    return str(condition.negate()) if false[0] else f"{condition.column} is missing"

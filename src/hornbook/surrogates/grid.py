@@ -1,0 +1,207 @@
+"""Candidate literals of a table, and sums over the samples in which each is true.
+
+Every column is cut into bins: a numeric column at many thresholds, a column of categories at each
+category, and one bin more for missing values. All bins of all columns are numbered through. A
+literal (`age > 40`, `sex = f`, `age is missing`) is true in a range of bins, so a histogram of a
+column says for all its literals at once how much weight lies in the samples in which it is true.
+Learners ask for nothing else: a histogram of 65,000 samples and 60 columns costs five milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.logic import Bools
+from hornbook.surrogates.conditions import Category, Condition, Missing, Threshold, read_numbers, shorten_cut
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+
+MIN_CUTS, MAX_CUTS, ALL_CUTS = 32, 128, 1024
+"""Thresholds of a numeric column, at the least and at the most, and about as many for all columns."""
+
+MAX_CATEGORIES = 32
+"""Categories of a column that become literals, the commonest first."""
+
+
+@dataclass(frozen=True)
+class NumericColumn:
+    """A column of numbers and its thresholds in ascending order: bin j holds values above j of them."""
+
+    name: str
+    cuts: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Bins of values that are not missing."""
+        return len(self.cuts) + 1
+
+    def encode(self, frame: pd.DataFrame) -> Ints:
+        """The bin of each row; the one after the last for missing values."""
+        values = read_numbers(frame, self.name)
+        return np.where(np.isnan(values), self.size, np.searchsorted(self.cuts, values, side="left"))
+
+    def literals(self) -> Iterator[tuple[Condition, tuple[int, int], bool]]:
+        """Each condition, the range of bins, and whether it is true outside of it rather than inside."""
+        for j, cut in enumerate(self.cuts):
+            yield Threshold(self.name, cut), (j + 1, self.size), False
+            yield Threshold(self.name, cut, above=False), (0, j + 1), False
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories: a bin for each, and one for all that are not named."""
+
+    name: str
+    values: tuple[Any, ...]
+
+    @property
+    def size(self) -> int:
+        """Bins of values that are not missing."""
+        return len(self.values) + 1
+
+    def encode(self, frame: pd.DataFrame) -> Ints:
+        """The bin of each row; the one after the last for missing values."""
+        column = frame[self.name].astype(object)
+        codes = pd.Index(self.values, dtype=object).get_indexer(pd.Index(column, dtype=object))
+        return np.where(column.isna(), self.size, np.where(codes < 0, len(self.values), codes))
+
+    def literals(self) -> Iterator[tuple[Condition, tuple[int, int], bool]]:
+        """Each condition, the range of bins, and whether it is true outside of it rather than inside."""
+        for j, value in enumerate(self.values):
+            yield Category(self.name, value), (j, j + 1), False
+            yield Category(self.name, value, equal=False), (j, j + 1), True
+
+
+GridColumn: TypeAlias = NumericColumn | CategoryColumn
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The bins of all columns, and the literals over them."""
+
+    columns: tuple[GridColumn, ...]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, max_cuts: int | None = None) -> Grid:
+        """The grid of a table's columns, with up to so many thresholds each."""
+        if max_cuts is None:
+            max_cuts = min(max(MIN_CUTS, ALL_CUTS // max(1, len(frame.columns))), MAX_CUTS)
+        columns = (_grid_column(frame, name, max_cuts) for name in frame.columns)
+        return cls(tuple(column for column in columns if column.size > 1 or frame[column.name].isna().any()))
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """The number of the first bin of each column, and after them the number of all bins."""
+        return np.cumsum([0, *(column.size + 1 for column in self.columns)])
+
+    @cached_property
+    def literals(self) -> tuple[Condition, ...]:
+        """The conditions, in order."""
+        return tuple(condition for condition, *_ in self._ranges)
+
+    @cached_property
+    def bounds(self) -> Ints:
+        """For each literal the bins [a, b) in which it is true, less the bins [c, d): shape (literals, 4)."""
+        rows = [(*inside, *outside) for _, inside, outside, _ in self._ranges]
+        return np.array(rows, np.intp).reshape(-1, 4)
+
+    @cached_property
+    def column_of(self) -> Ints:
+        """The position of each literal's column."""
+        return np.array([position for *_, position in self._ranges], np.intp)
+
+    @cached_property
+    def _ranges(self) -> list[tuple[Condition, tuple[int, int], tuple[int, int], int]]:
+        ranges: list[tuple[Condition, tuple[int, int], tuple[int, int], int]] = []
+        for position, (column, start) in enumerate(zip(self.columns, self.offsets.tolist(), strict=False)):
+            known = start, start + column.size
+            for condition, (low, high), outside in column.literals():
+                inside = start + low, start + high
+                ranges.append((condition, *((known, inside) if outside else (inside, (0, 0))), position))
+            missing = start + column.size, start + column.size + 1
+            ranges.append((Missing(column.name), missing, (0, 0), position))
+            ranges.append((Missing(column.name, missing=False), known, (0, 0), position))
+        return ranges
+
+    def encode(self, frame: pd.DataFrame) -> CodedRows:
+        """Rows as bins."""
+        codes = np.empty((len(self.columns), len(frame)), np.intp)
+        for position, column in enumerate(self.columns):
+            codes[position] = column.encode(frame)
+        return CodedRows(self, codes)
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows as the bins of a grid: `codes` numbers the bins of each column from 0, shape (columns, rows)."""
+
+    grid: Grid
+    codes: Ints
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def take(self, rows: Ints) -> CodedRows:
+        """Some of the rows."""
+        return CodedRows(self.grid, self.codes[:, rows])
+
+    def sum_true(self, weights: Floats) -> Floats:
+        """For each literal the weight of the rows in which it is true: shape (literals,) or (literals, k).
+
+        `weights` has the shape (rows,) or (rows, k).
+        """
+        if weights.ndim == 2:
+            return np.stack([self.sum_true(column) for column in weights.T], axis=1)
+        sizes = np.diff(self.grid.offsets).tolist()
+        bins = [np.bincount(codes, weights, size) for codes, size in zip(self.codes, sizes, strict=True)]
+        summed = np.cumsum(np.concatenate([[0.0], *bins]))
+        a, b, c, d = self.grid.bounds.T
+        totals: Floats = summed[b] - summed[a] - (summed[d] - summed[c])
+        return totals
+
+    def where_true(self, literal: int) -> Bools:
+        """The rows in which a literal is true."""
+        column = self.grid.column_of[literal]
+        a, b, c, d = (self.grid.bounds[literal] - self.grid.offsets[column]).tolist()
+        codes = self.codes[column]
+        true: Bools = (codes >= a) & (codes < b) & ~((codes >= c) & (codes < d))
+        return true
+
+    def where_unknown(self, literal: int) -> Bools:
+        """The rows in which a literal is unknown."""
+        column = self.grid.column_of[literal]
+        if isinstance(self.grid.literals[literal], Missing):
+            return np.zeros(len(self), np.bool_)
+        missing: Bools = self.codes[column] == self.grid.columns[column].size
+        return missing
+
+
+def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int) -> GridColumn:
+    column = frame[name]
+    if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
+        common = column[column.notna()].astype(object).value_counts().index[:MAX_CATEGORIES]
+        return CategoryColumn(name, tuple(common))
+    values = read_numbers(frame, name)
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if len(distinct) <= 2:
+        return CategoryColumn(name, tuple(distinct.tolist()))
+    return NumericColumn(name, _cuts(distinct, counts, max_cuts))
+
+
+def _cuts(distinct: Floats, counts: NDArray[np.integer], max_cuts: int) -> tuple[float, ...]:
+    """Thresholds between neighbouring values, spread evenly over the rows."""
+    gaps = np.arange(len(distinct) - 1)
+    if len(gaps) > max_cuts:
+        below = np.cumsum(counts)[:-1] / counts.sum()
+        gaps = np.unique(
+            np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1)).clip(max=len(gaps) - 1)
+        )
+    return tuple(shorten_cut(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps)

@@ -1,0 +1,383 @@
+"""Rules in order: the first rule whose conditions are all true decides, the default if there is none.
+
+Rules come from two sides. The ways of a decision tree are rules: read in order, a way need not repeat
+what the ways before it have settled. Or rules are added one by one, wherever in the order a rule
+gains most. Then every condition in turn is exchanged for the best one in its place, or left out, and
+what matters least goes until the rules are short enough.
+
+References
+----------
+R. Rivest. Learning Decision Lists. Machine Learning, 1987.
+W. Cohen. Fast Effective Rule Induction. ICML 1995 (improving each rule beside the others).
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools
+from hornbook.surrogates.compile import CompiledExplanation, TheoryBuilder
+from hornbook.surrogates.conditions import Condition, condition_object, read_condition
+from hornbook.surrogates.explanation import Explanation, Line, Reason, describe_answer
+from hornbook.surrogates.grid import CodedRows, Floats, Ints
+from hornbook.surrogates.tree import Node, Split, count_splits
+
+IMPROVEMENT_ROUNDS = 4
+"""How often every condition of the rules may be exchanged."""
+
+MAX_BODY = 4
+"""Conditions of a rule that is added by itself; rules from a tree may have more."""
+
+GROWN_SAMPLES = 1 << 13
+"""Samples that rules are added by, one by one; all are used to improve them."""
+
+
+@dataclass(frozen=True)
+class ConditionRule:
+    """A class that follows where all conditions of a body are true. An unknown condition is not met."""
+
+    body: tuple[Condition, ...]
+    outcome: int
+
+
+@dataclass(frozen=True)
+class RuleSet(Explanation):
+    """Rules in order, and a default: the first rule that a row meets decides.
+
+    Examples
+    --------
+    >>> from hornbook.surrogates.conditions import Category, Threshold
+    >>> rule = ConditionRule((Threshold("age", 40), Category("sex", "f")), 1)
+    >>> rules = RuleSet(("low", "high"), (rule,), 0)
+    >>> print(rules)
+    if age > 40 and sex = f: high
+    otherwise: low
+    >>> rules.decide(pd.DataFrame({"age": [50.0, 50.0, None], "sex": ["f", None, "f"]}))
+    array([1, 0, 0])
+
+    """
+
+    classes: tuple[str, ...]
+    rules: tuple[ConditionRule, ...]
+    default: int
+
+    form = "rules"
+
+    @property
+    def literals(self) -> int:
+        """The number of conditions in all bodies."""
+        return sum(len(rule.body) for rule in self.rules)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it speaks of, each once."""
+        return tuple(dict.fromkeys(condition for rule in self.rules for condition in rule.body))
+
+    def decide(self, frame: pd.DataFrame) -> Ints:
+        """The number of each row's class."""
+        true = {condition: condition.evaluate(frame)[0] for condition in self.conditions}
+        decided = np.full(len(frame), self.default, np.intp)
+        for rule in reversed(self.rules):
+            decided[np.logical_and.reduce([true[condition] for condition in rule.body])] = rule.outcome
+        return decided
+
+    def lines(self) -> tuple[Line, ...]:
+        """One line a rule, and the default."""
+        lines = [
+            Line(f"{'otherwise ' if number else ''}if {' and '.join(map(str, rule.body))}", outcome=name)
+            for number, rule in enumerate(self.rules)
+            for name in (self.classes[rule.outcome],)
+        ]
+        return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
+
+    def explain(self, row: pd.DataFrame) -> Reason:
+        """The rule that decides about one row, and why none before it does."""
+        passed: list[str] = []
+        for rule in self.rules:
+            failing = [condition for condition in rule.body if not condition.evaluate(row)[0][0]]
+            if not failing:
+                return Reason(rule.outcome, (*map(str, rule.body), *dict.fromkeys(passed)))
+            passed.append(describe_answer(failing[0], row))
+        return Reason(self.default, tuple(dict.fromkeys(passed)))
+
+    def compile(self) -> CompiledExplanation:
+        """The rules of a list: each counts where those before it were not met."""
+        builder = TheoryBuilder(self.conditions, self.classes)
+        default, here = builder.classes[self.default], None
+        if not self.rules:
+            builder.add([], default)
+        for number, rule in enumerate(self.rules, 1):
+            builder.add([here, *map(builder.literal, rule.body)], builder.classes[rule.outcome])
+            after = default if number == len(self.rules) else builder.concept(f"not by rule {number}")
+            for condition in rule.body:
+                for failure in builder.failures(condition):
+                    builder.add([here, failure], after)
+            here = after
+        return builder.build()
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        rules = [{"if": list(map(condition_object, rule.body)), "then": rule.outcome} for rule in self.rules]
+        return {"form": self.form, "classes": list(self.classes), "rules": rules, "default": self.default}
+
+    @classmethod
+    def from_object(cls, content: Any) -> RuleSet:
+        """The rules that `to_object` wrote."""
+        classes = tuple(content["classes"])
+        rules = tuple(
+            ConditionRule(tuple(map(read_condition, rule["if"])), rule["then"]) for rule in content["rules"]
+        )
+        for outcome in (content["default"], *(rule.outcome for rule in rules)):
+            if not isinstance(outcome, int) or not 0 <= outcome < len(classes):
+                raise HornbookError(f"{outcome!r} is not the number of a class")
+        if not all(rule.body for rule in rules):
+            raise HornbookError("a rule without conditions has to be the default")
+        return cls(classes, rules, content["default"])
+
+
+# ---- learning: bodies are tuples of literals of a grid, by number
+
+Body: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LiteralRules:
+    """Rules over literals of a grid: (body, outcome) in order, and the default."""
+
+    rules: tuple[tuple[Body, int], ...]
+    default: int
+
+    @property
+    def size(self) -> int:
+        """Literals in all bodies."""
+        return sum(len(body) for body, _ in self.rules)
+
+    def decide(self, rows: CodedRows) -> Ints:
+        """The number of each row's class."""
+        decided = np.full(len(rows), self.default, np.intp)
+        for body, outcome in reversed(self.rules):
+            decided[match_body(rows, body)] = outcome
+        return decided
+
+
+def match_body(rows: CodedRows, body: Body) -> Bools:
+    """The rows in which all literals of a body are true."""
+    matches = np.ones(len(rows), np.bool_)
+    for literal in body:
+        matches &= rows.where_true(literal)
+    return matches
+
+
+def list_paths(root: Node[int], rows: CodedRows) -> LiteralRules:
+    """The ways of a tree as rules in order, the shorter side of each question first."""
+
+    def list_below(node: Node[int], above: Body) -> list[tuple[Body, int]]:
+        if not isinstance(node, Split):
+            return [(above, node)]
+        literal, first, second = node.question, node.yes, node.no
+        # a negation is true of the other side only where nothing is unknown
+        if count_splits(second) < count_splits(first) and not rows.where_unknown(literal).any():
+            literal, first, second = literal ^ 1, second, first
+        return list_below(first, (*above, literal)) + list_below(second, above)
+
+    *rules, (_, default) = list_below(root, ())
+    while rules and rules[-1][1] == default:
+        rules.pop()
+    return LiteralRules(tuple(rules), default)
+
+
+class RuleSearch:
+    """Rules on the way, and the samples by which they are changed.
+
+    Parameters
+    ----------
+    rows
+        The samples.
+    weights
+        The weight of each sample in the column of its class, shape (samples, classes).
+    start
+        The rules to begin with.
+
+    """
+
+    def __init__(self, rows: CodedRows, weights: Floats, start: LiteralRules) -> None:
+        self.rows, self.weights = rows, weights
+        self.rules = list(start.rules)
+        self.default = start.default
+        self.matches = [match_body(rows, body) for body, _ in start.rules]
+
+    def result(self) -> LiteralRules:
+        """The rules as they are now."""
+        return LiteralRules(tuple(self.rules), self.default)
+
+    @property
+    def size(self) -> int:
+        """Literals in all bodies."""
+        return sum(len(body) for body, _ in self.rules)
+
+    def right(self) -> float:
+        """The weight that is decided rightly."""
+        return float(self._right_of(self._outcomes()[0]).sum())
+
+    def improve(self) -> None:
+        """Exchange literals and outcomes, one at a time, as long as more weight is decided rightly."""
+        for _ in range(IMPROVEMENT_ROUNDS):
+            before = self.right()
+            later = self._outcomes()
+            reached = np.ones(len(self.rows), np.bool_)
+            for position in range(len(self.rules)):
+                self._improve_rule(position, reached, later[position + 1])
+                reached &= ~self.matches[position]
+            if reached.any():
+                self.default = int(self.weights[reached].sum(axis=0).argmax())
+            self._drop_idle()
+            if self.right() <= before + 1e-9:
+                break
+
+    def _improve_rule(self, position: int, reached: Bools, later: Ints) -> None:
+        body, outcome = self.rules[position]
+        fires = np.flatnonzero(reached & self.matches[position])
+        if len(fires):
+            outcome = int(self.weights[fires].sum(axis=0).argmax())
+        gain = self.weights[:, outcome] - self._right_of(later)
+        for at in range(len(body)):
+            others = (*body[:at], *body[at + 1 :])
+            where = np.flatnonzero(reached & match_body(self.rows, others) & (gain != 0))
+            sums = self.rows.take(where).sum_true(gain[where])
+            best = int(sums.argmax())
+            if sums[best] > sums[body[at]] + 1e-9:
+                body = (*body[:at], best, *body[at + 1 :])
+        self.rules[position] = body, outcome
+        self.matches[position] = match_body(self.rows, body)
+
+    def shrink(self, size: int) -> None:
+        """Leave out literals and rules, those that matter least for each literal first."""
+        while self.size > size:
+            later = self._outcomes()
+            reached = np.ones(len(self.rows), np.bool_)
+            best: tuple[float, int, int | None] = (-np.inf, 0, None)
+            for position, (body, outcome) in enumerate(self.rules):
+                gain = np.where(reached, self.weights[:, outcome] - self._right_of(later[position + 1]), 0.0)
+                lost = -float(gain[self.matches[position]].sum()) / len(body)
+                best = max(best, (lost, position, None), key=lambda one: one[0])
+                for at in range(len(body) if len(body) > 1 else 0):
+                    matches = match_body(self.rows, (*body[:at], *body[at + 1 :]))
+                    change = float(gain[matches & ~self.matches[position]].sum())
+                    best = max(best, (change, position, at), key=lambda one: one[0])
+                reached = reached & ~self.matches[position]
+            _, position, dropped = best
+            body, outcome = self.rules.pop(position)
+            self.matches.pop(position)
+            if dropped is not None:
+                body = (*body[:dropped], *body[dropped + 1 :])
+                self.rules.insert(position, (body, outcome))
+                self.matches.insert(position, match_body(self.rows, body))
+            self._drop_idle()
+
+    def grow(self) -> bool:
+        """Add the rule that gains most for each of its literals; whether there is one that gains."""
+        later = self._outcomes()
+        reached = np.ones(len(self.rows), np.bool_)
+        best: tuple[float, int, Body, int] = (1e-9, 0, (), 0)
+        for position in range(len(self.rules) + 1):
+            before = self._right_of(later[position])
+            for outcome in range(self.weights.shape[1]):
+                gain = self.weights[:, outcome] - before
+                worth, body = self._find_body(np.flatnonzero(reached & (gain != 0)), gain)
+                if worth > best[0]:
+                    best = worth, position, body, outcome
+            if position < len(self.rules):
+                reached = reached & ~self.matches[position]
+        _, position, body, outcome = best
+        if body:
+            self.rules.insert(position, (body, outcome))
+            self.matches.insert(position, match_body(self.rows, body))
+        return bool(body)
+
+    def _find_body(self, where: Ints, gain: Floats) -> tuple[float, Body]:
+        """The body with most gain for each literal among those that grow by what helps most."""
+        best: tuple[float, Body] = (0.0, ())
+        body: Body = ()
+        for length in range(1, MAX_BODY + 1):
+            if not (gain[where] > 0).any():
+                break
+            part = self.rows.take(where)
+            sums = part.sum_true(gain[where])
+            literal = int(sums.argmax())
+            if sums[literal] / length > best[0]:
+                best = float(sums[literal]) / length, (*body, literal)
+            # what helps and what harms are ranked as if they were of equal weight, so that a body can grow
+            helped = part.sum_true(np.maximum(gain[where], 0))
+            harmed = part.sum_true(np.maximum(-gain[where], 0))
+            lenient = min(
+                1.0,
+                float(np.maximum(gain[where], 0).sum()) / max(float(np.maximum(-gain[where], 0).sum()), 1e-9),
+            )
+            literal = int((helped - lenient * harmed).argmax())
+            body = (*body, literal)
+            where = where[part.where_true(literal)]
+        return best
+
+    def _outcomes(self) -> list[Ints]:
+        """For each position the class of every sample if the rules before it did not exist."""
+        outcomes = [np.full(len(self.rows), self.default, np.intp)]
+        for (_, outcome), matches in zip(reversed(self.rules), reversed(self.matches), strict=True):
+            outcomes.append(np.where(matches, outcome, outcomes[-1]))
+        return outcomes[::-1]
+
+    def _right_of(self, outcomes: Ints) -> Floats:
+        right: Floats = self.weights[np.arange(len(outcomes)), outcomes]
+        return right
+
+    def _drop_idle(self) -> None:
+        """Leave out repeated literals, rules that no sample reaches, and last ones that say the default."""
+        reached = np.ones(len(self.rows), np.bool_)
+        kept: list[tuple[tuple[Body, int], Bools]] = []
+        for position, (body, outcome) in enumerate(self.rules):
+            if (reached & self.matches[position]).any():
+                kept.append(((self._without_idle(body), outcome), self.matches[position]))
+                reached &= ~self.matches[position]
+        while kept and kept[-1][0][1] == self.default:
+            kept.pop()
+        self.rules, self.matches = [rule for rule, _ in kept], [matches for _, matches in kept]
+
+    def _without_idle(self, body: Body) -> Body:
+        for literal in body:
+            others = tuple(other for other in body if other != literal)
+            if others and not (match_body(self.rows, others) & ~self.rows.where_true(literal)).any():
+                return self._without_idle(others)
+        return body
+
+
+def fit_rules(
+    rows: CodedRows, weights: Floats, sizes: tuple[int, ...], trees: list[Node[int]]
+) -> Iterator[LiteralRules]:
+    """Rules with up to so many literals: from the ways of trees, and added one by one."""
+    for tree in trees:
+        search = RuleSearch(rows, weights, list_paths(tree, rows))
+        if search.size > 2 * max(sizes):
+            continue
+        search.improve()
+        own = max((size for size in sizes if size <= count_splits(tree)), default=sizes[0])
+        shorter = [size for size in sizes if own < size <= search.size]
+        for target in [*shorter[:-3:-1], own]:
+            search.shrink(target)
+            search.improve()
+            yield search.result()
+    part = np.arange(min(GROWN_SAMPLES, len(rows)))
+    search = RuleSearch(rows.take(part), weights[part], LiteralRules((), int(weights.sum(axis=0).argmax())))
+    for size in sizes:
+        while search.size < size and search.grow():
+            pass
+        search.improve()
+        whole = RuleSearch(rows, weights, search.result())
+        whole.shrink(size)
+        whole.improve()
+        yield whole.result()

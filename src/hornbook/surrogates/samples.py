@@ -1,0 +1,77 @@
+"""Samples in the model's own space: rows of the table with columns exchanged between rows.
+
+A sample is a child of two rows: most columns come from the first row, the others from a second one.
+How many are exchanged differs from sample to sample, so that some samples stay close to a row and
+others stray far. Every value is a value of the table, in its own type; a missing value is
+exchanged like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+SAMPLED_ROWS = 100_000
+"""Rows of a larger table that samples are made of."""
+
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+"""Shares of the columns that are exchanged: the same number of samples is drawn with each."""
+
+MAX_WHOLE = 0.75
+"""The largest share of samples that are rows as they are, which only a large table has enough of."""
+
+ROWS_PER_WHOLE = 2
+"""Rows of the table for each sample that is a row as it is."""
+
+
+@dataclass(frozen=True)
+class RowSampler:
+    """Draws samples from the rows of a table.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    shares
+        Shares of columns exchanged with another row; each is used for equally many samples.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"age": [30, 50, 70], "sex": ["f", "m", "f"]})
+    >>> samples = RowSampler(rows).draw(1000, np.random.default_rng(0))
+    >>> len(samples), sorted(samples.age.unique().tolist())
+    (1000, [30, 50, 70])
+
+    """
+
+    frame: pd.DataFrame
+    shares: tuple[float, ...] = SHARES
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, rng: np.random.Generator) -> RowSampler:
+        """The sampler of a table; of a very large one, of some of its rows."""
+        if len(frame) > SAMPLED_ROWS:
+            frame = frame.iloc[np.sort(rng.choice(len(frame), SAMPLED_ROWS, replace=False))]
+        return cls(frame.reset_index(drop=True))
+
+    def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """So many samples, as rows of the table's columns."""
+        first, second = rng.integers(len(self.frame), size=(2, size))
+        share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
+        whole = min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
+        at = rng.permutation(size)[:whole]
+        first[at], share[at] = rng.permutation(len(self.frame))[:whole], 0.0
+        columns = {}
+        for name in self.frame.columns:
+            source = np.where(rng.random(size) < share, second, first)
+            columns[name] = self.frame[name].array.take(source)
+        return pd.DataFrame(columns)
+
+    def describe(self) -> str:
+        """Where samples come from, in words."""
+        exchanged = f"{100 * min(self.shares):g} to {100 * max(self.shares):g} %"
+        return (
+            f"{len(self.frame):,} rows of the table, with {exchanged} of the columns exchanged between rows"
+        )

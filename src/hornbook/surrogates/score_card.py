@@ -1,0 +1,743 @@
+"""Score cards: small whole points for conditions, and the class with enough of them.
+
+A line gives points where its condition is true, others where it is unknown, and none where it is
+false. A line below another one counts only where that one is true (`and`) or false (`else`), so a
+card is also a sum of few small trees.
+
+Lines are added one by one, each the literal that goes most with what the lines before leave
+unexplained, anywhere or below a line; after each addition all weights are fitted anew by logistic
+regression. At each size the weakest lines are exchanged as long as the fit gets better. Then
+weights are rounded to whole points, which are moved by one as long as more samples get the right
+class.
+
+References
+----------
+Y. Tan, C. Singh, K. Nasseri, A. Agarwal, B. Yu. Fast Interpretable Greedy-Tree Sums. 2022 (sums of
+trees that grow side by side).
+J. Liu, C. Zhong, B. Li, M. Seltzer, C. Rudin. FasterRisk. NeurIPS 2022 (sparse fit, then rounding).
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools
+from hornbook.surrogates.compile import CompiledExplanation, TheoryBuilder
+from hornbook.surrogates.conditions import Condition, Missing, condition_object, read_condition
+from hornbook.surrogates.explanation import Explanation, Line, Reason, describe_answer
+from hornbook.surrogates.grid import CodedRows, Floats, Ints
+
+Points: TypeAlias = NDArray[np.int64]
+
+MAX_POINTS = 10
+"""The most points that a line gives."""
+
+MAX_NESTING = 3
+"""The most conditions that have to hold for a line."""
+
+NESTING_LINES = 16
+"""Lines below which others may be put: the first so many."""
+
+FITTED_SAMPLES = 1 << 14
+"""Samples that lines are found by; points are moved by all."""
+
+LEAST_REGION = 0.02
+"""The least share of the weight where a line below another one may count."""
+
+RIDGE = 1e-3
+"""The weight of the squared weights, a sample: it keeps them finite where classes are separable."""
+
+NEWTON_STEPS, NEWTON_CHANGE = 8, 1e-2
+"""Newton steps at most, and the change of weights below which there are no more."""
+
+EXCHANGES = 6
+"""How many lines may be exchanged at a size."""
+
+MOVE_ROUNDS = 5
+"""How often all points are tried to be moved."""
+
+ROUNDINGS = (2, 3, 4, 5, 7, 10)
+"""The points of the heaviest line from which points are moved."""
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """Points for a body of conditions, the last one its own, the others those of the lines above it.
+
+    `points` has one number for each class, or one alone if there are two classes; so has
+    `unknown_points`, for rows in which the line's own condition is unknown.
+    """
+
+    body: tuple[Condition, ...]
+    points: tuple[int, ...]
+    unknown_points: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ScoreCard(Explanation):
+    """Lines of points, and the class that they add up to.
+
+    Of two classes it is the second one if the sum reaches the threshold; of several it is the one
+    with the greatest sum, the first of equals.
+
+    Parameters
+    ----------
+    classes
+        The classes' names.
+    lines_of_points
+        The lines.
+    base
+        The points that each class starts with; of two classes, the threshold with a minus.
+
+    Examples
+    --------
+    >>> from hornbook.surrogates.conditions import Threshold
+    >>> bili, age = Threshold("bili", 2.1), Threshold("age", 50)
+    >>> lines = CardLine((bili,), (2,), (1,)), CardLine((bili, age), (1,), (0,)), CardLine((age,), (1,), (0,))
+    >>> card = ScoreCard(("lives", "dies"), lines, (-3,))
+    >>> print(card)
+    points  if missing
+        +2          +1  bili > 2.1
+        +1           0    and age > 50
+        +1           0  age > 50
+    3 or more: dies
+    less: lives
+    >>> card.decide(pd.DataFrame({"bili": [3.0, 3.0, None], "age": [60, 40, 60]}))
+    array([1, 0, 0])
+
+    """
+
+    classes: tuple[str, ...]
+    lines_of_points: tuple[CardLine, ...]
+    base: tuple[int, ...]
+
+    form = "card"
+
+    def __post_init__(self) -> None:
+        places = [
+            (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()}))
+            for line in self.lines_of_points
+        ]
+        for place in places:
+            if places.count(place) > 1:
+                raise HornbookError(
+                    f"two lines speak of {min(map(str, place[1]))} in the same place; join their points"
+                )
+
+    @property
+    def literals(self) -> int:
+        """Conditions to read; one that stands above others is read once."""
+        return len(self._questions())
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it speaks of, each once."""
+        return tuple(dict.fromkeys(condition for line in self.lines_of_points for condition in line.body))
+
+    def score(self, frame: pd.DataFrame) -> Points:
+        """The sum of each row's points, shape (rows, classes), or (rows, 1) if there are two classes."""
+        scores = np.tile(np.array(self.base, np.int64), (len(frame), 1))
+        values = {condition: condition.evaluate(frame) for condition in self.conditions}
+        for line in self.lines_of_points:
+            reached = np.ones(len(frame), np.bool_)
+            for condition in line.body[:-1]:
+                reached &= values[condition][0]
+            true, false = values[line.body[-1]]
+            scores[reached & true] += np.array(line.points)
+            scores[reached & ~true & ~false] += np.array(line.unknown_points)
+        return scores
+
+    def decide(self, frame: pd.DataFrame) -> Ints:
+        """The number of each row's class."""
+        return choose_classes(self.score(frame))
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What the columns of points are called."""
+        names = ("points",) if len(self.base) == 1 else self.classes
+        missing = tuple("if missing" if len(names) == 1 else f"{name} if missing" for name in names)
+        return (*names, *missing) if self._has_unknown_points else names
+
+    @property
+    def _has_unknown_points(self) -> bool:
+        return any(any(line.unknown_points) for line in self.lines_of_points)
+
+    def lines(self) -> tuple[Line, ...]:
+        """One line a condition, with its points, and how the sum decides."""
+        by_body = {line.body: line for line in self.lines_of_points}
+        lines = []
+        for body, opening in self._questions():
+            line = by_body.get(body)
+            points = (*line.points, *line.unknown_points) if line else (0,) * 2 * len(self.base)
+            cells = tuple(_sign(number) for number in points[: len(self.headings)])
+            lines.append(Line(f"{opening}{body[-1]}", len(body) - 1, cells))
+        return (*lines, *self._verdict())
+
+    def _verdict(self) -> Iterator[Line]:
+        if len(self.base) == 1:
+            yield Line(f"{_sign(-self.base[0]).removeprefix('+')} or more", outcome=self.classes[1])
+            yield Line("less", outcome=self.classes[0])
+        else:
+            starts = zip(self.classes, self.base, strict=True)
+            start = ", ".join(f"{name} {_sign(points)}" for name, points in starts)
+            yield Line(f"start with {start}; the class with the most points, the first of equals")
+
+    def explain(self, row: pd.DataFrame) -> Reason:
+        """The lines that give points to one row."""
+        facts = []
+        for line in self.lines_of_points:
+            *above, own = line.body
+            if all(condition.evaluate(row)[0][0] for condition in above):
+                true, false = own.evaluate(row)
+                points = line.points if true[0] else None if false[0] else line.unknown_points
+                if points is not None and any(points):
+                    body = " and ".join([*map(str, above), describe_answer(own, row)])
+                    facts.append(f"{body}: {', '.join(map(_sign, points))}")
+        return Reason(int(self.decide(row)[0]), tuple(facts))
+
+    def compile(self) -> CompiledExplanation:
+        """Rules that sum up its points line after line; of several classes, those of each pair."""
+        builder = TheoryBuilder(self.conditions, self.classes)
+        lines = [_line_cases(builder, number, line) for number, line in enumerate(self.lines_of_points, 1)]
+        if len(self.base) == 1:
+            sums = [[(fact, points[0]) for fact, points in line] for line in lines]
+            _add_sums(builder, sums, self.base[0], "sum", builder.classes[1], builder.classes[0])
+            return builder.build()
+
+        def before(first: int, second: int) -> int:
+            return builder.concept(f"{self.classes[first]} before {self.classes[second]}")
+
+        for first, second in combinations(range(len(self.base)), 2):
+            sums = [[(fact, points[first] - points[second]) for fact, points in line] for line in lines]
+            start, name = (
+                self.base[first] - self.base[second],
+                f"{self.classes[first]} less {self.classes[second]}",
+            )
+            _add_sums(builder, sums, start, name, before(first, second), before(second, first))
+        for number, outcome in enumerate(builder.classes):
+            others = (other for other in range(len(self.classes)) if other != number)
+            builder.add([before(number, other) for other in others], outcome)
+        return builder.build()
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        lines = [
+            {
+                "if": list(map(condition_object, line.body)),
+                "points": list(line.points),
+                "if_missing": list(line.unknown_points),
+            }
+            for line in self.lines_of_points
+        ]
+        return {"form": self.form, "classes": list(self.classes), "lines": lines, "start": list(self.base)}
+
+    @classmethod
+    def from_object(cls, content: Any) -> ScoreCard:
+        """The card that `to_object` wrote."""
+        classes = tuple(content["classes"])
+        outputs = 1 if len(classes) == 2 else len(classes)
+
+        def read_points(points: Any) -> tuple[int, ...]:
+            if len(points) != outputs or not all(type(each) is int for each in points):
+                raise HornbookError(f"{points!r} are not {outputs} whole points")
+            return tuple(points)
+
+        lines = tuple(
+            CardLine(
+                tuple(map(read_condition, line["if"])),
+                read_points(line["points"]),
+                read_points(line["if_missing"]),
+            )
+            for line in content["lines"]
+        )
+        if not all(line.body for line in lines):
+            raise HornbookError("a line of a card has a condition")
+        return cls(classes, lines, read_points(content["start"]))
+
+    def _questions(self) -> list[tuple[tuple[Condition, ...], str]]:
+        """Every condition with those above it, in the order of reading, and how its line begins."""
+        bodies = {line.body for line in self.lines_of_points}
+        listed: list[tuple[tuple[Condition, ...], str]] = []
+
+        def list_below(above: tuple[Condition, ...], opening: str) -> None:
+            own = [line.body for line in self.lines_of_points if line.body[: len(above)] == above]
+            for body in dict.fromkeys(line[: len(above) + 1] for line in own if len(line) > len(above)):
+                opposite = (*above, body[-1].negate())
+                if opposite in [questions for questions, _ in listed]:
+                    continue  # read together with its opposite
+                if body not in bodies and opposite in bodies:
+                    continue
+                listed.append((body, opening))
+                list_below(body, "and ")
+                list_below(opposite, "else ")
+
+        list_below((), "")
+        return listed
+
+
+def choose_classes(scores: NDArray[Any]) -> Ints:
+    """The class of each row of scores: of one column whether it is at least 0, else the greatest."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] >= 0).astype(np.intp)
+    return np.asarray(scores.argmax(axis=1), np.intp)
+
+
+def _line_cases(builder: TheoryBuilder, number: int, line: CardLine) -> list[tuple[int, tuple[int, ...]]]:
+    """The cases of a line, exactly one of which holds: a variable that says so, and its points."""
+    *above, own = line.body
+    met, unmet, missing = builder.literal(own), builder.literal(own.negate()), builder.unknown(own)
+    if above:
+        met, unmet = (builder.concept(f"line {number} {what}") for what in ("counts", "does not count"))
+        builder.add(map(builder.literal, line.body), met)
+        for failure in (v for condition in above for v in builder.failures(condition)):
+            builder.add([failure], unmet)
+        builder.add([builder.literal(own.negate())], unmet)
+        for fact in missing:
+            builder.add([*map(builder.literal, above), fact], builder.concept(f"line {number} is unknown"))
+        missing = [builder.concept(f"line {number} is unknown") for _ in missing]
+    none = (0,) * len(line.points)
+    return [(met, line.points), (unmet, none), *((fact, line.unknown_points) for fact in missing)]
+
+
+def _add_sums(
+    builder: TheoryBuilder,
+    lines: list[list[tuple[int, int]]],
+    start: int,
+    name: str,
+    reached: int,
+    missed: int,
+) -> None:
+    """Add up points line by line, until it is certain whether the sum is at least 0."""
+    least, most = (
+        [sum(bound(points for _, points in line) for line in lines[k:]) for k in range(len(lines) + 1)]
+        for bound in (min, max)
+    )
+
+    def state(k: int, total: int) -> int:
+        if total + least[k] >= 0:
+            return reached
+        if total + most[k] < 0:
+            return missed
+        return builder.concept(f"{name} {total} after line {k}")
+
+    totals = {start}
+    if state(0, start) in (reached, missed):
+        builder.add([], state(0, start))
+        totals = set()
+    for k, line in enumerate(lines):
+        onward = set()
+        for total in sorted(totals):
+            here = state(k, total) if k else None
+            for fact, points in line:
+                after = state(k + 1, total + points)
+                builder.add([here, fact], after)
+                if after not in (reached, missed):
+                    onward.add(total + points)
+        totals = onward
+
+
+def _sign(points: int) -> str:
+    return f"{points:+d}".replace("-", "−") if points else "0"
+
+
+# ---- learning: bodies are tuples of literals of a grid, by number; a literal's negation is its neighbour
+
+Body: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PointCard:
+    """A card over literals of a grid: bodies, their points, (lines, 2, outputs), and the base, (outputs,)."""
+
+    bodies: tuple[Body, ...]
+    points: Points
+    base: Points
+
+    def decide(self, rows: CodedRows) -> Ints:
+        """The number of each row's class."""
+        scores = np.tile(self.base, (len(rows), 1))
+        for body, points in zip(self.bodies, self.points, strict=True):
+            for where, own in zip(find_rows(rows, body), points, strict=True):
+                scores[where] += own
+        return choose_classes(scores)
+
+
+def find_rows(rows: CodedRows, body: Body) -> tuple[Bools, Bools]:
+    """Where a line gives its points: the rows in which it is true, and those in which it is unknown."""
+    reached = np.ones(len(rows), np.bool_)
+    for literal in body[:-1]:
+        reached &= rows.where_true(literal)
+    return reached & rows.where_true(body[-1]), reached & rows.where_unknown(body[-1])
+
+
+@dataclass
+class LineFit:
+    """Lines with fitted weights, on the way: design columns, weights, and the samples."""
+
+    rows: CodedRows
+    targets: Floats  # (samples, outputs): the share of each class
+    weights: Floats  # (samples,)
+    max_nesting: int = MAX_NESTING
+    bodies: list[Body] = field(default_factory=list)
+    columns: list[NDArray[np.float32]] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)  # the line of each column
+    kinds: list[int] = field(default_factory=list)  # 0 where the line is true, 1 where it is unknown
+    coefficients: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    promises: dict[Body, float] = field(
+        default_factory=dict
+    )  # what the best line below each body gained last
+
+    def __post_init__(self) -> None:
+        self.columns = [np.ones(len(self.rows), np.float32)]
+        self.owners, self.kinds = [-1], [0]
+        self.coefficients = np.zeros((1, self.targets.shape[1]))
+        self.refit()
+
+    def copy(self) -> LineFit:
+        """The same lines, to be changed apart."""
+        other = copy(self)
+        other.bodies, other.columns = list(self.bodies), list(self.columns)
+        other.owners, other.kinds = list(self.owners), list(self.kinds)
+        other.coefficients, other.promises = self.coefficients.copy(), dict(self.promises)
+        return other
+
+    def predict(self) -> Floats:
+        """The probability of each class, shape (samples, outputs)."""
+        scores = np.stack(self.columns, axis=1) @ self.coefficients.astype(np.float32)
+        return _probabilities(scores.astype(np.float64))
+
+    def loss(self) -> float:
+        """The mean logistic loss."""
+        shares = np.clip(self.predict(), 1e-9, 1 - 1e-9)
+        if shares.shape[1] == 1:
+            each = self.targets * np.log(shares) + (1 - self.targets) * np.log(1 - shares)
+        else:
+            each = self.targets * np.log(shares)
+        return float(-(each.sum(axis=1) * self.weights).sum() / self.weights.sum())
+
+    def add(self, body: Body) -> None:
+        """One more line, without weight; a column for rows in which it is unknown, if there are any."""
+        number = len(self.bodies)
+        self.bodies.append(body)
+        for kind, where in enumerate(find_rows(self.rows, body)):
+            if where.any():
+                self.columns.append(where.astype(np.float32))
+                self.owners.append(number)
+                self.kinds.append(kind)
+        new = np.zeros((len(self.columns) - len(self.coefficients), self.targets.shape[1]))
+        self.coefficients = np.vstack([self.coefficients, new])
+
+    def remove(self, number: int) -> None:
+        """One line less."""
+        stays = [at for at, owner in enumerate(self.owners) if owner != number]
+        self.columns, self.kinds = [self.columns[at] for at in stays], [self.kinds[at] for at in stays]
+        self.coefficients = self.coefficients[stays]
+        self.owners = [owner - (owner > number) for owner in (self.owners[at] for at in stays)]
+        del self.bodies[number]
+
+    def refit(self, steps: int = NEWTON_STEPS) -> None:
+        """Weights that make the classes likely, from the present ones on, by Newton's method."""
+        design = np.stack(self.columns, axis=1)  # (samples, columns)
+        ridge = np.full(design.shape[1], RIDGE * self.weights.sum())
+        ridge[0] *= 1e-6  # the intercept is free
+        for _ in range(steps):
+            shares = _probabilities((design @ self.coefficients.astype(np.float32)).astype(np.float64))
+            largest = 0.0
+            for output in range(shares.shape[1]):
+                share = shares[:, output]
+                spread = (self.weights * np.maximum(share * (1 - share), 1e-6)).astype(np.float32)
+                error = (self.weights * (self.targets[:, output] - share)).astype(np.float32)
+                curvature = (design.T @ (design * spread[:, None])).astype(np.float64) + np.diag(ridge)
+                slope = (design.T @ error).astype(np.float64) - ridge * self.coefficients[:, output]
+                step = np.linalg.solve(curvature, slope)
+                step *= min(1.0, 4.0 / max(float(abs(step).max()), 1e-9))  # no leaps where separable
+                self.coefficients[:, output] += step
+                largest = max(largest, float(abs(step).max()))
+            if largest < NEWTON_CHANGE:
+                break
+
+    def line_weights(self) -> Floats:
+        """The weight of each line where it is true, and where it is unknown, shape (lines, 2, outputs)."""
+        weights = np.zeros((len(self.bodies), 2, self.targets.shape[1]))
+        for owner, kind, own in zip(self.owners, self.kinds, self.coefficients, strict=True):
+            if owner >= 0:
+                weights[owner, kind] = own
+        return weights
+
+    def find_line(self) -> Body | None:
+        """The body whose addition promises most.
+
+        What a place promised last is about the most that it promises now, as the fit only gets better:
+        places are looked at in this order, until none can be better than what was found.
+        """
+        shares = self.predict()
+        errors = self.weights[:, None] * (self.targets - shares)
+        spreads = self.weights[:, None] * np.maximum(shares * (1 - shares), 1e-6)
+        places = sorted(self._places(), key=lambda above: -self.promises.get(above, np.inf))
+        best, best_gain = None, 0.0
+        for above in places:
+            if self.promises.get(above, np.inf) <= best_gain:
+                break
+            body, gain = self._find_below(above, errors, spreads)
+            self.promises[above] = gain
+            if gain > best_gain:
+                best, best_gain = body, gain
+        return best
+
+    def _places(self) -> list[Body]:
+        """Bodies below which a line may be put: none, and the true and false sides of the first lines."""
+        parents = [body for body in self.bodies[:NESTING_LINES] if len(body) < self.max_nesting]
+        return [(), *(above for body in parents for above in (body, (*body[:-1], body[-1] ^ 1)))]
+
+    def _find_below(self, above: Body, errors: Floats, spreads: Floats) -> tuple[Body, float]:
+        """The best line below a body that is not there yet, and about how much the loss falls by it."""
+        part = self.rows
+        if above:
+            where = np.flatnonzero(np.logical_and.reduce([self.rows.where_true(v) for v in above]))
+            if self.weights[where].sum() < LEAST_REGION * self.weights.sum():
+                return (), 0.0
+            part, errors, spreads = self.rows.take(where), errors[where], spreads[where]
+        gains = _fit_gains(part, errors, spreads)
+        present = [body[-1] for body in self.bodies if body[:-1] == above]
+        gains[present] = gains[[literal ^ 1 for literal in present]] = 0.0
+        literal = int(gains.argmax())
+        return (*above, literal), float(gains[literal])
+
+    def exchange_lines(self) -> None:
+        """Give up the weakest lines, one at a time, for better ones, as long as the loss falls."""
+        loss = self.loss()
+        tried: set[Body] = set()
+        for _ in range(EXCHANGES):
+            removable = [number for number in range(len(self.bodies)) if self._is_last(number)]
+            strengths = {
+                number: self._strength(number) for number in removable if self.bodies[number] not in tried
+            }
+            if not strengths:
+                return
+            weakest = min(strengths, key=strengths.__getitem__)
+            tried.add(self.bodies[weakest])
+            other = self.copy()
+            other.remove(weakest)
+            other.refit(3)
+            body = other.find_line()
+            if body is None or body == self.bodies[weakest]:
+                continue
+            other.add(body)
+            other.refit(4)
+            if other.loss() < loss - 1e-6:
+                loss = other.loss()
+                self.__dict__.update(other.__dict__)
+
+    def _is_last(self, number: int) -> bool:
+        """Whether no other line is below a line."""
+        return not any(_is_below(other, self.bodies[number]) for other in self.bodies)
+
+    def _strength(self, number: int) -> float:
+        """About what leaving a line out costs."""
+        strength = 0.0
+        for at, owner in enumerate(self.owners):
+            if owner == number:
+                share = float(self.columns[at] @ self.weights) / self.weights.sum()
+                strength += share * (1 - share) * float((self.coefficients[at] ** 2).sum())
+        return strength
+
+
+def _fit_gains(rows: CodedRows, errors: Floats, spreads: Floats) -> Floats:
+    """How much the loss falls by each literal beside a free intercept, shape (literals,)."""
+    wholes = errors.sum(axis=0), spreads.sum(axis=0)
+    gains = np.zeros(len(rows.grid.literals))
+    for output in range(errors.shape[1]):
+        error, spread = rows.sum_true(errors[:, output]), rows.sum_true(spreads[:, output])
+        whole_error, whole_spread = wholes[0][output], wholes[1][output]
+        centred = error - spread * whole_error / whole_spread
+        effective = spread * (whole_spread - spread) / whole_spread
+        gains += centred**2 / (effective + RIDGE * len(rows) + 1e-9)
+    return gains
+
+
+def _probabilities(scores: Floats) -> Floats:
+    if scores.shape[1] == 1:
+        single: Floats = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        return single
+    outputs = np.ascontiguousarray(scores.T)  # (outputs, samples): sums over few outputs are fast this way
+    powers = np.exp(outputs - outputs.max(axis=0))
+    shares: Floats = powers / powers.sum(axis=0)
+    return shares.T
+
+
+def fit_cards(
+    rows: CodedRows, weights: Floats, sizes: tuple[int, ...], max_nesting: int = MAX_NESTING
+) -> Iterator[PointCard]:
+    """Cards with up to so many lines, one of each size.
+
+    Parameters
+    ----------
+    rows
+        The samples.
+    weights
+        The weight of each sample in the column of its class, shape (samples, classes).
+    sizes
+        Numbers of lines.
+    max_nesting
+        The most conditions that have to hold for a line; 1 for a card without lines below others.
+
+    """
+    totals = weights.sum(axis=1)
+    targets = weights[:, 1:] / totals[:, None] if weights.shape[1] == 2 else weights / totals[:, None]
+    part = np.arange(min(FITTED_SAMPLES, len(rows)))
+    fit = LineFit(rows.take(part), targets[part], totals[part], max_nesting)
+    for size in sorted(sizes):
+        while len(fit.bodies) < size:
+            body = fit.find_line()
+            if body is None:
+                return
+            fit.add(body)
+            fit.refit(2)
+        fit.exchange_lines()
+        fit.refit()
+        yield round_card(fit, rows, weights)
+
+
+def round_card(fit: LineFit, rows: CodedRows, weights: Floats) -> PointCard:
+    """The best whole points that moves find from rounded weights."""
+    real = fit.line_weights()
+    largest = max(float(abs(real).max(initial=0)), 1e-9)
+    starts = []
+    for most in ROUNDINGS:
+        scale = most / largest
+        points, base = (np.rint(exact * scale).astype(np.int64) for exact in (real, fit.coefficients[0]))
+        starts.append(PointSearch(rows, weights, fit.bodies, points, base))
+    starts.sort(key=lambda search: -search.right)
+    return max((start.run() for start in starts[:2]), key=lambda search: search.right).result()
+
+
+class PointSearch:
+    """A card with whole points on the way, and the samples by which it is changed.
+
+    Points are moved by one, and literals exchanged, as long as more weight gets the right class.
+    """
+
+    def __init__(
+        self, rows: CodedRows, weights: Floats, bodies: list[Body], points: Points, base: Points
+    ) -> None:
+        self.rows, self.weights, self.bodies = rows, weights, list(bodies)
+        self.points, self.base = points.copy(), base.copy()
+        self.places = [self._find_places(body) for body in bodies]
+        self.everyone = np.arange(len(rows))
+        self.scores = np.tile(self.base, (len(rows), 1))
+        for where, own in zip(self.places, self.points, strict=True):
+            for at, change in zip(where, own, strict=True):
+                self.scores[at] += change
+        if self.scores.shape[1] == 1:
+            self._set_threshold()
+        self.right = float(self._right_of(self.everyone, self.scores).sum())
+
+    def result(self) -> PointCard:
+        """The card as it is now, without lines that give no points."""
+        stays = [number for number, points in enumerate(self.points) if points.any()]
+        base = self.base if len(self.base) == 1 else self.base - self.base.min()
+        return PointCard(tuple(self.bodies[number] for number in stays), self.points[stays], base)
+
+    def run(self) -> PointSearch:
+        """Change points and literals until nothing gets better."""
+        for _ in range(MOVE_ROUNDS):
+            before = self.right
+            for number, where in enumerate(self.places):
+                for kind, at in enumerate(where):
+                    for output in range(self.scores.shape[1]):
+                        self._move(number, kind, at, output)
+            for output in range(self.scores.shape[1]):
+                self._move(None, 0, self.everyone, output)
+            for number in range(len(self.bodies)):
+                self._exchange(number)
+            if self.right <= before + 1e-9:
+                break
+        return self
+
+    def _find_places(self, body: Body) -> list[Ints]:
+        return [np.flatnonzero(where) for where in find_rows(self.rows, body)]
+
+    def _right_of(self, at: Ints, scores: Points) -> Floats:
+        """The weight of each of some samples, if these scores decide it rightly, and else 0."""
+        right: Floats = self.weights[at, choose_classes(scores)]
+        return right
+
+    def _set_threshold(self) -> None:
+        lowest = int(self.scores.min())
+        signed = np.bincount(self.scores[:, 0] - lowest, self.weights[:, 0] - self.weights[:, 1])
+        threshold = lowest + int(np.concatenate([[0.0], np.cumsum(signed)]).argmax())
+        self.base -= threshold
+        self.scores -= threshold
+
+    def _move(self, number: int | None, kind: int, at: Ints, output: int) -> None:
+        """Give a line, or the base, one point more or less in one output, if that is better."""
+        if not len(at):
+            return
+        scores = self.scores[at]
+        now = float(self._right_of(at, scores).sum())
+        for change in (1, -1):
+            if number is not None and abs(self.points[number, kind, output] + change) > MAX_POINTS:
+                continue
+            moved = scores.copy()
+            moved[:, output] += change
+            gain = float(self._right_of(at, moved).sum()) - now
+            if gain > 1e-9:
+                self.right += gain
+                self.scores[at, output] += change
+                if number is None:
+                    self.base[output] += change
+                else:
+                    self.points[number, kind, output] += change
+                return
+
+    def _exchange(self, number: int) -> None:
+        """Exchange the literal of a line that has none below it for the best one in its place."""
+        body, points = self.bodies[number], self.points[number]
+        if any(_is_below(other, body) for other in self.bodies):
+            return
+        reached = self.everyone
+        for literal in body[:-1]:
+            reached = reached[self.rows.where_true(literal)[reached]]
+        scores = self.scores.copy()
+        for at, own in zip(self.places[number], points, strict=True):
+            scores[at] -= own
+        without = scores[reached]
+        gain = self._right_of(reached, without + points[0]) - self._right_of(reached, without)
+        matters = reached[gain != 0]
+        sums = self.rows.take(matters).sum_true(gain[gain != 0])
+        column_of = self.rows.grid.column_of
+        unknown = self.places[number][1]
+        if len(unknown) and points[1].any():  # literals of the same column keep the points for unknown
+            extra = self._right_of(unknown, scores[unknown] + points[1]) - self._right_of(
+                unknown, scores[unknown]
+            )
+            sums[column_of == column_of[body[-1]]] += extra.sum()
+        best = int(sums.argmax())
+        siblings = {other[-1] | 1 for other in self.bodies if other[:-1] == body[:-1] and other != body}
+        if sums[best] <= sums[body[-1]] + 1e-9 or best | 1 in siblings:
+            return
+        self.right += float(sums[best] - sums[body[-1]])
+        if column_of[best] != column_of[body[-1]] or isinstance(self.rows.grid.literals[best], Missing):
+            self.points[number, 1] = 0
+        self.bodies[number] = (*body[:-1], best)
+        self.places[number] = self._find_places(self.bodies[number])
+        for at, own in zip(self.places[number], self.points[number], strict=True):
+            scores[at] += own
+        self.scores = scores
+        self.right = float(self._right_of(self.everyone, self.scores).sum())
+
+
+def _is_below(body: Body, above: Body) -> bool:
+    """Whether a line is below another one, on its true or its false side."""
+    length = len(above)
+    return len(body) > length and body[: length - 1] == above[:-1] and body[length - 1] | 1 == above[-1] | 1

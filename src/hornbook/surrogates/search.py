@@ -1,0 +1,203 @@
+"""The search for an explanation of a classifier: trees, cards and rules of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from hornbook.errors import HornbookError
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+from hornbook.surrogates.explanation import Explanation
+from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.surrogates.rules import ConditionRule, LiteralRules, RuleSet, fit_rules
+from hornbook.surrogates.samples import RowSampler
+from hornbook.surrogates.score_card import MAX_NESTING, CardLine, PointCard, ScoreCard, fit_cards
+from hornbook.surrogates.tree import DecisionTree, Node, decide_rows, fit_trees, map_questions
+
+Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
+
+FORMS: dict[str, type[DecisionTree] | type[ScoreCard] | type[RuleSet]] = {
+    kind.form: kind for kind in (DecisionTree, ScoreCard, RuleSet)
+}
+"""What each form of an explanation is called."""
+
+SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
+"""Numbers of literals at which explanations are made."""
+
+MIN_SAMPLES, MAX_SAMPLES = 16_000, 24_000
+"""Samples that explanations are fitted to, of a small table and of a large one."""
+
+TOLERANCE = 0.01
+"""How much less than the best fidelity a shorter explanation may have."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An explanation, and its fidelity on the fresh samples that candidates are compared by."""
+
+    explanation: Explanation
+    fidelity: Share
+
+    @property
+    def literals(self) -> int:
+        """How many literals there are to read."""
+        return self.explanation.literals
+
+    @property
+    def form(self) -> str:
+        """Whether it is a tree, a card or rules."""
+        return self.explanation.form
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The model's classes, all candidates, the shortest first, and the one chosen."""
+
+    classes: tuple[Any, ...]
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate
+
+    def frontier(self) -> tuple[Candidate, ...]:
+        """The candidates that are better than every shorter one."""
+        best, front = -1, []
+        for candidate in self.candidates:
+            if candidate.fidelity.hits > best:
+                best = candidate.fidelity.hits
+                front.append(candidate)
+        return tuple(front)
+
+
+def search_explanations(
+    predict: Callable[[pd.DataFrame], ArrayLike],
+    frame: pd.DataFrame,
+    *,
+    seed: int = 0,
+    max_literals: int = 20,
+    form: Form = "auto",
+    n_samples: int | None = None,
+    watch: Callable[[Candidate], None] | None = None,
+) -> SearchResult:
+    """Explain a model by a tree, a card or rules in the columns of its table.
+
+    Parameters
+    ----------
+    predict
+        The model: the class of each row of a frame, such as the `predict` of a classifier.
+    frame
+        Rows of the kind that the model decides. None of them should be used to judge the result.
+    seed
+        Decides the samples.
+    max_literals
+        The most literals of a candidate.
+    form
+        What to look for; `auto` for all forms.
+    n_samples
+        How many samples explanations are fitted to; half as many fresh ones choose. By default
+        16,000, and up to 24,000 for a large table, whose rows are samples too.
+    watch
+        Is called with every candidate.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"age": np.arange(20.0, 90.0), "sex": ["f", "m"] * 35})
+    >>> result = search_explanations(lambda rows: (rows.age > 50) & (rows.sex == "f"), rows, n_samples=2000)
+    >>> print(result.chosen.explanation)
+    if sex = f
+      if age > 50: True
+      otherwise: False
+    otherwise: False
+
+    """
+    if not len(frame):
+        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
+    if n_samples is None:
+        n_samples = min(max(MIN_SAMPLES, len(frame) // 2), MAX_SAMPLES)
+    learning = generator(seed, Purpose.LEARNING_SAMPLES)
+    sampler = RowSampler.of(frame, learning)
+    samples = sampler.draw(n_samples, learning)
+    fresh = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
+    labels = np.concatenate([np.asarray(predict(rows)) for rows in (samples, fresh)])
+    classes, numbers = np.unique(labels, return_inverse=True)
+    weights, truth = np.eye(len(classes))[numbers[:n_samples]], numbers[n_samples:]
+    grid = Grid.of(sampler.frame)
+    rows, judged = grid.encode(samples), grid.encode(fresh)
+    names = tuple(map(str, classes.tolist()))
+    candidates = []
+    for decided, explanation in fit_explanations(rows, weights, names, judged, max_literals, form):
+        candidates.append(Candidate(explanation, Share.of(int((decided == truth).sum()), len(truth))))
+        if watch is not None:
+            watch(candidates[-1])
+    ordered = tuple(sorted(candidates, key=lambda one: (one.literals, -one.fidelity.hits)))
+    return SearchResult(tuple(classes.tolist()), ordered, choose_candidate(ordered, max_literals))
+
+
+def choose_candidate(
+    candidates: Sequence[Candidate], max_literals: int, tolerance: float = TOLERANCE
+) -> Candidate:
+    """The shortest candidate whose fidelity is close to the best of those short enough."""
+    short = [candidate for candidate in candidates if candidate.literals <= max_literals]
+    best = max(candidate.fidelity.estimate for candidate in short)
+    close = [candidate for candidate in short if candidate.fidelity.estimate >= best - tolerance]
+    return min(close, key=lambda candidate: (candidate.literals, -candidate.fidelity.hits))
+
+
+def fit_explanations(
+    rows: CodedRows,
+    weights: Floats,
+    classes: tuple[str, ...],
+    judged: CodedRows,
+    max_literals: int,
+    form: Form,
+) -> Iterator[tuple[Ints, Explanation]]:
+    """Explanations of each form and size, with their decisions about other rows."""
+    sizes = (*(size for size in SIZES if size < max_literals), max_literals)
+    common = int(weights.sum(axis=0).argmax())
+    yield np.full(len(judged), common), DecisionTree(classes, common)
+    if weights.any(axis=0).sum() < 2:
+        return
+    grid = rows.grid
+    trees: list[Node[int]] = [] if form == "card" else list(fit_trees(rows, weights, sizes))
+    if form in ("auto", "tree"):
+        for root in trees:
+            decided = decide_rows(root, judged.where_true, len(judged))
+            yield decided, DecisionTree(classes, map_questions(root, grid.literals.__getitem__))
+    if form in ("auto", "card"):
+        for nesting in (1, MAX_NESTING) if len(classes) == 2 else (MAX_NESTING,):  # costs grow with classes
+            for card in fit_cards(rows, weights, sizes, nesting):
+                yield card.decide(judged), name_card(card, grid, classes)
+    if form in ("auto", "rules"):
+        for rules in dict.fromkeys(fit_rules(rows, weights, sizes, trees)):
+            yield rules.decide(judged), name_rules(rules, grid, classes)
+
+
+def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...]) -> ScoreCard:
+    """The card in conditions."""
+    lines = []
+    for body, (points, unknown) in zip(card.bodies, card.points.tolist(), strict=True):
+        lines.append(CardLine(tuple(grid.literals[v] for v in body), tuple(points), tuple(unknown)))
+    return ScoreCard(classes, tuple(lines), tuple(card.base.tolist()))
+
+
+def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...]) -> RuleSet:
+    """The rules in conditions."""
+    named = [ConditionRule(tuple(grid.literals[v] for v in body), outcome) for body, outcome in rules.rules]
+    return RuleSet(classes, tuple(named), rules.default)
+
+
+def read_explanation(content: Any) -> Explanation:
+    """The explanation that `to_object` wrote, or a message that says what is wrong."""
+    if not isinstance(content, dict) or content.get("form") not in FORMS:
+        raise HornbookError(f"an explanation has one of the forms {', '.join(FORMS)}")
+    classes = content.get("classes")
+    if not isinstance(classes, list) or {*map(type, classes)} != {str}:
+        raise HornbookError("an explanation has the names of its classes")
+    try:
+        return FORMS[content["form"]].from_object(content)
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise HornbookError(f"it is no {content['form']}: {error!r}") from None

@@ -1,0 +1,117 @@
+"""What trees, cards and rules share: Horn theories, JSON, reasons and changes."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbook.errors import HornbookError
+from hornbook.explain.decision import explain_row, find_change
+from hornbook.logic import bits
+from hornbook.surrogates import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+    read_explanation,
+)
+
+ROWS = pd.DataFrame(
+    list(product([None, 30.0, 45.0, 55.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]
+).astype({"age": float, "sex": object})
+
+conditions = st.one_of(
+    st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
+    st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
+)
+
+
+@st.composite
+def explanations(draw):
+    count = draw(st.integers(2, 4))
+    classes = tuple("abcd"[:count])
+    outcomes = st.integers(0, count - 1)
+    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
+    form = draw(st.sampled_from(["tree", "rules", "card"]))
+    if form == "tree":
+        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=8)
+        return DecisionTree(classes, draw(nodes))
+    if form == "rules":
+        rules = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=4).map(tuple)
+        return RuleSet(classes, draw(rules), draw(outcomes))
+    points = st.tuples(*[st.integers(-4, 4)] * (1 if count == 2 else count))
+    lines = st.lists(
+        st.builds(CardLine, bodies, points, points),
+        max_size=4,
+        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
+    ).map(tuple)
+    return ScoreCard(classes, draw(lines), draw(points))
+
+
+@given(explanations())
+def test_compiled_theory_derives_exactly_the_class_that_is_decided(explanation):
+    compiled = explanation.compile()
+    batch = compiled.read_rows(ROWS)
+    closed, _ = compiled.theory.program.close_batch(batch)
+    follows = np.stack([bits.flat(closed[v], len(ROWS)) for v in compiled.classes], axis=1)
+    assert compiled.theory.satisfied_by(batch).all()
+    assert (follows.sum(axis=1) == 1).all()
+    assert (follows.argmax(axis=1) == explanation.decide(ROWS)).all()
+    assert (compiled.decide(ROWS) == explanation.decide(ROWS)).all()
+
+
+@given(explanations())
+def test_explanation_is_read_back_from_json(explanation):
+    again = read_explanation(json.loads(json.dumps(explanation.to_object())))
+    assert again == explanation and str(again) == str(explanation)
+
+
+@given(explanations(), st.integers(0, len(ROWS) - 1))
+def test_reasons_name_the_decided_class_and_changes_change_it(explanation, number):
+    row = ROWS.iloc[[number]].reset_index(drop=True)
+    decided = int(explanation.decide(row)[0])
+    assert explanation.explain(row).outcome == decided
+    words, other = find_change(explanation, row, decided)
+    assert (other is None) == (not words) and other != decided
+    assert explain_row(explanation, row).outcome == explanation.classes[decided]
+
+
+@given(explanations())
+def test_lines_end_with_a_class_and_text_has_every_line(explanation):
+    lines = explanation.lines()
+    assert lines and all(line.outcome in ("", *explanation.classes) for line in lines)
+    text = str(explanation)
+    assert all(line.text in text for line in lines)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {},
+        {"form": "poem", "classes": ["a", "b"]},
+        {"form": "tree", "classes": ["a", "b"], "root": 7},
+        {"form": "tree", "classes": ["a", "b"], "root": {"if": {"column": 3}, "yes": 0, "no": 1}},
+        {"form": "rules", "classes": ["a", "b"], "rules": [{"if": [], "then": 0}], "default": 0},
+        {"form": "rules", "classes": ["a", "b"], "rules": [], "default": "b"},
+        {"form": "card", "classes": ["a", "b"], "lines": [], "start": [0.5]},
+        {"form": "card", "classes": ["a", "b", "c"], "lines": [], "start": [0]},
+        {"form": "tree", "classes": [], "root": 0},
+        {"form": "tree", "classes": ["a", 2], "root": 0},
+    ],
+)
+def test_read_explanation_refuses_what_is_no_explanation(content):
+    with pytest.raises(HornbookError):
+        read_explanation(content)

@@ -1,0 +1,393 @@
+"""Explanations in raw columns: conditions, the grid, the three forms and the search over them."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook.errors import HornbookError
+from hornbook.statistics import Share
+from hornbook.surrogates import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    Grid,
+    Missing,
+    RowSampler,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+    background_rules,
+    choose_candidate,
+    search_explanations,
+)
+from hornbook.surrogates.conditions import shorten_cut
+from hornbook.surrogates.rules import RuleSearch, list_paths
+from hornbook.surrogates.search import Candidate, fit_explanations
+from hornbook.surrogates.tree import count_splits, decide_rows, grow_tree, improve_tree
+
+AGES, SEXES = [None, 20.0, 30.0, 40.0, 55.5], [None, "f", "m", "x"]
+EVERY_ROW = pd.DataFrame(list(product(AGES, SEXES)), columns=["age", "sex"]).astype(
+    {"age": float, "sex": object}
+)
+
+conditions = st.one_of(
+    st.builds(Threshold, st.just("age"), st.sampled_from([25, 30, 40, 50.5]), st.booleans()),
+    st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
+)
+
+
+def value_of(condition, row):
+    """True, False or None, straight from the meaning of a condition."""
+    value = row[condition.column]
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    if isinstance(condition, Missing):
+        return missing == condition.missing
+    if missing:
+        return None
+    if isinstance(condition, Threshold):
+        return (value > condition.cut) == condition.above
+    return (value == condition.value) == condition.equal
+
+
+def rows_of(frame):
+    return frame.to_dict("records")
+
+
+@given(conditions)
+def test_condition_has_three_values(condition):
+    true, false = condition.evaluate(EVERY_ROW)
+    values = [value_of(condition, row) for row in rows_of(EVERY_ROW)]
+    assert true.tolist() == [value is True for value in values]
+    assert false.tolist() == [value is False for value in values]
+    assert [a.tolist() for a in condition.negate().evaluate(EVERY_ROW)] == [false.tolist(), true.tolist()]
+
+
+@given(conditions, conditions)
+def test_condition_implications_and_exclusions_hold_in_every_row(first, second):
+    a, b = first.evaluate(EVERY_ROW)[0], second.evaluate(EVERY_ROW)[0]
+    if first.implies(second):
+        assert (~a | b).all()
+    if first.excludes(second):
+        assert not (a & b).any()
+
+
+@given(st.lists(conditions, max_size=6))
+def test_background_rules_entail_all_that_two_conditions_imply(chosen):
+    rules = list(background_rules(chosen))
+    for body, head in rules:
+        met = np.logical_and.reduce([condition.evaluate(EVERY_ROW)[0] for condition in body])
+        assert not met.any() if head is None else (~met | head.evaluate(EVERY_ROW)[0]).all()
+    for start in chosen:
+        closure = {start}
+        while True:
+            derived = {head for body, head in rules if head is not None and set(body) <= closure} - closure
+            if not derived:
+                break
+            closure |= derived
+        assert {other for other in chosen if start.implies(other)} <= closure
+
+
+def test_condition_names_the_columns_there_are():
+    with pytest.raises(HornbookError, match="no column 'weight'; they have age, sex"):
+        Threshold("weight", 3).evaluate(EVERY_ROW)
+
+
+@given(
+    st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6)),
+    st.floats(1e-6, 1e6).map(lambda x: round(x, 6)),
+)
+def test_shorten_cut_parts_its_neighbours(low, width):
+    high = low + width
+    if high > low:
+        cut = shorten_cut(low, high)
+        assert low <= cut < high
+        assert len(f"{cut:.15g}") <= len(f"{low + width / 2:.15g}") + 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "cut"), [(3, 4, 3), (120, 180, 150), (2.0871, 2.1342, 2.1), (0.0, 1e-3, 0.0005)]
+)
+def test_shorten_cut_has_few_digits(low, high, cut):
+    assert shorten_cut(low, high) == cut
+
+
+frames = st.integers(1, 60).flatmap(
+    lambda size: st.fixed_dictionaries(
+        {
+            "age": st.lists(st.sampled_from(AGES), min_size=size, max_size=size),
+            "sex": st.lists(st.sampled_from(SEXES), min_size=size, max_size=size),
+            "dose": st.lists(st.integers(0, 5), min_size=size, max_size=size),
+        }
+    ).map(lambda columns: pd.DataFrame(columns).astype({"age": float, "sex": object}))
+)
+
+
+@given(frames, st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_grid_sums_are_those_of_its_conditions(frame, seed):
+    grid = Grid.of(frame)
+    rows = grid.encode(frame)
+    weights = np.random.default_rng(seed).normal(size=len(frame))
+    sums = rows.sum_true(weights)
+    for number, condition in enumerate(grid.literals):
+        true, false = condition.evaluate(frame)
+        assert rows.where_true(number).tolist() == true.tolist()
+        assert rows.where_unknown(number).tolist() == (~true & ~false).tolist()
+        assert sums[number] == pytest.approx(weights[true].sum())
+        assert grid.literals[number ^ 1] == condition.negate()
+
+
+def test_grid_takes_values_that_it_has_not_seen():
+    grid = Grid.of(pd.DataFrame({"sex": ["f", "m"], "age": [30.0, 40.0]}))
+    strange = pd.DataFrame({"sex": ["x", None], "age": [99.0, np.nan]})
+    rows = grid.encode(strange)
+    for number, condition in enumerate(grid.literals):
+        assert rows.where_true(number).tolist() == condition.evaluate(strange)[0].tolist()
+
+
+def test_row_sampler_exchanges_whole_values():
+    frame = pd.DataFrame({"a": range(50), "b": [f"v{i}" for i in range(50)], "c": [np.nan] * 25 + [1.0] * 25})
+    drawn = RowSampler(frame, (0.5,)).draw(4000, np.random.default_rng(0))
+    assert drawn.dtypes.equals(frame.dtypes)
+    assert set(drawn.a) == set(frame.a) and set(drawn.b) == set(frame.b)
+    assert 0.4 < drawn.c.isna().mean() < 0.6
+    together = (drawn.b == "v" + drawn.a.astype(str)).mean()
+    assert 0.45 < together < 0.58  # both columns come from the same row in half of the samples
+    assert (RowSampler(frame, (0.0,)).draw(100, np.random.default_rng(0)).merge(frame).shape[0]) == 100
+
+
+def trees(depth):
+    if not depth:
+        return st.integers(0, 2)
+    return st.one_of(st.integers(0, 2), st.builds(Split, conditions, trees(depth - 1), trees(depth - 1)))
+
+
+@given(trees(3))
+def test_tree_decides_as_its_questions_say(root):
+    def follow(node, row):
+        while isinstance(node, Split):
+            node = node.yes if value_of(node.question, row) is True else node.no
+        return node
+
+    tree = DecisionTree(("a", "b", "c"), root)
+    assert tree.decide(EVERY_ROW).tolist() == [follow(root, row) for row in rows_of(EVERY_ROW)]
+    assert tree.literals == str(tree).count("if ")
+    assert len(tree.lines()) == 1 + tree.literals + sum(
+        isinstance(node, Split) and isinstance(node.yes, Split) for node in _nodes(root)
+    )
+
+
+def _nodes(node):
+    yield node
+    if isinstance(node, Split):
+        yield from _nodes(node.yes)
+        yield from _nodes(node.no)
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(conditions, min_size=1, max_size=2), st.integers(-3, 3), st.integers(-3, 3)),
+        max_size=5,
+    ),
+    st.integers(-4, 4),
+)
+def test_card_decides_by_its_sums(lines, base):
+    distinct = {(*body[:-1], frozenset({body[-1], body[-1].negate()})): (body, p, u) for body, p, u in lines}
+    points = tuple(CardLine(tuple(body), (p,), (u,)) for body, p, u in distinct.values())
+    card = ScoreCard(("no", "yes"), points, (base,))
+    assert len(card.lines()) - 2 == card.literals >= len(points)
+    expected = []
+    for row in rows_of(EVERY_ROW):
+        score = base
+        for line in card.lines_of_points:
+            if all(value_of(condition, row) is True for condition in line.body[:-1]):
+                value = value_of(line.body[-1], row)
+                score += line.points[0] if value else line.unknown_points[0] if value is None else 0
+        expected.append(int(score >= 0))
+    assert card.decide(EVERY_ROW).tolist() == expected
+
+
+@given(
+    st.lists(st.tuples(st.lists(conditions, min_size=1, max_size=3), st.integers(0, 2)), max_size=4),
+    st.integers(0, 2),
+)
+def test_rules_decide_in_order(rules, default):
+    rule_set = RuleSet(
+        ("a", "b", "c"), tuple(ConditionRule(tuple(body), out) for body, out in rules), default
+    )
+    expected = [
+        next((out for body, out in rules if all(value_of(c, row) is True for c in body)), default)
+        for row in rows_of(EVERY_ROW)
+    ]
+    assert rule_set.decide(EVERY_ROW).tolist() == expected
+    assert rule_set.literals == sum(len(body) for body, _ in rules)
+    assert len(rule_set.lines()) == len(rules) + 1
+
+
+def labelled(seed, size=400, classes=2):
+    """Rows with missing values, and the classes of a made-up model."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=size).round(2),
+            "y": rng.normal(size=size).round(2),
+            "kind": rng.choice(["u", "v", "w"], size),
+        }
+    )
+    frame.loc[rng.random(size) < 0.1, "y"] = np.nan
+    return frame, decide_made_up(frame, classes)
+
+
+def decide_made_up(frame, classes=2):
+    y = frame.y.fillna(0.5)
+    second = (frame.x + y > 0) & (frame.kind != "w")
+    return second.astype(int).to_numpy() + (classes > 2) * (frame.x > 1).to_numpy()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_explanations_decide_frames_as_they_decide_codes(seed, classes):
+    frame, labels = labelled(seed, classes=classes)
+    fresh, _ = labelled(seed + 100)
+    grid = Grid.of(frame)
+    names, numbers = np.unique(labels, return_inverse=True)
+    found = list(
+        fit_explanations(
+            grid.encode(frame),
+            np.eye(len(names))[numbers],
+            tuple(map(str, names)),
+            grid.encode(fresh),
+            10,
+            "auto",
+        )
+    )
+    assert {explanation.form for _, explanation in found} == {"tree", "card", "rules"}
+    for decided, explanation in found:
+        assert explanation.literals <= 10
+        assert explanation.decide(fresh).tolist() == decided.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tree_pruning_is_the_best_of_each_size(seed):
+    frame, labels = labelled(seed, size=150)
+    rows = Grid.of(frame, 4).encode(frame)
+    weights = np.eye(2)[labels]
+    growth = grow_tree(rows, weights, 6)
+
+    def prunings(node):
+        """Every pruning of the whole growth, as (splits, right)."""
+        yield 0, node.right[0]
+        if node.yes is not None:
+            for (a, right_a), (b, right_b) in product(list(prunings(node.yes)), list(prunings(node.no))):
+                if a + b < 4:
+                    yield a + b + 1, right_a + right_b
+
+    every = list(prunings(growth))
+    for size in range(4):
+        root = growth.prune(size)
+        right = (decide_rows(root, rows.where_true, len(rows)) == labels).sum()
+        assert count_splits(root) <= size
+        assert right == max(value for splits, value in every if splits <= size)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_improvements_never_lose(seed):
+    frame, labels = labelled(seed)
+    rows = Grid.of(frame).encode(frame)
+    weights = np.eye(2)[labels]
+    for size in (1, 3, 6):
+        root = grow_tree(rows, weights, 8).prune(size)
+        better = improve_tree(root, rows, weights)
+        before, after = (
+            (decide_rows(one, rows.where_true, len(rows)) == labels).sum() for one in (root, better)
+        )
+        assert after >= before and count_splits(better) <= count_splits(root)
+        listed = list_paths(root, rows)
+        assert listed.decide(rows).tolist() == decide_rows(root, rows.where_true, len(rows)).tolist()
+        rules = RuleSearch(rows, weights, listed)
+        rules.improve()
+        assert (rules.result().decide(rows) == labels).sum() == rules.right() >= before
+        rules.shrink(max(1, rules.size // 2))
+        assert rules.size <= max(1, listed.size // 2) + 1
+
+
+def test_card_reads_a_condition_above_others_once():
+    a, b, c = Threshold("a", 1), Threshold("b", 2), Threshold("c", 3)
+    lines = CardLine((a,), (2,), (0,)), CardLine((a, b), (1,), (0,)), CardLine((a.negate(), c), (-2,), (0,))
+    card = ScoreCard(("no", "yes"), lines, (-1,))
+    assert card.literals == 3
+    assert str(card).splitlines() == [
+        "points",
+        "    +2  a > 1",
+        "    +1    and b > 2",
+        "    −2    else c > 3",
+        "1 or more: yes",
+        "less: no",
+    ]
+
+
+def test_card_refuses_two_lines_for_one_condition():
+    a = Threshold("a", 1)
+    with pytest.raises(HornbookError, match="two lines speak of a <= 1"):
+        ScoreCard(("no", "yes"), (CardLine((a,), (1,), (0,)), CardLine((a.negate(),), (2,), (0,))), (0,))
+
+
+def test_card_shows_a_condition_without_points_above_others():
+    a, b = Threshold("a", 1), Threshold("b", 2)
+    card = ScoreCard(("no", "yes"), (CardLine((a.negate(), b), (1,), (0,)),), (-1,))
+    assert card.literals == 2
+    assert str(card).splitlines()[1:3] == ["     0  a <= 1", "    +1    and b > 2"]
+
+
+def test_search_finds_what_a_model_does():
+    frame, _ = labelled(0, size=600)
+    result = search_explanations(decide_made_up, frame, n_samples=2000, seed=0)
+    fresh, labels = labelled(7, size=2000)
+    agreement = np.mean(np.array(result.classes)[result.chosen.explanation.decide(fresh)] == labels)
+    assert result.chosen.literals <= 20
+    assert agreement > 0.94
+    assert result.chosen.fidelity.estimate == pytest.approx(agreement, abs=0.04)
+    front = result.frontier()
+    assert all(a.literals < b.literals and a.fidelity.hits < b.fidelity.hits for a, b in pairwise(front))
+
+
+def test_search_repeats_itself_with_the_same_randomness():
+    frame, _ = labelled(1, size=200)
+    one, two = (search_explanations(decide_made_up, frame, n_samples=500, seed=3) for _ in range(2))
+    assert one == two
+
+
+def test_search_explains_a_model_that_always_says_the_same():
+    frame, _ = labelled(0, size=50)
+    result = search_explanations(lambda rows: np.full(len(rows), "yes"), frame, n_samples=500)
+    assert result.chosen.literals == 0 and result.chosen.fidelity.estimate == 1
+    assert str(result.chosen.explanation) == "always: yes"
+
+
+def test_search_refuses_a_table_without_rows():
+    with pytest.raises(HornbookError, match="no rows"):
+        search_explanations(decide_made_up, labelled(0)[0].iloc[:0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(500, 1000)), min_size=1, max_size=12))
+def test_choose_candidate_is_short_and_close_to_the_best(pairs):
+    rule = ConditionRule((Threshold("a", 1),), 1)
+    candidates = [
+        Candidate(RuleSet(("no", "yes"), (rule,) * size, 0), Share.of(hits, 1000))
+        for size, hits in [(0, 500), *pairs]
+    ]
+    chosen = choose_candidate(candidates, 20)
+    short = [one for one in candidates if one.literals <= 20]
+    enough = max(one.fidelity.estimate for one in short) - 0.01
+    assert chosen.literals <= 20 and chosen.fidelity.estimate >= enough
+    assert not any(one.literals < chosen.literals and one.fidelity.estimate >= enough for one in short)
