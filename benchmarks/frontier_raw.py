@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.surrogates.samples import RowSampler
 from hornbook.surrogates.search import choose_candidate, search_explanations
+from hornbook.teacher import bind_classifier
 
 SIZES = (2, 4, 8, 13, 20, 32)
 SAMPLES = 16_000
@@ -79,9 +80,13 @@ def judge_task(table: str, kind: str, seed: int, with_figs: bool):
     model = fit_model(kind, train, known, seed)
     truth = model.predict(test)
     started = time.process_time()
-    result = search_explanations(model.predict, train, max_literals=max(SIZES), n_samples=SAMPLES, seed=seed)
+    teacher = bind_classifier(model, train, seed)
+    names = np.array(teacher.classes)
+    words = tuple(map(str, teacher.classes))
+    result = search_explanations(
+        teacher.labels, teacher.sampler, words, max_literals=max(SIZES), n_samples=SAMPLES, seed=seed
+    )
     seconds = time.process_time() - started
-    names = np.array(result.classes)
     judged = [(one, np.mean(names[one.explanation.decide(test)] == truth)) for one in result.candidates]
     right: dict[str, dict[int, float]] = defaultdict(dict)
     for size in SIZES:

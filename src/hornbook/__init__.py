@@ -13,17 +13,24 @@ __all__ = [
     "BOTTOM",
     "Batch",
     "Binariser",
+    "Extraction",
     "HornExtractor",
     "HornTheory",
     "HornbookError",
     "Interpretation",
     "Rule",
     "Vocabulary",
+    "explain_model",
 ]
 
 __version__ = "0.1.0"
 
-_LATE = {"Binariser": "hornbook.data.binarise", "HornExtractor": "hornbook.extractor"}
+_LATE = {
+    "Binariser": "hornbook.data.binarise",
+    "Extraction": "hornbook.extraction",
+    "HornExtractor": "hornbook.extractor",
+    "explain_model": "hornbook.extraction",
+}
 """Names whose modules import pandas and scikit-learn, which take a second: loaded when used."""
 
 

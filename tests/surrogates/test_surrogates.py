@@ -248,6 +248,9 @@ def labelled(seed, size=400, classes=2):
     return frame, decide_made_up(frame, classes)
 
 
+NAMES = ("no", "yes")
+
+
 def decide_made_up(frame, classes=2):
     y = frame.y.fillna(0.5)
     second = (frame.x + y > 0) & (frame.kind != "w")
@@ -351,9 +354,9 @@ def test_card_shows_a_condition_without_points_above_others():
 
 def test_search_finds_what_a_model_does():
     frame, _ = labelled(0, size=600)
-    result = search_explanations(decide_made_up, frame, n_samples=2000, seed=0)
+    result = search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=2000)
     fresh, labels = labelled(7, size=2000)
-    agreement = np.mean(np.array(result.classes)[result.chosen.explanation.decide(fresh)] == labels)
+    agreement = np.mean(result.chosen.explanation.decide(fresh) == labels)
     assert result.chosen.literals <= 20
     assert agreement > 0.94
     assert result.chosen.fidelity.estimate == pytest.approx(agreement, abs=0.04)
@@ -363,20 +366,24 @@ def test_search_finds_what_a_model_does():
 
 def test_search_repeats_itself_with_the_same_randomness():
     frame, _ = labelled(1, size=200)
-    one, two = (search_explanations(decide_made_up, frame, n_samples=500, seed=3) for _ in range(2))
+    one, two = (
+        search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=500, seed=3) for _ in range(2)
+    )
     assert one == two
 
 
 def test_search_explains_a_model_that_always_says_the_same():
     frame, _ = labelled(0, size=50)
-    result = search_explanations(lambda rows: np.full(len(rows), "yes"), frame, n_samples=500)
+    result = search_explanations(
+        lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES, n_samples=500
+    )
     assert result.chosen.literals == 0 and result.chosen.fidelity.estimate == 1
     assert str(result.chosen.explanation) == "always: yes"
 
 
-def test_search_refuses_a_table_without_rows():
-    with pytest.raises(HornbookError, match="no rows"):
-        search_explanations(decide_made_up, labelled(0)[0].iloc[:0])
+def test_search_refuses_an_unknown_form():
+    with pytest.raises(HornbookError, match="form is auto, tree"):
+        search_explanations(decide_made_up, RowSampler(labelled(0)[0]), NAMES, form="poem")
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(500, 1000)), min_size=1, max_size=12))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from hornbook.errors import HornbookError
 from hornbook.randomness import Purpose, generator
@@ -57,9 +56,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The model's classes, all candidates, the shortest first, and the one chosen."""
+    """All candidates, the shortest first, and the one chosen."""
 
-    classes: tuple[Any, ...]
     candidates: tuple[Candidate, ...]
     chosen: Candidate
 
@@ -74,8 +72,9 @@ class SearchResult:
 
 
 def search_explanations(
-    predict: Callable[[pd.DataFrame], ArrayLike],
-    frame: pd.DataFrame,
+    label_rows: Callable[[pd.DataFrame], Ints],
+    sampler: RowSampler,
+    classes: tuple[str, ...],
     *,
     seed: int = 0,
     max_literals: int = 20,
@@ -87,10 +86,12 @@ def search_explanations(
 
     Parameters
     ----------
-    predict
-        The model: the class of each row of a frame, such as the `predict` of a classifier.
-    frame
-        Rows of the kind that the model decides. None of them should be used to judge the result.
+    label_rows
+        The model: the number of the class of each row of a frame.
+    sampler
+        Where samples come from. None of its rows should be used to judge the result.
+    classes
+        What the classes are called.
     seed
         Decides the samples.
     max_literals
@@ -106,35 +107,32 @@ def search_explanations(
     Examples
     --------
     >>> rows = pd.DataFrame({"age": np.arange(20.0, 90.0), "sex": ["f", "m"] * 35})
-    >>> result = search_explanations(lambda rows: (rows.age > 50) & (rows.sex == "f"), rows, n_samples=2000)
+    >>> model = lambda rows: np.asarray((rows.age > 50) & (rows.sex == "f"), np.intp)
+    >>> result = search_explanations(model, RowSampler(rows), ("no", "yes"), n_samples=2000)
     >>> print(result.chosen.explanation)
     if sex = f
-      if age > 50: True
-      otherwise: False
-    otherwise: False
+      if age > 50: yes
+      otherwise: no
+    otherwise: no
 
     """
-    if not len(frame):
-        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
+    if form not in get_args(Form) or max_literals < 1:
+        raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
     if n_samples is None:
-        n_samples = min(max(MIN_SAMPLES, len(frame) // 2), MAX_SAMPLES)
-    learning = generator(seed, Purpose.LEARNING_SAMPLES)
-    sampler = RowSampler.of(frame, learning)
-    samples = sampler.draw(n_samples, learning)
+        n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES)
+    samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
-    labels = np.concatenate([np.asarray(predict(rows)) for rows in (samples, fresh)])
-    classes, numbers = np.unique(labels, return_inverse=True)
-    weights, truth = np.eye(len(classes))[numbers[:n_samples]], numbers[n_samples:]
+    labels, truth = label_rows(samples), label_rows(fresh)
+    weights = np.eye(len(classes))[labels]  # (samples, classes)
     grid = Grid.of(sampler.frame)
     rows, judged = grid.encode(samples), grid.encode(fresh)
-    names = tuple(map(str, classes.tolist()))
     candidates = []
-    for decided, explanation in fit_explanations(rows, weights, names, judged, max_literals, form):
+    for decided, explanation in fit_explanations(rows, weights, classes, judged, max_literals, form):
         candidates.append(Candidate(explanation, Share.of(int((decided == truth).sum()), len(truth))))
         if watch is not None:
             watch(candidates[-1])
     ordered = tuple(sorted(candidates, key=lambda one: (one.literals, -one.fidelity.hits)))
-    return SearchResult(tuple(classes.tolist()), ordered, choose_candidate(ordered, max_literals))
+    return SearchResult(ordered, choose_candidate(ordered, max_literals))
 
 
 def choose_candidate(

@@ -1,0 +1,145 @@
+"""Extractions: a model explained in its own columns, measured on unseen rows, kept as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from hornbook.errors import HornbookError
+from hornbook.extraction import Extraction, explain_model, read_frame
+from hornbook.models import as_predictor
+from hornbook.teacher import bind_classifier
+
+SMALL = {"n_samples": 1000, "max_literals": 6}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 90, 400).astype(float),
+            "bili": rng.exponential(2.0, 400).round(1),
+            "sex": rng.choice(["f", "m"], 400),
+        }
+    )
+    classes = np.where(frame.bili > 2.1, "high", np.where(frame.age > 60, "old", "fine"))
+    holes = frame.copy()
+    holes.loc[rng.random(400) < 0.2, "bili"] = np.nan
+    holes.loc[rng.random(400) < 0.1, "sex"] = None
+    return frame, holes, classes
+
+
+def encoder():
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
+    return ColumnTransformer([("words", words, ["sex"])], remainder="passthrough")
+
+
+def models(frame, holes, classes):
+    numbers = frame[["age", "bili"]]
+    yield (
+        "forest with ties",
+        RandomForestClassifier(10, random_state=0).fit(numbers, classes == "high"),
+        numbers,
+    )
+    yield "three classes", RandomForestClassifier(5, random_state=0).fit(numbers, classes), numbers
+    native = make_pipeline(encoder(), HistGradientBoostingClassifier(max_iter=20, random_state=0))
+    yield "words and NaN", native.fit(holes, classes == "high"), holes
+    imputed = make_pipeline(SimpleImputer(), LogisticRegression())
+    yield "imputer inside", imputed.fit(holes[["age", "bili"]], classes == "high"), holes[["age", "bili"]]
+
+
+def test_teacher_labels_are_what_predict_says_of_rows_as_they_are(table):
+    for name, model, rows in models(*table):
+        teacher = bind_classifier(model, rows, seed=0)
+        samples = teacher.sample(500, np.random.default_rng(1))
+        for shown in (rows, samples):
+            said = np.array(teacher.classes)[teacher.labels(shown)]
+            assert (said == model.predict(shown)).all(), name
+        assert teacher.donors is None, name
+
+
+def test_teacher_completes_rows_for_a_model_that_takes_no_missing_values(table):
+    frame, holes, classes = table
+    model = LogisticRegression().fit(frame[["age", "bili"]], classes == "high")
+    rows = holes[["age", "bili"]]
+    teacher = bind_classifier(model, rows, seed=0)
+    labels = teacher.labels(rows)
+    known = rows.notna().all(axis=1).to_numpy()
+    assert (labels[known] == model.predict(rows[known])).all()
+    # an answer depends on the row alone
+    shuffled = np.random.default_rng(0).permutation(len(rows))
+    assert (teacher.labels(rows.iloc[shuffled]) == labels[shuffled]).all()
+    assert "completions" in teacher.describe()
+
+
+def test_teacher_refuses_a_regressor(table):
+    frame, *_ = table
+    model = LinearRegression().fit(frame[["age"]], frame.bili)
+    with pytest.raises(HornbookError, match="predicts numbers"):
+        bind_classifier(model, frame[["age"]], seed=0)
+    assert bind_classifier(as_predictor(model, threshold=2.0), frame[["age"]], 0).classes == (0, 1)
+
+
+def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(table):
+    for name, model, rows in models(*table):
+        extraction = explain_model(model, rows, "ill", **SMALL)
+        fidelity = extraction.fidelity
+        assert fidelity.population == "unseen rows" and fidelity.share.size == 80, name
+        assert fidelity.estimate > 0.85, name
+        assert extraction.explanation.literals <= 6
+        literals = [point.literals for point in extraction.frontier]
+        assert literals == sorted(literals)
+
+
+def test_extraction_is_repeatable_and_read_back_from_json(table):
+    frame, _, classes = table
+    rows = frame[["age", "bili"]]
+    model = RandomForestClassifier(5, random_state=0).fit(rows, classes)
+    one, two = (explain_model(model, rows, "state", seed=3, **SMALL) for _ in range(2))
+    assert one == two and one.to_json() == two.to_json()
+    again = Extraction.from_json(one.to_json())
+    assert again == one and again.theory == one.theory
+
+
+def test_extraction_refuses_json_that_is_none(table):
+    frame, _, classes = table
+    rows = frame[["age", "bili"]]
+    model = RandomForestClassifier(2, random_state=0).fit(rows, classes == "high")
+    content = explain_model(model, rows, **SMALL).to_object()
+    for key in content:
+        for wrong in (None, 7, "poem", [], {}):
+            if key == "provenance" and wrong == {}:
+                continue
+            if isinstance(wrong, str) and isinstance(content[key], str):
+                continue
+            if wrong == [] and key == "frontier":
+                continue
+            with pytest.raises(HornbookError, match="is not what an extraction leaves there"):
+                Extraction.from_json(json.dumps({**content, key: wrong}))
+    for text in ("", "[", "[1]", "3", "[" * 100_000):
+        with pytest.raises(HornbookError):
+            Extraction.from_json(text)
+
+
+def test_theory_of_an_extraction_derives_what_it_decides(table):
+    for _, model, rows in models(*table):
+        extraction = explain_model(model, rows, **SMALL)
+        assert (extraction.compiled.decide(rows) == extraction.explanation.decide(rows)).all()
+
+
+def test_read_frame_names_columns_and_refuses_what_cannot_be_explained():
+    assert list(read_frame([[1, 2]]).columns) == ["x0", "x1"]
+    with pytest.raises(HornbookError, match="no rows"):
+        read_frame(pd.DataFrame({"a": []}))
+    with pytest.raises(HornbookError, match="infinity"):
+        read_frame(pd.DataFrame({"a": [np.inf]}))
