@@ -147,7 +147,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
-    >>> extractor = HornExtractor(model, target="virginica", max_rules=2, form="rules").fit(X)
+    >>> extractor = HornExtractor(model, "virginica", max_rules=2, form="rules", random_state=0).fit(X)
     >>> for rule in sorted(str(extractor.theory_).splitlines()):
     ...     print(rule)
     "petal length (cm)=high" → virginica
