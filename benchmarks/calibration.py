@@ -19,6 +19,9 @@ from hornbook.testing.calibration import Coverage, try_classifier, try_judge
 QUERIES = {"max_equivalence_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {
     "reader": partial(try_classifier, rows=150, samples=2000, evaluation=400, epsilon=0.1, max_literals=30),
+    "reader, rules": partial(
+        try_classifier, rows=150, form="rules", samples=2000, evaluation=400, epsilon=0.1, max_literals=30
+    ),
     "queries": partial(try_classifier, rows=150, method="queries", samples=1000, evaluation=400, **QUERIES),
     "judge": partial(try_judge, rows=150, samples=1000, evaluation=400, **QUERIES),
     # by default samples that rules are chosen by come in several blocks, and there is much to choose

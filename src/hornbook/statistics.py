@@ -127,7 +127,7 @@ def log2_horn_functions(width: int) -> float:
 
 
 def _vapnik(width: int, epsilon: float, delta: float) -> int:
-    # in Python beyond the largest float, from 1,000 variables on
+    # of more than 1,000 variables it would be beyond the largest float
     size = (log2_horn_functions(min(width, 1000)) + math.log2(1 / delta)) / epsilon
     if size > LARGEST_SAMPLE:
         raise HornbookError(

@@ -8,7 +8,7 @@ from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_ju
 
 RUNS = 30
 QUERIES = {"samples": 200, "evaluation": 200, "epsilon": 0.2, "delta": 0.1, "max_equivalence_queries": 12}
-READER = {"form": "rules", "samples": 500, "evaluation": 200, "epsilon": 0.2, "max_literals": 10}
+READER = {"form": "rules", "samples": 500, "evaluation": 200, "epsilon": 0.2, "max_literals": 30}
 KINDS = {
     "reader": (partial(try_classifier, **READER), {"fidelity on unseen rows", "estimated guarantee"}),
     "queries": (partial(try_classifier, method="queries", **QUERIES), {"fidelity on unseen rows"}),

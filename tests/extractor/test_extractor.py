@@ -20,9 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbook.cards.card import Card
+from hornbook.classify.reading import Reading
 from hornbook.data.binarise import Binariser
 from hornbook.errors import HornbookError
 from hornbook.extractor.estimator import HornExtractor
+from hornbook.extractor.reading import draw_samples
 from hornbook.logic import HornTheory, Interpretation
 from hornbook.queries import Estimated
 from hornbook.runs.reporting import report_of
@@ -102,6 +104,16 @@ def test_nothing_is_made_from_the_rows_held_out(method, table):
     assert again.fidelity_.used_rows == first.fidelity_.used_rows
     assert (again.default_, again.guarantee_) == (first.default_, first.guarantee_)
     assert again.fidelity_.share == Share.of(30 if again.score(changed.iloc[held_out]) else 0, 30)
+
+
+def test_what_is_measured_is_what_is_predicted():
+    """Of the samples that figures are about, candidates say what the whole theory says."""
+    extractor = HornExtractor(waves, "ill", form="rules", encoding="nan", **SMALL).fit(NUMBERS[list("xyz")])
+    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
+    explained = subject.explain(Reading(form="rules", samples=1000, evaluation=500, seed=0))
+    items = draw_samples(subject, found, 5000, np.random.default_rng(0))
+    np.testing.assert_array_equal(explained.predict(items), extractor.reading_.answers.filled(items))
+    assert explained.guarantee == extractor.guarantee_
 
 
 def test_rows_held_out_are_others_for_another_seed():

@@ -16,7 +16,7 @@ from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.evaluate.rules import redundancies
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import Predictor
-from hornbook.oracles import Budgeted, Checked
+from hornbook.oracles import Budgeted, Checked, Exclusions
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -87,7 +87,8 @@ def explain_classifier(
     background = HornTheory.background(vocabulary) | exclusivity(vocabulary, groups)
     budget = reading.budget
     ask = Budgeted(Checked(labels), budget.membership_queries, budget.seconds)
-    run = _Run(ask, distribution or perturbed(rows, groups), label, background, reading)
+    distribution = distribution or perturbed(rows, groups)
+    run = _Run(ask, distribution, Exclusions(rows.vocabulary, groups), label, background, reading)
     return run.result(run.learn(watch), labels.describe())
 
 
@@ -98,11 +99,13 @@ class _Run:
         self,
         ask: Budgeted[Bools],
         distribution: Distribution,
+        exclusions: Exclusions,
         label: str,
         background: HornTheory,
         reading: Reading,
     ) -> None:
         self.ask, self.distribution, self.reading = ask, distribution, reading
+        self.exclusions = exclusions
         self.background = background
         self.nothing = Candidate(background.vocabulary, label)
         self.weighed: list[tuple[Candidate, Point]] = []
@@ -111,7 +114,9 @@ class _Run:
     def learn(self, watch: Callable[[Point], None] | None) -> str:
         """Ask for labels, and weigh what can be made of them; says what ended that."""
         try:
-            self.fresh = self._labelled(self.reading.evaluation, Purpose.RULE_STATISTICS)
+            fresh, labels = self._labelled(self.reading.evaluation, Purpose.RULE_STATISTICS)
+            # a rule may need to know that a column is in no other bin, which the background tells
+            self.fresh = self.exclusions(fresh), labels
             compared = self._labelled(self.reading.evaluation, Purpose.CANDIDATE_CHOICE)
             learned = self._labelled(self.reading.samples, Purpose.LEARNING_SAMPLES)
             for candidate in candidates(self.nothing, *learned, self.reading):

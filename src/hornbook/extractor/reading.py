@@ -21,7 +21,7 @@ from hornbook.extractor.subject import Judged, Subject, said
 from hornbook.learners import Extraction, Point
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.oracles import CoherenceReport
+from hornbook.oracles import CoherenceReport, Exclusions
 from hornbook.queries import Guarantee
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -183,7 +183,7 @@ def put_together(
 ) -> Reading:
     """The rules about all labels as one theory, measured on unseen rows and on so many fresh samples."""
     chosen_by, measured_on = (
-        found[0].drawn_from.draw(size, generator(subjects[0].seed, purpose))
+        draw_samples(subjects[0], found[0], size, generator(subjects[0].seed, purpose))
         for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
     )
     parts = [_answers(subject, each, chosen_by) for subject, each in zip(subjects, found, strict=True)]
@@ -232,6 +232,15 @@ def _default(answers: Answers, model: NDArray[np.int8], items: Batch) -> int:
     """What the model says most often where the rules say nothing."""
     left = model[(answers.of(items) == FREE) & (model != FREE)]
     return int(np.bincount(left if len(left) else model[model != FREE], minlength=1).argmax())
+
+
+def draw_samples(subject: Subject | Judged, found: Found, size: int, rng: np.random.Generator) -> Batch:
+    """So many samples of the population that `Fidelity.samples` is about.
+
+    Where a column is known to be in one bin, it is known to be in no other, as in real rows.
+    """
+    items = found.drawn_from.draw(size, rng)
+    return Exclusions(items.vocabulary, subject.reader.groups)(items)
 
 
 def measure_rows(answers: Answers, subjects: Sequence[Subject | Judged], rows: pd.DataFrame) -> Agreement:

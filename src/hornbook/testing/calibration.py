@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hornbook.evaluate import RuleStatistics
 from hornbook.evaluate.rules import statistics_on
 from hornbook.extractor.estimator import HornExtractor
-from hornbook.extractor.reading import Found
+from hornbook.extractor.reading import Found, draw_samples
 from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.queries import Estimated, Pac
 from hornbook.randomness import Purpose, generator
@@ -166,7 +166,7 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
     truth = extractor.score(population)
     if extractor.fidelity_.unseen_rows is not None:
         yield Trial(f"{kind}: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
-    samples = found.drawn_from.draw(fresh, _source(seed, FRESH_SAMPLES))
+    samples = draw_samples(subject, found, fresh, _source(seed, FRESH_SAMPLES))
     agreed = float((extractor.reading_.answers.filled(samples) == subject.answers(samples)).mean())
     yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
     if kind == "queries":
