@@ -4,28 +4,20 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := requirements.lock
 
-.PHONY: demo test check browser docs format benchmarks clean
+.PHONY: demo test check docs format benchmarks clean
 
 demo: .venv/demo.stamp
 	$(BIN)/hornbook reproduce --scale quick -o run/demo
 
 test: check
 
-check: .venv/test.stamp browser
+# Reports are tested in Chromium where it and its driver are; elsewhere those tests skip.
+check: .venv/test.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist=worksteal  # two processes with a thread each, on two cores
-
-# Reports are tested in Chromium. Where it is absent and may not be installed, those tests skip.
-browser:
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null || \
-		echo "Chromium could not be installed: the tests of reports in a browser will skip"; \
-	else echo "no Chromium here: the tests of reports in a browser will skip"; fi
 
 docs: .venv/docs.stamp
 	$(BIN)/zensical build --strict

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,18 +88,43 @@ def test_every_example_runs(example, tmp_path, monkeypatch):
     assert run(f"{sys.executable} -W error {example}")
 
 
-def test_there_is_a_page_for_every_name_in_the_menu():
-    import tomllib
+def test_menu_lists_every_page_once():
+    listed = list(list_pages(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]))
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
-    def pages(entry):
-        if isinstance(entry, str):
-            return [entry]
-        return [
-            page for part in (entry.values() if isinstance(entry, dict) else entry) for page in pages(part)
-        ]
 
-    menu = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
-    assert [page for page in pages(menu) if not (DOCS / page).is_file()] == []
+def list_pages(entry):
+    """The pages of a menu entry: a page, a section with a title, or a list of entries."""
+    if isinstance(entry, str):
+        yield entry
+        return
+    for part in entry.values() if isinstance(entry, dict) else entry:
+        yield from list_pages(part)
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *DOCS.rglob("*.md")], ids=lambda page: page.name)
+def test_links_of_a_page_lead_to_files(page):
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
+    paths = [link for link in links if not link.startswith("http")]
+    assert [path for path in paths if not (page.parent / path).exists()] == []
+
+
+def test_map_in_contributing_names_every_module_once():
+    """One line a file; the face of a package, `__init__.py`, needs none."""
+    source = ROOT / "src" / "hornbook"
+    modules = [path.relative_to(source).as_posix() for path in source.rglob("*.py")]
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"^\| `([\w/]+\.py)` \|", text, re.MULTILINE)
+    assert sorted(named) == sorted(path for path in modules if not path.rpartition("/")[2].startswith("__"))
+
+
+@pytest.mark.parametrize(
+    "page", [DOCS / "algorithms.md", DOCS / "architecture.md"], ids=lambda page: page.name
+)
+def test_paths_that_a_page_names_are_there(page):
+    paths = re.findall(r"`([\w/]+(?:\.py|/))`", page.read_text("utf-8"))
+    assert paths
+    assert [path for path in paths if not (ROOT / "src" / "hornbook" / path).exists()] == []
 
 
 def commands(page):
