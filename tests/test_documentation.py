@@ -3,6 +3,7 @@
 import doctest
 import io
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -107,6 +108,16 @@ def test_links_of_a_page_lead_to_files(page):
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
     paths = [link for link in links if not link.startswith("http")]
     assert [path for path in paths if not (page.parent / path).exists()] == []
+
+
+def test_reference_describes_each_name_once():
+    pages = (DOCS / "reference").glob("*.md")
+    names = [
+        name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert len(names) == len(set(names))
+    for name in names:
+        assert pkgutil.resolve_name(name) is not None
 
 
 def test_map_in_contributing_names_every_module_once():
