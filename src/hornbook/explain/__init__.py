@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from hornbook.explain.answers import FREE, Answers, united
+from hornbook.explain.decision import Decision, explain_row
 from hornbook.explain.explanation import Explanation, Undo, explain, smallest_undo
 
-__all__ = ["FREE", "Answers", "Explanation", "Undo", "explain", "smallest_undo", "united"]
+__all__ = [
+    "FREE",
+    "Answers",
+    "Decision",
+    "Explanation",
+    "Undo",
+    "explain",
+    "explain_row",
+    "smallest_undo",
+    "united",
+]
