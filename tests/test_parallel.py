@@ -61,8 +61,8 @@ class Model:
         return item * item + len(self.weights)
 
 
-def judge(model: Model, item: int) -> tuple[int, int]:
-    return model(item), os.getpid()
+def judge(model: Model, item: int) -> tuple[int, int, int]:
+    return model(item), os.getpid(), count_workers(2)
 
 
 def die_once(note: Note, victim: int, item: int) -> int:
@@ -90,14 +90,12 @@ def obeys_the_laws(folder: Path, n_jobs: int | None, ready: Callable[[], object]
     """Check all laws on what joblib has active; `ready` returns when all workers are there."""
     unpickled = Note(folder / "unpickled")
     model = Model(unpickled)
-    pids = set()
-    for _ in range(2):
-        found = list(parallel_map(partial(judge, model), range(CHUNKS), n_jobs))
-        assert [answer for answer, _ in found] == [model(item) for item in range(CHUNKS)]
-        pids |= {pid for _, pid in found}
+    answers, pids, workers = zip(*parallel_map(partial(judge, model), range(CHUNKS), n_jobs), strict=True)
+    assert list(answers) == [model(item) for item in range(CHUNKS)]
     by_process = Counter(map(int, unpickled.lines))
-    assert pids <= set(by_process) and set(by_process.values()) == {1}  # once a worker, not once a chunk
+    assert set(pids) == set(by_process) and set(by_process.values()) == {1}  # once a worker, not once a chunk
     assert os.getpid() not in by_process
+    assert set(workers) == {1}  # work inside of work has no workers of its own
 
     begun = Note(folder / "killed")
     found = list(parallel_map(partial(die_once, begun, 4), range(CHUNKS), n_jobs))
@@ -121,8 +119,6 @@ def obeys_the_laws(folder: Path, n_jobs: int | None, ready: Callable[[], object]
     with pytest.raises(HornbookError, match="chunk 3 makes no sense") as told:
         next(results)
     assert "in fail" in "".join(told.value.__notes__)  # where it was raised, over there
-
-    assert list(parallel_map(lambda item: count_workers(2), range(4), n_jobs)) == 4 * [1]
 
     with joblib.parallel_config("sequential"):
         alone = query(n_jobs=1)
@@ -214,13 +210,17 @@ def test_an_interrupt_does_not_wait_for_workers() -> None:
     assert list(parallel_map(abs, [-1, -2], n_jobs=2)) == [1, 2]
 
 
-def test_workers_live_on_when_results_are_not_asked_for() -> None:
-    pids = set(parallel_map(lambda item: os.getpid(), range(CHUNKS), n_jobs=2))
-    results = parallel_map(partial(judge, abs), range(1000), n_jobs=2)
-    assert next(results)[0] == 0
-    results.close()
-    assert pids | set(parallel_map(lambda item: os.getpid(), range(CHUNKS), n_jobs=2)) == pids
-    assert os.getpid() not in pids
+def test_workers_live_on_with_what_they_know(tmp_path: Path) -> None:
+    unpickled = Note(tmp_path / "unpickled")
+    model = Model(unpickled)
+    for _ in range(3):
+        results = parallel_map(partial(judge, model), range(1000), n_jobs=2)
+        assert [next(results)[0] for _ in range(100)] == [model(item) for item in range(100)]
+        results.close()
+    by_process = Counter(map(int, unpickled.lines))
+    assert len(by_process) in (1, 2) and set(by_process.values()) == {1}
+    for pid in by_process:
+        os.kill(pid, 0)  # would raise if there were no such process
 
 
 def test_cores(tmp_path: Path) -> None:
