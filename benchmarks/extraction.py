@@ -16,6 +16,7 @@ import argparse
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ from hornbook.models.network import MLP
 from hornbook.oracles import Guided
 from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
 from hornbook.paper.task import Task
-from hornbook.parallel import mapped
+from hornbook.parallel import parallel_map
 from hornbook.queries import Budget, Membership
 from hornbook.statistics import Share
 from hornbook.trace import Trace
@@ -193,7 +194,7 @@ def main() -> None:
     task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
     chosen = [seed for several in arguments.seeds for seed in several]
     tables = []
-    for rows, title in mapped(read, chosen, shared=(task, arguments.brief), n_jobs=arguments.n_jobs):
+    for rows, title in parallel_map(partial(read, task, arguments.brief), chosen, arguments.n_jobs):
         tables.append(rows)
         show(rows, title)
     if len(tables) > 1:

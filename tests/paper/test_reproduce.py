@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from joblib.externals.loky import get_reusable_executor
 
 from hornbook.data.table import read_table
 from hornbook.errors import HornbookError
@@ -78,13 +77,6 @@ def metrics(run):
     return read_json(run / "metrics.json")
 
 
-@pytest.fixture
-def new_workers():
-    """No worker of an earlier test: joblib restarts one that grows, as by PyTorch, with a warning."""
-    get_reusable_executor().shutdown(wait=True)
-
-
-@pytest.mark.usefixtures("new_workers")
 def test_a_seed_gives_the_same_files_whatever_the_processes(run, tmp_path):
     again = reproduce(patients(), tmp_path, TINY, synthetic=True, processes=2)
     assert content(tmp_path) == content(run)

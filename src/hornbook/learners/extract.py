@@ -526,7 +526,7 @@ def extract(
     watch
         Is called after each equivalence query.
     n_jobs
-        How many processes judge samples, see `hornbook.parallel.mapped`; the result is the same.
+        How many processes judge samples, see `hornbook.parallel.parallel_map`; the result is the same.
     device
         A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
         asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from hornbook.distributions.words import BLOCK, keys_of
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, arrays
 from hornbook.oracles.filters import Budgeted
-from hornbook.parallel import mapped, workers
+from hornbook.parallel import count_workers, parallel_map
 from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, Pac
 from hornbook.randomness import Purpose, generator, seed_sequence
 from hornbook.statistics import Share, sample_size
@@ -77,9 +78,9 @@ class Sampling:
         counts if it differs here too. So the answer is the same, unless rounding hides a difference
         from the device. The teacher has to answer on the device: torch models do, see `Predictor`.
     n_jobs
-        How many processes share the chunks of a query, see `hornbook.parallel.mapped`. The
-        answer does not depend on it. The first chunk is judged here: most counterexamples are
-        found in it.
+        How many processes share the chunks of a query, see `hornbook.parallel.parallel_map`.
+        The answer does not depend on it. The first chunk is judged here: most counterexamples
+        are found in it.
     remote
         For a device and other processes, a teacher without the filters that count its questions, and
         where they are counted here, chunk after chunk. Without it they ask `member`: on a device
@@ -160,11 +161,11 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         places = self._places(size)
         if self.device is not None:
             yield from self._judged_there(hypothesis, size)
-        elif workers(self.n_jobs) == 1:
+        elif count_workers(self.n_jobs) == 1:
             yield from self._judged_here(hypothesis, places)
         else:
             yield from self._judged_here(hypothesis, islice(places, 1))
-            yield from self._judged_elsewhere((self.distribution, hypothesis, self.seed), size)
+            yield from self._judged_elsewhere(hypothesis, size)
 
     def _judged_here(
         self, hypothesis: HornTheory, places: Iterable[Place]
@@ -209,27 +210,34 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         return max(1, min(TOGETHER, arrays.free_memory(device) // (COPIES * chunk)))
 
     def _judged_elsewhere(
-        self, shared: tuple[Any, ...], size: int
+        self, hypothesis: HornTheory, size: int
     ) -> Iterator[tuple[Place, Difference | None]]:
         """What other processes find in all chunks but the first."""
         member, account = self.remote.member, self.remote.account
-        left = account.left
-        affordable = (at for at in self._places(size, 1) if (at[1] - 1) * CHUNK + at[2] <= left)
-        found = mapped(
-            difference,
-            affordable,
-            shared=(member, *shared),
-            n_jobs=self.n_jobs,
-            until=lambda one: one is not None,
-        )
-        with closing(found):
+        rest = size - CHUNK  # the first chunk is paid for
+        affordable = -(-rest // CHUNK) if rest <= account.left else int(account.left) // CHUNK
+        judge = partial(difference, member, self.distribution, hypothesis, self.seed)
+        judge_numbered = partial(_judge_numbered, judge, partial(place_of, self.queries, size, CHUNK))
+        with closing(parallel_map(judge_numbered, range(1, 1 + affordable), self.n_jobs)) as found:
             for at in self._places(size, 1):
                 account.charge(at[2])  # ends the run where the affordable chunks end
                 yield at, next(found)
 
     def _places(self, size: int, first: int = 0) -> Iterator[Place]:
-        for start in range(first * CHUNK, size, CHUNK):
-            yield self.queries, start // CHUNK, min(CHUNK, size - start)
+        for number in range(first, -(-size // CHUNK)):
+            yield place_of(self.queries, size, CHUNK, number)
+
+
+def place_of(query: int, size: int, length: int, number: int) -> Place:
+    """The place of a chunk of a query, whose samples are cut into chunks of this length."""
+    return query, number, min(length, size - number * length)
+
+
+def _judge_numbered(
+    judge: Callable[[Place], Difference | None], place: Callable[[int], Place], number: int
+) -> Difference | None:
+    """Judge the chunk of this number."""
+    return judge(place(number))
 
 
 def difference(

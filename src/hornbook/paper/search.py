@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby, product
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from hornbook.errors import HornbookError
 from hornbook.models.network import Bools, Net, Setting, torch
 from hornbook.paper.lockstep import Outcome, cross_validate
 from hornbook.paper.stages import tracked
-from hornbook.parallel import mapped
+from hornbook.parallel import parallel_map
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def score(
         `cpu`, or `cuda` for a GPU.
     n_jobs
         How many processes share the work on a CPU, all cores by default; see
-        `hornbook.parallel.mapped`. The result does not depend on it.
+        `hornbook.parallel.parallel_map`. The result does not depend on it.
     folder
         Where finished parts are kept, so that an interrupted search goes on from there. A
         part is trained anew unless everything that decides its outcome is the same.
@@ -209,8 +209,8 @@ def _trained(parts: Sequence[Part], n_jobs: int | None) -> Found:
         return
     setting, device = parts[0].setting, parts[0].device
     if device == "cpu":
-        nets = (part.nets for part in parts)
-        outcomes = mapped(_cross_validated, nets, shared=(setting, device), n_jobs=n_jobs)
+        train = partial(_cross_validated, setting, device)
+        outcomes = parallel_map(train, [part.nets for part in parts], n_jobs)
         yield from zip((part.positions for part in parts), outcomes, strict=True)
     else:
         yield from ((part.positions, _cross_validated(setting, device, part.nets)) for part in parts)

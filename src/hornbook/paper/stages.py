@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import hornbook
 from hornbook.errors import HornbookError
-from hornbook.parallel import mapped
+from hornbook.parallel import parallel_map
 
 Item = TypeVar("Item")
 
@@ -109,7 +110,7 @@ class Workshop:
                 announce(stage.name)
                 _perform(self.folder, stage, checksum)
         elif pending:
-            done = mapped(_perform_silently, pending, shared=(self.folder,), n_jobs=processes)
+            done = parallel_map(partial(_perform_silently, self.folder), pending, processes)
             what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
             for _ in tracked(done, len(pending), what):
                 pass

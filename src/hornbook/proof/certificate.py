@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from hornbook.logic import Batch, Interpretation, Rule, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import violation
-from hornbook.parallel import mapped
+from hornbook.parallel import parallel_map
 from hornbook.proof.primes import Prime
 from hornbook.proof.prover import BRANCHING, LOCAL, SECONDS, VACUOUS, Prover, Side, Verdict
 from hornbook.proof.region import UNKNOWN
@@ -176,12 +177,12 @@ def prove_rules(
     total
         So many seconds for all rules together; what comes later is undecided.
     n_jobs
-        How many processes share the questions, see `hornbook.parallel.mapped`.
+        How many processes share the questions, see `hornbook.parallel.parallel_map`.
 
     """
     known = {rule: certificates.find_decided(rule) for rule in rules}
     asked = [rule for rule, certificate in known.items() if certificate is None]
-    answers = mapped(_prove_rule, asked, shared=(certificates.prover, time.time() + total), n_jobs=n_jobs)
+    answers = parallel_map(partial(_prove_rule, certificates.prover, time.time() + total), asked, n_jobs)
     for rule, earlier in known.items():
         certificate = earlier or Certificate(rule, next(answers))
         certificates.add(certificate)
