@@ -20,7 +20,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader
 from hornbook.distributions import Distribution
 from hornbook.explain.answers import FREE
-from hornbook.learners import Extraction, Settings, extract
+from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch
 from hornbook.models import Predictor
 from hornbook.models.missing import columns_with_missing
@@ -191,7 +191,7 @@ class Subject:
         trace: Path | None = None,
         watch: Watch | None = None,
         device: str | None = None,
-    ) -> Extraction:
+    ) -> QueryResult:
         """Rules about the label and its negation, by equivalence queries."""
         return _extracted(self.teacher, settings, trace, watch, device)
 
@@ -253,14 +253,14 @@ class Judged:
         trace: Path | None = None,
         watch: Watch | None = None,
         device: str | None = None,
-    ) -> Extraction:
+    ) -> QueryResult:
         """Rules that tell what the model accepts, by equivalence queries."""
         return _extracted(self.teacher, settings, trace, watch, device)
 
 
 def _extracted(
     teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None, device: str | None
-) -> Extraction:
+) -> QueryResult:
     return extract(
         teacher,
         teacher.distribution,

@@ -175,8 +175,8 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Point:
-    """One hypothesis on the way: what a reader has to read, and how faithful it is."""
+class DisagreementPoint:
+    """The size of one hypothesis, and its disagreement with the model on held-out samples."""
 
     rules: int
     literals: int
@@ -184,8 +184,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Extraction:
-    """What was read out of a model.
+class QueryResult:
+    """The result of a query learner on a model.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class Extraction:
     stop_reason: str
     statistics: tuple[RuleStatistics, ...]
     coherence: CoherenceReport | None
-    frontier: tuple[Point, ...]
+    frontier: tuple[DisagreementPoint, ...]
     refuted: dict[Rule, Interpretation]
     membership_queries: int
     trace: Trace
@@ -310,7 +310,7 @@ class Run:
         self.found_by: dict[Rule, str] = {}
         self.said: dict[Rule, bool] = {}
         self.guarantee: Guarantee | None = None
-        self.frontier: list[Point] = []
+        self.frontier: list[DisagreementPoint] = []
         self.given_up: list[Counterexample] = []
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
@@ -355,13 +355,13 @@ class Run:
                 return limit
         raise AssertionError("a learner ends with a guarantee")
 
-    def result(self, stop_reason: str) -> Extraction:
+    def result(self, stop_reason: str) -> QueryResult:
         """Everything learned, with what is known of its faithfulness."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
         if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
             # the last query was passed, but so many were asked: its own interval would be too narrow
             self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
-        return Extraction(
+        return QueryResult(
             self.theory,
             self.background,
             self.guarantee or Unknown(f"nothing was measured ({stop_reason})"),
@@ -460,11 +460,11 @@ class Run:
         found = (rule for rule in self.theory if rule not in self.reviser.background)
         return HornTheory(self.theory.vocabulary, found)
 
-    def _point(self) -> Point:
+    def _point(self) -> DisagreementPoint:
         assert self.held_out is not None
         seen, labels = self.held_out
         agreement, found = Agreement.of(self.theory.satisfied_by(seen), labels), self._rules()
-        return Point(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
+        return DisagreementPoint(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:
@@ -490,7 +490,7 @@ def extract(
     watch: Callable[[Step, Trace], None] | None = None,
     n_jobs: int | None = None,
     device: str | None = None,
-) -> Extraction:
+) -> QueryResult:
     """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
 
     The run ends by equivalence, which may be but for counterexamples of which no rule that is
