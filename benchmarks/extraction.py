@@ -29,7 +29,7 @@ from hornbook.evaluate import disagreement
 from hornbook.learners import Settings, extract
 from hornbook.learners.shrink import Shrink, shrink_one_zero
 from hornbook.models.network import MLP
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
 from hornbook.paper.task import Task
 from hornbook.parallel import mapped
@@ -104,7 +104,7 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Read
     start = time.perf_counter()
 
     def search(member, margin):
-        return Guided(member, margin, task.mixed, seed=seed)
+        return LocalSearch(member, margin, task.mixed, seed=seed)
 
     found = extract(
         network,

@@ -15,7 +15,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import Predictor
 from hornbook.models.predictor import Floats
-from hornbook.oracles import Classifier, Completions, Exclusions, Judge
+from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
 from hornbook.oracles.completions import Labels
 from hornbook.proof.equivalence import ExactCompletions
 from hornbook.proof.prover import SECONDS, Prover
@@ -63,9 +63,9 @@ class Teacher:
         return self.model.margin(self.exclusions(batch))
 
     @cached_property
-    def exclusions(self) -> Exclusions:
+    def exclusions(self) -> GroupPropagation:
         """What the groups add to a question before the model is asked."""
-        return Exclusions(self.distribution.vocabulary, self.groups)
+        return GroupPropagation(self.distribution.vocabulary, self.groups)
 
     def describe(self) -> str:
         """How unknown values are answered about."""

@@ -16,7 +16,7 @@ from hornbook.evaluate import predicted_labels
 from hornbook.learners.pool import imposed
 from hornbook.logic import Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.oracles import Exclusions
+from hornbook.oracles import GroupPropagation
 from hornbook.queries import Budget
 from hornbook.teachers import classifier_labels, classifier_teacher, judge_teacher, perturbed
 
@@ -83,8 +83,8 @@ def test_items_made_to_meet_a_term_respect_groups(vocabulary):
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 def test_exclusions_say_what_groups_imply_and_no_more(vocabulary):
     items = Random(vocabulary, 0.4, GROUPS).draw(500, rng())
-    told = Exclusions(vocabulary, GROUPS)(items)
-    assert consistent(told, GROUPS) and Exclusions(vocabulary, ())(items) is items
+    told = GroupPropagation(vocabulary, GROUPS)(items)
+    assert consistent(told, GROUPS) and GroupPropagation(vocabulary, ())(items) is items
     expected = items.to_array()
     for group in map(list, GROUPS):
         settled = (expected[:, group] == 1).any(axis=1)

@@ -16,7 +16,7 @@ from hornbook.models.network import MLP
 from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
 from hornbook.oracles import sampling as module
 from hornbook.oracles.filters import Voted
-from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.teachers import classifier_teacher, judge_teacher
 
@@ -75,7 +75,7 @@ def test_a_device_infers_as_the_cpu_does(encoding):
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
 def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
-    monkeypatch.setattr(module, "TOGETHER", 4)
+    monkeypatch.setattr(module, "MAX_DEVICE_CHUNKS", 4)
     theory = random_theory(30, 9, (4, 5), np.random.default_rng(3))
     hypothesis = HornTheory(theory.vocabulary, theory.rules[: 9 - missing])
     kept, answers = [], []
@@ -92,7 +92,7 @@ def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
         for number, found in enumerate(answers[-1]):
             if isinstance(found, Counterexample):
                 asked.queries = number
-                asked.recall(hypothesis, found)
+                asked.replay(hypothesis, found)
     assert answers[0] == answers[1]
     assert all(isinstance(answer, Estimated if missing == 0 else Counterexample) for answer in answers[0])
     half = len(kept) // 2
@@ -201,18 +201,20 @@ def test_an_extraction_is_the_same_on_a_device(questions):
     )
 
 
-@pytest.mark.parametrize("left", [0, CHUNK - 1, CHUNK, 3 * CHUNK + 5])
+@pytest.mark.parametrize("left", [0, SAMPLING_CHUNK - 1, SAMPLING_CHUNK, 3 * SAMPLING_CHUNK + 5])
 def test_a_budget_ends_a_query_on_a_device_where_it_ends_here(left):
     theory = random_theory(12, 5, (2, 3), rng(4))
     asked = []
     for device in (None, DEVICE):
         budgeted = Budgeted(Checked(theory.satisfied_by), left, None)
-        remote = Remote(theory.satisfied_by, budgeted)
-        query = Sampling(budgeted, Random(theory.vocabulary), 5 * CHUNK, seed=0, device=device, remote=remote)
+        remote = UncountedTeacher(theory.satisfied_by, budgeted)
+        query = Sampling(
+            budgeted, Random(theory.vocabulary), 5 * SAMPLING_CHUNK, seed=0, device=device, remote=remote
+        )
         with pytest.raises(BudgetExhausted, match=f"budget of {left} membership queries"):
             query(theory)
         asked.append(budgeted.asked)
-    assert asked[0] == asked[1] == left // CHUNK * CHUNK
+    assert asked[0] == asked[1] == left // SAMPLING_CHUNK * SAMPLING_CHUNK
 
 
 def test_filters_count_and_check_on_a_device():
@@ -251,10 +253,10 @@ def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(mo
     for pairs, gigabytes in ((102, 139), (102, 4), (102, 1), (10_000, 139), (10_000, 4), (10_000, 0)):
         monkeypatch.setattr(arrays, "free_memory", lambda device, free=gigabytes << 30: free)
         vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
-        count = Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._together(DEVICE)
-        needed = module.COPIES * (2 * 2 * pairs * CHUNK // 8)
+        count = Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._chunks_per_device_batch(DEVICE)
+        needed = module.DEVICE_COPIES * (2 * 2 * pairs * SAMPLING_CHUNK // 8)
         assert count == 1 or count * needed <= gigabytes << 30
-        assert count == module.TOGETHER or (count + 1) * needed > gigabytes << 30
+        assert count == module.MAX_DEVICE_CHUNKS or (count + 1) * needed > gigabytes << 30
 
 
 def test_what_cannot_be_on_a_device_says_so():

@@ -10,7 +10,7 @@ from hornbook.distributions.violations import violations
 from hornbook.errors import HornbookError
 from hornbook.explain.check import check, shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Counted, Guided
+from hornbook.oracles import Counted, LocalSearch
 from hornbook.queries import Estimated, Exact
 from hornbook.testing.strategies import rules, theories
 from hornbook.testing.teachers import Constant, Network
@@ -91,7 +91,7 @@ def test_guided_search_finds_the_breach_that_samples_miss():
     (unguided,) = check(claims, member, distribution, 10_000, rng=rng())
     assert not unguided.broken and unguided.witness is None
     assert isinstance(unguided.guarantee, Estimated) and unguided.guarantee.disagreement.hits == 0
-    guided = Guided(member, margin, distribution, seed=0)
+    guided = LocalSearch(member, margin, distribution, seed=0)
     (verdict,) = check(claims, member, distribution, 10_000, rng=rng(), guided=guided)
     assert verdict.broken
     assert verdict.witness == Interpretation(frozenset({0, *range(2, 14)}), frozenset({1}))

@@ -15,7 +15,7 @@ from hornbook.models import as_predictor
 from hornbook.models.predictor import ROUNDING
 from hornbook.oracles import Cached, Classifier, Completions, Counted
 from hornbook.oracles import completions as module
-from hornbook.oracles.completions import DENSITIES, Fillings, rounds
+from hornbook.oracles.completions import DENSITIES, CompletionTable, rounds
 from hornbook.testing.strategies import batches, theories
 from hornbook.testing.teachers import Constant, Network
 
@@ -123,7 +123,7 @@ def test_rounds_count_every_draw_once(draws):
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
     batch = Random(vocabulary, 0.5, groups).draw(300, rng())
-    holes = Fillings(vocabulary, rng(1), groups=groups).of(batch)
+    holes = CompletionTable(vocabulary, rng(1), groups=groups).of(batch)
     known = batch.to_array()
     for number in range(30):
         filled = holes.filled(np.arange(300), np.full(300, number)).to_array()
@@ -137,7 +137,7 @@ def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary,
 
 def test_fillings_have_the_stated_densities_and_do_not_repeat():
     batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
-    fillings = Fillings(batch.vocabulary, rng())
+    fillings = CompletionTable(batch.vocabulary, rng())
     numbers = np.arange(1, 1401)
     filled = fillings.of(batch).filled(np.zeros(1400, np.intp), numbers).to_array()
     for place, density in enumerate(DENSITIES):
@@ -152,7 +152,7 @@ def test_fillings_have_the_stated_densities_and_do_not_repeat():
 def test_unknown_values_can_come_from_rows(groups):
     rows = Random(PAIRED, 0.0, groups).draw(5, rng())
     batch = Random(PAIRED, 1.0).draw(4, rng(1))
-    fillings = Fillings(PAIRED, rng(), groups=groups, rows=Rows(rows))
+    fillings = CompletionTable(PAIRED, rng(), groups=groups, rows=Rows(rows))
     filled = fillings.of(batch).filled(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
     assert set(filled) <= set(rows)
     assert len(set(filled)) > 1
@@ -160,7 +160,9 @@ def test_unknown_values_can_come_from_rows(groups):
 
 def test_some_variables_can_be_left_as_they_are():
     batch = Random(PAIRED, 0.5).draw(200, rng())
-    filled = Fillings(PAIRED, rng(), leave={3}).of(batch).filled(np.arange(200), np.full(200, 4)).to_array()
+    filled = (
+        CompletionTable(PAIRED, rng(), leave={3}).of(batch).filled(np.arange(200), np.full(200, 4)).to_array()
+    )
     left = [3, 12]
     np.testing.assert_array_equal(filled[:, left], batch.to_array()[:, left])
     assert not np.isnan(np.delete(filled, left, axis=1)).any()

@@ -5,7 +5,7 @@ import numpy as np
 from hornbook.distributions import Random
 from hornbook.learners import Settings
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.testing.teachers import Network
 
 
@@ -31,7 +31,7 @@ def without_seconds(entries):
 
 
 def guided(member, margin):
-    return Guided(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
+    return LocalSearch(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 
 
 RARE = HornTheory.parse(

@@ -66,7 +66,7 @@ def check(
     """
     from hornbook.explain.check import check as verdicts_on
     from hornbook.models import as_predictor, load_model
-    from hornbook.oracles import Guided
+    from hornbook.oracles import LocalSearch
     from hornbook.teachers import teacher_about
 
     claims = read_theory(rules)
@@ -80,7 +80,7 @@ def check(
         claims = claims.over(vocabulary)
     except HornbookError as error:
         raise HornbookError(f"{rules}: {error}") from None
-    guided = Guided(
+    guided = LocalSearch(
         teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
     )
     verdicts = verdicts_on(

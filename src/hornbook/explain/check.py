@@ -18,7 +18,7 @@ from hornbook.distributions import Distribution, Groups, Imposed
 from hornbook.distributions.violations import violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.proof.prover import Prover
 from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 from hornbook.statistics import Share
@@ -58,7 +58,7 @@ def check(
     size: int = 10_000,
     *,
     rng: np.random.Generator,
-    guided: Guided | None = None,
+    guided: LocalSearch | None = None,
     groups: Groups = (),
     prover: Prover | None = None,
 ) -> list[Verdict]:
@@ -111,7 +111,7 @@ def _verdict(
     distribution: Distribution,
     size: int,
     rng: np.random.Generator,
-    guided: Guided | None,
+    guided: LocalSearch | None,
     groups: Groups,
     prover: Prover | None,
 ) -> Verdict:
@@ -143,7 +143,7 @@ def _verdict(
     return Verdict(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
 
 
-def _searched(rule: HornTheory, guided: Guided) -> Iterator[Interpretation]:
+def _searched(rule: HornTheory, guided: LocalSearch) -> Iterator[Interpretation]:
     """The first few interpretations found that the rule rejects and the model accepts."""
     for batch, _ in guided.search(rule, sides=["positive"]):
         yield from batch[:SHRUNK]

@@ -24,7 +24,7 @@ from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch
 from hornbook.models import Predictor
 from hornbook.models.missing import columns_with_missing
-from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
+from hornbook.oracles.columns import answers_on, reads_columns, wrap_column_model
 from hornbook.oracles.completions import Labels
 from hornbook.proof.prover import Prover
 from hornbook.queries import Step
@@ -87,7 +87,7 @@ class Subject:
         source = self.reader.source
         if self.by_columns and isinstance(source, Binariser):
             takes_missing = self.takes_missing_in.issuperset(self.reader.columns)
-            return asked_by_columns(self.predictor, source, self.frame, takes_missing)
+            return wrap_column_model(self.predictor, source, self.frame, takes_missing)
         return self.predictor
 
     @cached_property

@@ -26,13 +26,13 @@ from hornbook.oracles import (
     Chain,
     Checked,
     CoherenceReport,
-    Link,
-    RuleByRule,
+    PoolOracle,
+    ResumableOracle,
+    RuleOracle,
     Sampling,
-    Stored,
     coherence,
 )
-from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import (
     Budget,
     BudgetExhausted,
@@ -163,7 +163,7 @@ class Samples:
     def labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
         """So many draws, and whether the teacher accepts each."""
         batch = self.distribution.draw(size, generator(self.seed, purpose))
-        parts = [self.member(block) for block in batch.blocks(CHUNK)]
+        parts = [self.member(block) for block in batch.blocks(SAMPLING_CHUNK)]
         return batch, np.concatenate(parts)
 
     def coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
@@ -254,7 +254,7 @@ class Run:
         background: HornTheory | None,
         heads: Sequence[Head] | None,
         groups: Groups,
-        guided: Callable[[Membership, Margin | None], Link] | None,
+        guided: Callable[[Membership, Margin | None], ResumableOracle] | None,
         path: Path | None,
         n_jobs: int | None,
         device: str | None,
@@ -295,10 +295,10 @@ class Run:
             remember=self.pool.add,
             device=device,
             n_jobs=n_jobs,
-            remote=Remote(uncounted, asked),
+            remote=UncountedTeacher(uncounted, asked),
         )
-        rules = RuleByRule(self.member, self.background.rules)
-        links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
+        rules = RuleOracle(self.member, self.background.rules)
+        links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
         if guided is not None:
             links.append(guided(self.member, margin))
         self.chain = Chain(links, settings.shares)
@@ -382,7 +382,7 @@ class Run:
             return self.chain(hypothesis)
         found = read_step(hypothesis, self.entry).answer
         assert isinstance(found, Counterexample)
-        self.chain.recall(hypothesis, found)
+        self.chain.replay(hypothesis, found)
         return found
 
     def _revise(self, hypothesis: HornTheory, found: Counterexample) -> Change:
@@ -391,7 +391,7 @@ class Run:
             return self.reviser(hypothesis, found)
         change = read_step(hypothesis, self.entry).change
         assert change is not None
-        self.reviser.recall(found, change)
+        self.reviser.replay(found, change)
         self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
         return change
 
@@ -485,7 +485,7 @@ def extract(
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
     groups: Groups = (),
-    guided: Callable[[Membership, Margin | None], Link] | None = None,
+    guided: Callable[[Membership, Margin | None], ResumableOracle] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
     n_jobs: int | None = None,

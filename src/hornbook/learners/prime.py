@@ -361,7 +361,7 @@ class Reviser:
         self.pool.give_up(answer.interpretation)
         return replace(change, given_up=answer.interpretation)
 
-    def recall(self, answer: Counterexample, change: Change) -> None:
+    def replay(self, answer: Counterexample, change: Change) -> None:
         """Take up what an earlier run made of a counterexample."""
         self.calls += 1
         for questions in change.failed:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hornbook.distributions import Distribution, Groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation
-from hornbook.oracles.completions import COMPLETIONS_BLOCK, ROUND, Fillings, every
+from hornbook.oracles.completions import COMPLETIONS_BLOCK, ROUND, CompletionTable, every
 from hornbook.queries import Membership
 from hornbook.statistics import Share
 
@@ -102,7 +102,7 @@ def coherence(
     """
     if completions < 1:
         raise HornbookError(f"coherence is about completions: at least one is tried; got {completions}")
-    fillings = Fillings(distribution.vocabulary, rng, groups=groups)
+    fillings = CompletionTable(distribution.vocabulary, rng, groups=groups)
     counts = np.zeros((2, 2), np.intp)  # by the answer to the partial one, and whether it is contradicted
     witnesses: tuple[list[Witness], list[Witness]] = ([], [])
     for start in range(0, size, COMPLETIONS_BLOCK):
@@ -122,7 +122,7 @@ def coherence(
 
 
 def _contradictions(
-    member: Membership, fillings: Fillings, batch: Batch, completions: int
+    member: Membership, fillings: CompletionTable, batch: Batch, completions: int
 ) -> tuple[Bools, Bools, NDArray[np.intp]]:
     """The answers, whether completions contradict them, and the number of one that does."""
     answers = member(batch)

@@ -80,7 +80,7 @@ class Columns:
         return pd.DataFrame(columns, copy=False)
 
 
-def asked_by_columns(
+def wrap_column_model(
     predictor: Predictor, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool
 ) -> Predictor:
     """A model of columns as a model of variables, which shows it values of a table."""
@@ -122,7 +122,7 @@ def answers_on(
     return readable, predictor.decide_rows(predictor.read(frame[readable]))
 
 
-def fitted_binariser(
+def fit_binariser(
     predictors: Sequence[Predictor], frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None
 ) -> Binariser:
     """A binariser for what a model, of one label or of several, is to be asked about.

@@ -18,7 +18,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 from hornbook.logic.batch import BLOCK
 from hornbook.models.predictor import Floats
-from hornbook.oracles.membership import Classifier, Exclusions
+from hornbook.oracles.membership import Classifier, GroupPropagation
 from hornbook.queries import Membership
 
 DENSITIES = (0.05, 0.5, 0.2, 0.9, 0.1, 0.7, 0.35)
@@ -28,7 +28,7 @@ ROWS = 1 << 11
 """Rows in the table for each density, a power of two: the last bits of a hash pick one."""
 
 
-class Fillings:
+class CompletionTable:
     """Completions of partial interpretations, numbered from 0.
 
     Number 0 makes every unknown variable false. The others take unknown values from a table:
@@ -53,7 +53,7 @@ class Fillings:
     Examples
     --------
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
-    >>> fillings = Fillings(vocabulary, np.random.default_rng(0))
+    >>> fillings = CompletionTable(vocabulary, np.random.default_rng(0))
     >>> batch = Batch.from_array([[1, np.nan, np.nan, 0, np.nan, np.nan]], vocabulary)
     >>> fillings.of(batch).filled(np.array([0, 0, 0]), np.array([0, 1, 2])).to_array()
     array([[1., 0., 0., 0., 1., 1.],
@@ -93,13 +93,13 @@ class Fillings:
         rows, densities, _ = self.table.shape
         return 1 + int(rows * densities)
 
-    def of(self, batch: Batch) -> Holes:
+    def of(self, batch: Batch) -> UnknownCells:
         """A batch made ready for filling."""
         batch.refuse_device("completions of unknown values")
-        return Holes(self, batch)
+        return UnknownCells(self, batch)
 
 
-class Holes:
+class UnknownCells:
     """The unknown values of a batch, ready to be filled again and again.
 
     Attributes
@@ -109,7 +109,7 @@ class Holes:
 
     """
 
-    def __init__(self, fillings: Fillings, batch: Batch) -> None:
+    def __init__(self, fillings: CompletionTable, batch: Batch) -> None:
         if batch.vocabulary is not fillings.vocabulary and batch.vocabulary != fillings.vocabulary:
             raise HornbookError("the batch and the completions are over different vocabularies")
         self.fillings = fillings
@@ -188,7 +188,7 @@ class Completions:
         The variables.
     draws
         How many completions are tried: the one that makes every unknown variable false, and
-        then random ones, see `Fillings`.
+        then random ones, see `CompletionTable`.
     margin
         The teacher's margins, negative where it rejects, if completions are to have them too.
     rng
@@ -229,7 +229,7 @@ class Completions:
         self.member = member
         self.draws = draws
         self.margins = margin
-        self.fillings = Fillings(vocabulary, rng, groups=groups, rows=rows, leave=leave)
+        self.fillings = CompletionTable(vocabulary, rng, groups=groups, rows=rows, leave=leave)
         if not 1 <= draws <= len(self.fillings):
             raise HornbookError(
                 f"completions are tried 1 to {len(self.fillings)} times an interpretation; got draws={draws}"
@@ -333,11 +333,11 @@ class Labels:
     ) -> None:
         self.classifier = classifier
         self.draws = draws
-        self.exclusions = Exclusions(classifier.vocabulary, groups)
+        self.exclusions = GroupPropagation(classifier.vocabulary, groups)
         self.fillings = None
         if draws is not None:
             source = Labelled(Rows(rows), classifier.vocabulary.name(classifier.label))
-            self.fillings = Fillings(
+            self.fillings = CompletionTable(
                 classifier.vocabulary, rng, groups=groups, rows=source, leave=classifier.heads
             )
 

@@ -259,7 +259,7 @@ STORED = 1 << 10
 """Counterexamples remembered as starting points."""
 
 
-class Guided:
+class LocalSearch:
     """Changes interpretations step by step until hypothesis and teacher differ on one.
 
     Points that the hypothesis accepts are driven to where the teacher rejects, points that it
@@ -305,7 +305,7 @@ class Guided:
     ...     return (39.5 - (batch.to_array() == 1).sum(axis=1)).astype(np.float32)
     >>> def member(batch):
     ...     return margin(batch) >= 0
-    >>> guided = Guided(member, margin, Random(vocabulary), seed=0)
+    >>> guided = LocalSearch(member, margin, Random(vocabulary), seed=0)
     >>> found = guided(HornTheory(vocabulary))
     >>> len(found.interpretation.true), found.positive, found.found_by
     (40, False, 'guided')
@@ -379,7 +379,7 @@ class Guided:
         while len(self._stored) > STORED:
             del self._stored[next(iter(self._stored))]
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
         """Take note of a search in an earlier run, and of what it found, if it did."""
         self.queries += 1
         if found.found_by == self.name:

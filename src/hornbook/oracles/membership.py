@@ -186,7 +186,7 @@ class Classifier:
             )
 
 
-class Exclusions:
+class GroupPropagation:
     """Makes the unknown others of a group false where one of its variables is true.
 
     A model that is told that a column is in one bin is told of its other bins too, as it was
@@ -196,7 +196,7 @@ class Exclusions:
     --------
     >>> vocabulary = Vocabulary(["age=low", "age=high", "ill"])
     >>> batch = Batch.from_array([[1, np.nan, np.nan], [np.nan, 0, 1]], vocabulary)
-    >>> Exclusions(vocabulary, ((0, 1),))(batch).to_array()
+    >>> GroupPropagation(vocabulary, ((0, 1),))(batch).to_array()
     array([[ 1.,  0., nan],
            [nan,  0.,  1.]])
 
