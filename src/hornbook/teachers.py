@@ -16,7 +16,7 @@ from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import Predictor
 from hornbook.models.predictor import Floats
 from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
-from hornbook.oracles.completions import Labels
+from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.equivalence import ExactCompletions
 from hornbook.proof.prover import SECONDS, Prover
 from hornbook.proof.region import Values
@@ -56,14 +56,14 @@ class Teacher:
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each interpretation."""
-        return self.model(self.exclusions(batch))
+        return self.model(self.propagate_groups(batch))
 
     def margin(self, batch: Batch) -> Floats:
         """How clearly it does; negative where it rejects."""
-        return self.model.margin(self.exclusions(batch))
+        return self.model.margin(self.propagate_groups(batch))
 
     @cached_property
-    def exclusions(self) -> GroupPropagation:
+    def propagate_groups(self) -> GroupPropagation:
         """What the groups add to a question before the model is asked."""
         return GroupPropagation(self.distribution.vocabulary, self.groups)
 
@@ -171,16 +171,16 @@ def _taught(
 ) -> Teacher:
     """The model as a teacher that answers about ? in the way that is wanted."""
     vocabulary = distribution.vocabulary
-    leave = model.heads if isinstance(model, Classifier) else frozenset()
+    heads = model.heads if isinstance(model, Classifier) else frozenset()
     answering: Judge | Classifier | Completions | ExactCompletions = model
     if unknown == "exact":
         answering = ExactCompletions(_prover(model, vocabulary, groups, "complete"))
     elif _by_completions(model.predictor, unknown):
         rng = generator(seed, Purpose.COMPLETIONS)
         answering = Completions(
-            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, leave=leave
+            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
         )
-    return Teacher(answering, distribution, groups, tuple(sorted(leave)) or None)
+    return Teacher(answering, distribution, groups, tuple(sorted(heads)) or None)
 
 
 def _prover(
@@ -239,7 +239,7 @@ def classifier_labels(
     unknown: Unknowns | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Labels:
+) -> LabelOracle:
     """The labels that a model gives to rows of features, whatever is unknown in them.
 
     The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
@@ -248,7 +248,7 @@ def classifier_labels(
     vocabulary = Labelled(Rows(rows), label).vocabulary
     classifier = Classifier(predictor, vocabulary, label, inputs)
     completions = draws if _by_completions(predictor, unknown) else None
-    return Labels(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
+    return LabelOracle(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
 
 
 def spoiled(rows: Batch, groups: Groups = ()) -> Rows:

@@ -14,7 +14,7 @@ from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Voca
 from hornbook.models import as_predictor
 from hornbook.models.gradient import torch_gradient
 from hornbook.oracles import Budgeted, Classifier, Counted, Judge, LocalSearch, Sampling
-from hornbook.oracles.local_search import POOL, Moves
+from hornbook.oracles.local_search import START_FACTOR, Moves
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
 from hornbook.testing.strategies import theories
 from hornbook.testing.teachers import Coin, Constant, Failing, Network, Slow
@@ -202,7 +202,7 @@ def test_without_a_counterexample_it_ends_and_gives_no_guarantee():
     counted = Counted(theory.satisfied_by)
     answer = LocalSearch(counted, None, Random(PAIRED), seed=0, size=50_000)(theory)
     assert isinstance(answer, Unknown) and "50000 interpretations" in str(answer)
-    assert counted.questions <= 50_000 + POOL * 256 + 16 * 256 * 6
+    assert counted.questions <= 50_000 + START_FACTOR * 256 + 16 * 256 * 6
 
 
 @pytest.mark.parametrize("rules", [[], [Rule((), BOTTOM)], [Rule((), 3)]])
@@ -301,8 +301,8 @@ def test_moves_change_what_they_say(vocabulary, groups, seed):
     rows = moves.rows(batch)
     assert moves.batch(rows) == batch
     chosen = rng(seed).integers(0, len(moves), (5, 7))
-    changed = moves.changed(rows, chosen)
-    idle = moves.idle(rows)
+    changed = moves.apply_each(rows, chosen)
+    idle = moves.find_idle(rows)
     for item, row in enumerate(batch.to_array()):
         for place, move in enumerate(chosen[item]):
             value, position = divmod(int(move), moves.variables)
@@ -330,27 +330,27 @@ def test_stages_make_the_allowed_moves_one_after_another():
     rows = moves.rows(Random(PAIRED).draw(4, rng()))
     chosen = rng(1).integers(0, len(moves), (4, 5))
     may = rng(2).random((4, 5)) < 0.6
-    stages = moves.stages(rows, chosen, may, (1, 2, 4))
+    stages = moves.apply_prefixes(rows, chosen, may, (1, 2, 4))
     for number, count in enumerate((1, 2, 4)):
         expected = rows.copy()
         for item in range(4):
             for move in chosen[item, :count][may[item, :count]]:
-                expected[item] = moves.changed(expected[[item]], np.array([[move]]))[0, 0]
+                expected[item] = moves.apply_each(expected[[item]], np.array([[move]]))[0, 0]
         np.testing.assert_array_equal(stages[:, number], expected)
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-def test_first_order_is_exact_for_linear_scores(vocabulary):
+def test_estimate_gains_is_exact_for_linear_scores(vocabulary):
     moves = Moves(vocabulary)
     weights = rng().standard_normal(len(vocabulary))
     rows = moves.rows(Random(vocabulary).draw(6, rng(1)))
     slopes = np.tile(weights, (6, 1)).astype(np.float32)
-    worth = moves.first_order(rows, slopes)
+    worth = moves.estimate_gains(rows, slopes)
     every = np.tile(np.arange(len(moves)), (6, 1))
 
     def score(rows):
         return moves.batch(rows).to_array(0.5) @ weights
 
-    changed = moves.changed(rows, every)
+    changed = moves.apply_each(rows, every)
     actual = [score(changed[item]) - score(rows[[item]]) for item in range(6)]
     np.testing.assert_allclose(worth, actual, atol=1e-5)

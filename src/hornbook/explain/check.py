@@ -145,7 +145,7 @@ def _verdict(
 
 def _searched(rule: HornTheory, guided: LocalSearch) -> Iterator[Interpretation]:
     """The first few interpretations found that the rule rejects and the model accepts."""
-    for batch, _ in guided.search(rule, sides=["positive"]):
+    for batch, _ in guided.search(rule, signs=["positive"]):
         yield from batch[:SHRUNK]
         return
 

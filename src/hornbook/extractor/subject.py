@@ -24,8 +24,8 @@ from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch
 from hornbook.models import Predictor
 from hornbook.models.missing import columns_with_missing
-from hornbook.oracles.columns import answers_on, reads_columns, wrap_column_model
-from hornbook.oracles.completions import Labels
+from hornbook.oracles.columns import predict_readable_rows, reads_columns, wrap_column_model
+from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.prover import Prover
 from hornbook.queries import Step
 from hornbook.teachers import (
@@ -114,7 +114,7 @@ class Subject:
         return classifier_teacher(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels(self) -> LabelOracle:
         """The model as a function from features to labels."""
         return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
@@ -156,7 +156,7 @@ class Subject:
             batch = self.reader.batch(frame)
             labels = self.labels.model_labels if self.asked.encoding.native else self.labels
             return labels(batch).astype(np.int8)
-        readable, decided = answers_on(self.predictor, frame, self.takes_missing_in)
+        readable, decided = predict_readable_rows(self.predictor, frame, self.takes_missing_in)
         answers = np.empty(len(frame), np.int8)
         answers[readable] = decided
         if not readable.all():

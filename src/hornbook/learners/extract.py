@@ -30,7 +30,7 @@ from hornbook.oracles import (
     ResumableOracle,
     RuleOracle,
     Sampling,
-    coherence,
+    measure_coherence,
 )
 from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import (
@@ -166,12 +166,12 @@ class Samples:
         parts = [self.member(block) for block in batch.blocks(SAMPLING_CHUNK)]
         return batch, np.concatenate(parts)
 
-    def coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
+    def measure_coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
         """How far the teacher contradicts itself about unknown values; nothing if nothing is to be asked."""
         if not size:
             return None
         rng = generator(self.seed, Purpose.COHERENCE)
-        return coherence(self.member, self.distribution, size, COMPLETIONS, rng=rng, groups=groups)
+        return measure_coherence(self.member, self.distribution, size, COMPLETIONS, rng=rng, groups=groups)
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class Run:
         """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
         self.held_out = self.samples.labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
         self.pool.add(*self.samples.labelled(self.settings.pool, Purpose.POOL))
-        self.coherence = self.samples.coherence(self.settings.coherence, self.pool.groups)
+        self.coherence = self.samples.measure_coherence(self.settings.coherence, self.pool.groups)
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
             self.trace.record(step, self.asked.asked)

@@ -1,7 +1,7 @@
 """Membership and equivalence oracles, and filters that wrap them."""
 
 from hornbook.oracles.chain import Chain, PoolOracle, ResumableOracle, RuleOracle
-from hornbook.oracles.coherence import CoherenceReport, coherence
+from hornbook.oracles.coherence import CoherenceReport, measure_coherence
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
 from hornbook.oracles.local_search import LocalSearch
@@ -26,5 +26,5 @@ __all__ = [
     "ResumableOracle",
     "RuleOracle",
     "Sampling",
-    "coherence",
+    "measure_coherence",
 ]
