@@ -18,7 +18,7 @@ from hornbook.logic import Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.oracles import GroupPropagation
 from hornbook.queries import Budget
-from hornbook.teachers import classifier_labels, classifier_teacher, judge_teacher, perturbed
+from hornbook.teachers import augmented_rows, classifier_labels, classifier_teacher, judge_teacher
 
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 PAIRED = Vocabulary.with_duals(PLAIN.names)
@@ -288,7 +288,7 @@ def test_a_majority_of_completions_decides_where_a_model_takes_no_unknowns():
 
 def test_mixtures_of_two_rows_take_each_column_from_one_of_them():
     rows = Batch.from_array([[1] * 9 + [0] * 9, [0] * 9 + [1] * 9], PAIRED)
-    batch = perturbed(rows).draw(4000, rng())
+    batch = augmented_rows(rows).draw(4000, rng())
     assert consistent(batch, ())
     share = np.nanmean(batch.to_array()[:, :9], axis=1)
     assert (share < 0.2).mean() > 0.2 < (share > 0.8).mean() and (abs(share - 0.5) < 0.3).mean() > 0.2

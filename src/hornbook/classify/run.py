@@ -20,7 +20,7 @@ from hornbook.oracles import Budgeted, Checked
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.teachers import DRAWS, Unknowns, classifier_labels, perturbed
+from hornbook.teachers import DRAWS, Unknowns, augmented_rows, classifier_labels
 
 
 def explain_classifier(
@@ -57,7 +57,7 @@ def explain_classifier(
         breaks them.
     distribution
         Where the features of samples come from. By default the rows, with extra missing values
-        and exchanged ones, and mixtures of two rows: `hornbook.teachers.perturbed`.
+        and exchanged ones, and mixtures of two rows: `hornbook.teachers.augmented_rows`.
     unknown, draws
         How the model answers about ?: by itself, or by a majority of so many completions. See
         `hornbook.teachers.classifier_labels`.
@@ -87,7 +87,7 @@ def explain_classifier(
     background = HornTheory.background(vocabulary) | exclusivity(vocabulary, groups)
     budget = reading.budget
     ask = Budgeted(Checked(labels), budget.membership_queries, budget.seconds)
-    run = _Run(ask, distribution or perturbed(rows, groups), label, background, reading)
+    run = _Run(ask, distribution or augmented_rows(rows, groups), label, background, reading)
     return run.result(run.learn(watch), labels.describe())
 
 

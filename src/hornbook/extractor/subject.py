@@ -31,12 +31,12 @@ from hornbook.queries import Step
 from hornbook.teachers import (
     Teacher,
     Unknowns,
+    augmented_rows,
     classifier_labels,
     classifier_teacher,
     judge_teacher,
-    perturbed,
-    prover_about,
-    spoiled,
+    perturbed_rows,
+    prover_for_model,
 )
 from hornbook.trace import Trace
 
@@ -120,7 +120,7 @@ class Subject:
 
     def prover(self, seconds: float) -> Prover:
         """Who proves what the model says about variables and label; the table's rows are not needed."""
-        return prover_about(
+        return prover_for_model(
             self.asked,
             self.reader.vocabulary,
             self.label,
@@ -166,12 +166,12 @@ class Subject:
     @cached_property
     def drawn_from(self) -> Distribution:
         """Where an explanation's samples come from: rows of the table, spoiled a little or a lot."""
-        return perturbed(self.rows, self.reader.groups)
+        return augmented_rows(self.rows, self.reader.groups)
 
     @property
     def asked_from(self) -> Distribution:
         """Where the features in equivalence queries come from."""
-        return spoiled(self.rows, self.reader.groups)
+        return perturbed_rows(self.rows, self.reader.groups)
 
     def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
         """The most faithful rules about the label, card or tree, that a reader is willing to read."""
@@ -228,7 +228,7 @@ class Judged:
     def prover(self, seconds: float) -> Prover:
         """Who proves which interpretations the model accepts; the table's rows are not needed."""
         groups, unknown = self.reader.groups, self.unknown
-        return prover_about(
+        return prover_for_model(
             self.predictor, self.reader.vocabulary, groups=groups, unknown=unknown, seconds=seconds
         )
 
