@@ -29,7 +29,7 @@ import torch
 
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import keys_of
+from hornbook.distributions.words import keys_from_seeds
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.models.network import MLP
@@ -79,7 +79,9 @@ class Case:
         """A part of a query's samples."""
         if self.device is None:
             return self.distribution.draw(self.size, np.random.default_rng(seed))
-        keys = keys_of(np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // SAMPLING_CHUNK))
+        keys = keys_from_seeds(
+            np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // SAMPLING_CHUNK)
+        )
         return draw_on(self.device, self.distribution, keys, self.size)
 
     def query(self, size: int) -> None:

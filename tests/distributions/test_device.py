@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook.distributions import Imposed, Labelled, Random
+from hornbook.distributions import ImposedViolations, Labelled, Random
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import BLOCK, Stream, keys_from
+from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
 from hornbook.extractor.estimator import HornExtractor
 from hornbook.learners import Settings, extract
@@ -25,27 +25,27 @@ DEVICE = "cpu"
 """The tensors of a CPU run the same code as those of a GPU."""
 
 NESTED = [
-    Imposed(HornTheory(PAIRED, [Rule({0, 3}, 4)]), Random(PAIRED, 0.2), ((0, 1, 2),), 0.7, 0.2),
+    ImposedViolations(HornTheory(PAIRED, [Rule({0, 3}, 4)]), Random(PAIRED, 0.2), ((0, 1, 2),), 0.7, 0.2),
     Labelled(Random(MIXED, 0.3), "ill"),
 ]
 
 
 @pytest.mark.parametrize("distribution", [*(p.values[0] for p in ALL), *GROUPED, *NESTED], ids=str)
 def test_a_device_draws_what_the_cpu_draws(distribution):
-    size = BLOCK + 1000
-    keys = np.concatenate([keys_from(rng(5), 1), keys_from(rng(6), 1)])
+    size = BLOCK_ITEMS + 1000
+    keys = np.concatenate([keys_from_generator(rng(5), 1), keys_from_generator(rng(6), 1)])
     there = draw_on(DEVICE, distribution, keys, size).to_host()
-    here = [distribution.draw(BLOCK, rng(5)), distribution.draw(1000, rng(6))]
+    here = [distribution.draw(BLOCK_ITEMS, rng(5)), distribution.draw(1000, rng(6))]
     assert there == Batch.concatenate(here)
 
 
 def test_words_do_not_depend_on_the_blocks_beside_them():
-    keys = keys_from(rng(), 3 * BLOCK)
-    together = Stream(keys, 3 * BLOCK)
-    apart = [Stream(key[None], BLOCK) for key in keys]
+    keys = keys_from_generator(rng(), 3 * BLOCK_ITEMS)
+    together = Stream(keys, 3 * BLOCK_ITEMS)
+    apart = [Stream(key[None], BLOCK_ITEMS) for key in keys]
     for _ in range(2):
         assert np.array_equal(together.words(4), np.hstack([stream.words(4) for stream in apart]))
-    assert np.unique(together.words(100)).size == 100 * 3 * BLOCK // 64
+    assert np.unique(together.words(100)).size == 100 * 3 * BLOCK_ITEMS // 64
 
 
 @pytest.mark.parametrize("body", [(0, 2), (2, 5)])
@@ -67,7 +67,7 @@ def network(vocabulary, encoding="half"):
 @pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
 def test_a_device_infers_as_the_cpu_does(encoding):
     model = network(PAIRED, encoding)
-    batch = draw_on(DEVICE, Random(PAIRED), keys_from(rng(), 1), 5000)
+    batch = draw_on(DEVICE, Random(PAIRED), keys_from_generator(rng(), 1), 5000)
     answers = model.to(DEVICE).log_odds(batch)
     assert isinstance(answers, torch.Tensor)
     np.testing.assert_allclose(answers.numpy(), model.log_odds(batch.to_host()), rtol=1e-4, atol=1e-5)
@@ -111,16 +111,16 @@ def test_a_distribution_of_ones_own_stays_on_the_cpu():
             return "my own"
 
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Own(), keys_from(rng(), 1), 100)
+        draw_on(DEVICE, Own(), keys_from_generator(rng(), 1), 100)
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from(rng(), 1), 100)
+        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from_generator(rng(), 1), 100)
     batch = Labelled(Own(), "ill").draw(1000, rng())
     assert bits.flat(batch.true[18] ^ batch.true[19], 1000).all() and batch.true[:18].any()
 
 
 def drawn(distribution, size=5000):
     """The same items on the device and here."""
-    there = draw_on(DEVICE, distribution, keys_from(rng(), 1), size)
+    there = draw_on(DEVICE, distribution, keys_from_generator(rng(), 1), size)
     return there, there.to_host()
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.distributions import Random
-from hornbook.distributions.violations import violations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.explain.check import check, shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
@@ -34,7 +34,7 @@ def test_a_rule_is_broken_exactly_if_it_is_not_entailed(data):
         assert verdict.broken == (not truth.entails(verdict.rule))
         if verdict.broken:
             # a teacher who is a theory accepts the smallest violation if any
-            assert [verdict.witness] == violations(HornTheory(truth.vocabulary, [verdict.rule]))
+            assert [verdict.witness] == smallest_violations(HornTheory(truth.vocabulary, [verdict.rule]))
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
@@ -47,7 +47,7 @@ def test_a_witness_violates_the_rule_and_is_accepted_and_cannot_be_smaller(vocab
             continue
         witnesses += 1
         alone = HornTheory(vocabulary, [verdict.rule])
-        (needed,) = violations(alone)
+        (needed,) = smallest_violations(alone)
         known = verdict.witness.true | verdict.witness.false
         smaller = []
         for v in known - needed.true - needed.false:

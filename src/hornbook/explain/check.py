@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.distributions import Distribution, Groups, Imposed
-from hornbook.distributions.violations import violations
+from hornbook.distributions import Distribution, Groups, ImposedViolations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import LocalSearch
@@ -116,7 +116,7 @@ def _verdict(
     prover: Prover | None,
 ) -> Verdict:
     alone = HornTheory(distribution.vocabulary, [rule])
-    if not (possible := violations(alone, groups)):
+    if not (possible := smallest_violations(alone, groups)):
         return Verdict(rule, None, Exact())
     (smallest,) = possible
     proof = None if prover is None else prover.rule(rule)
@@ -126,7 +126,7 @@ def _verdict(
         witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
         return Verdict(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
     undecided = "" if proof is None else proof.reason
-    violated = Imposed(alone, distribution, groups)
+    violated = ImposedViolations(alone, distribution, groups)
     hits, witnesses = 0, []
     for start in range(0, size, CHUNK):
         batch = violated.draw(min(CHUNK, size - start), rng)

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, Imposed, Literals
+from hornbook.distributions import Distribution, Groups, ImposedViolations, Literals
 from hornbook.distributions.literals import check_groups
-from hornbook.distributions.violations import violations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary, Words
 from hornbook.models.predictor import Floats
@@ -386,10 +386,11 @@ class LocalSearch:
             self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))
 
     def _start_distributions(self, hypothesis: HornTheory) -> list[Distribution]:
-        if not violations(hypothesis, self.groups):
+        if not smallest_violations(hypothesis, self.groups):
             return [self.distribution]
         imposed = (
-            Imposed(hypothesis, self.distribution, self.groups, *shares) for shares in START_VIOLATIONS
+            ImposedViolations(hypothesis, self.distribution, self.groups, *shares)
+            for shares in START_VIOLATIONS
         )
         return [self.distribution, *imposed]
 

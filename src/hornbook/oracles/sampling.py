@@ -13,7 +13,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import BLOCK, keys_of
+from hornbook.distributions.words import BLOCK_ITEMS, keys_from_seeds
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, arrays
 from hornbook.oracles.filters import Budgeted
@@ -22,7 +22,7 @@ from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, P
 from hornbook.randomness import Purpose, generator, seed_sequence
 from hornbook.statistics import Share, sample_size
 
-SAMPLING_CHUNK = BLOCK
+SAMPLING_CHUNK = BLOCK_ITEMS
 """Number of samples drawn and judged at a time, which bounds the memory for any sample size."""
 
 MAX_DEVICE_CHUNKS = 1 << 10
@@ -193,7 +193,9 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         affordable = -(-size // SAMPLING_CHUNK) if size <= budget.left else int(budget.left) // SAMPLING_CHUNK
 
         def judged(part: range) -> tuple[range, Batch, Bools]:
-            keys = keys_of(seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part)
+            keys = keys_from_seeds(
+                seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part
+            )
             items = min(part.stop * SAMPLING_CHUNK, size) - part.start * SAMPLING_CHUNK
             batch = draw_on(device, self.distribution, keys, items)
             return part, batch, hypothesis.satisfied_by(batch)
