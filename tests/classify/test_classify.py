@@ -13,7 +13,7 @@ from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Labelled, Random, Rows
 from hornbook.errors import HornbookError
 from hornbook.evaluate import predicted_labels
-from hornbook.learners.pool import imposed
+from hornbook.learners.pool import impose_term
 from hornbook.logic import Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.oracles import GroupPropagation
@@ -70,7 +70,7 @@ def test_exchanged_values_respect_groups(vocabulary):
 def test_items_made_to_meet_a_term_respect_groups(vocabulary):
     items = Random(vocabulary, 0.3, GROUPS).draw(500, rng())
     term = np.array([1, 6])
-    met = imposed(items, term, GROUPS)
+    met = impose_term(items, term, GROUPS)
     assert consistent(met, GROUPS)
     before, after = items.to_array(), met.to_array()
     assert (after[:, term] == 1).all() and not (after[:, [0, 2]] == 1).any()

@@ -121,15 +121,17 @@ def test_rules_are_measured_on_held_out_samples():
 
 def test_each_rule_is_asked_for_with_all_else_unknown():
     found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
-    assert found.statistics and all(row.said for row in found.statistics)
+    assert found.statistics and all(row.entailed_by_model for row in found.statistics)
     network = Network(PARTIAL, rng(3))
     found = extract(network, PARTIAL, QUICK)
     breaches = [violation(rule) for rule in found.rules]
     rejected = ~network(Batch.from_interpretations(breaches, PARTIAL.vocabulary))
-    assert [row.said for row in found.statistics] == rejected.tolist()
+    assert [row.entailed_by_model for row in found.statistics] == rejected.tolist()
     spent = replace(QUICK.budget, membership_queries=found.membership_queries - 1)
     last = extract(network, PARTIAL, replace(QUICK, budget=spent))
-    assert last.stop_reason == found.stop_reason and {row.said for row in last.statistics} == {None}
+    assert last.stop_reason == found.stop_reason and {row.entailed_by_model for row in last.statistics} == {
+        None
+    }
 
 
 def test_coherence_is_measured_unless_it_is_not_wanted():
@@ -159,7 +161,7 @@ def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
     def search(member, margin):
         return LocalSearch(member, margin, PARTIAL, seed=0, size=4096, walkers=64)
 
-    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), guided=search)
+    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), local_search=search)
     large = [set(batch[:200]) for batch in asked if len(batch) >= 200]
     assert len(large) > 4
     for at, one in enumerate(large[:3]):  # what is held out, the pool, the first sample

@@ -145,7 +145,7 @@ def test_it_finds_a_needle_that_samples_miss(help_given):
     answer = guided(hypothesis)
     assert isinstance(answer, Counterexample) and not answer.positive
     assert answer.interpretation.true >= set(range(40))
-    assert answer.found_by == "guided"
+    assert answer.found_by == "local search"
 
 
 def test_it_finds_a_wrong_rule_that_samples_miss():

@@ -132,7 +132,9 @@ def test_recall_draws_the_same_chunk_again():
     assert len(kept) == len(recalled) == 3
     for (batch, labels), (batch2, labels2) in zip(kept, recalled, strict=True):
         assert batch == batch2 and (labels == labels2).all()
-    again.replay(almost, Counterexample(found[0].interpretation, found_by="guided"))  # asked, found nothing
+    again.replay(
+        almost, Counterexample(found[0].interpretation, found_by="local search")
+    )  # asked, found nothing
     asked(THEORY)
     assert len(recalled) == 3 and again(almost) == asked(almost)
 

@@ -30,7 +30,7 @@ def without_seconds(entries):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
 
 
-def guided(member, margin):
+def local_search(member, margin):
     return LocalSearch(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 
 

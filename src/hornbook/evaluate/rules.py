@@ -39,7 +39,7 @@ class RuleStatistics:
         without a target.
     found_by
         The equivalence oracle whose counterexample led to the rule; None where that is not known.
-    said
+    entailed_by_model
         Whether the model says so itself: it rejects the body with the head false and all else
         unknown. A rule may be precise and not be said; None where it was not asked.
 
@@ -52,7 +52,7 @@ class RuleStatistics:
     in_target: bool | None = None
     entailed_by_target: bool | None = None
     found_by: str | None = None
-    said: bool | None = None
+    entailed_by_model: bool | None = None
 
     @property
     def length(self) -> int:

@@ -1,4 +1,4 @@
-"""Learners of Horn theories by queries, and one whole run of them on a model."""
+"""Query learners of Horn theories, and `extract`, which runs one on a model."""
 
 from hornbook.learners.extract import DisagreementPoint, QueryResult, Settings, extract
 from hornbook.learners.horn1 import horn1

@@ -308,11 +308,11 @@ class LocalSearch:
     >>> search = LocalSearch(member, margin, Random(vocabulary), seed=0)
     >>> found = search(HornTheory(vocabulary))
     >>> len(found.interpretation.true), found.positive, found.found_by
-    (40, False, 'guided')
+    (40, False, 'local search')
 
     """
 
-    name = "guided"
+    name = "local search"
 
     def __init__(
         self,
@@ -352,7 +352,7 @@ class LocalSearch:
         for batch, positive in self.search(hypothesis):
             self.remember(batch[:1])
             return Counterexample(batch[0], bool(positive[0]), self.name, (self.queries,))
-        return Unknown(f"guided search looked at {self.size} interpretations and found no counterexample")
+        return Unknown(f"local search looked at {self.size} interpretations and found no counterexample")
 
     def search(
         self, hypothesis: HornTheory, signs: Sequence[Sign] = ("negative", "positive")

@@ -62,7 +62,7 @@ def report_of(
         notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {reading.conflicts}.")
-    asked = [found.said for found in reading.rules if found.said is not None]
+    asked = [found.entailed_by_model for found in reading.rules if found.entailed_by_model is not None]
     if asked:
         notes.append(
             f"Asked for each rule with all else unknown, the model itself says {sum(asked)} of {len(asked)}."
