@@ -12,7 +12,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Labelled, Random, Rows
 from hornbook.errors import HornbookError
-from hornbook.evaluate import predicted_labels
+from hornbook.evaluate import derive_labels
 from hornbook.learners.pool import impose_term
 from hornbook.logic import Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
@@ -184,7 +184,7 @@ def test_real_classifiers_from_end_to_end(dataset, train):
     )
     labels = found.derived
     assert found.fidelity.plain.low > max(labels.sizes) / sum(labels.sizes)  # better than one label for all
-    derived = predicted_labels(found.theory, found.label, found.observed(rows))
+    derived = derive_labels(found.theory, found.label, found.observed(rows))
     np.testing.assert_array_equal(derived, found.derive(rows))
 
 
@@ -235,7 +235,7 @@ def test_what_decides_in_place_of_rules_does_so_as_a_theory_too(scored, form):
     reading = replace(SMALL, form=form)
     found = explain_classifier(predictor, rows, "ill", reading, inputs=PLAIN.names)
     assert found.form == form and not found.rules and 0 < found.literals <= SMALL.max_literals
-    derived = predicted_labels(found.theory, "ill", found.observed(rows))
+    derived = derive_labels(found.theory, "ill", found.observed(rows))
     np.testing.assert_array_equal(derived, found.predict(rows))
     assert {candidate.form for candidate, _ in found.weighed} == {"rules", form}  # one that says nothing
 

@@ -13,7 +13,7 @@ from hornbook.classify.search import best_by_size, candidates, chosen
 from hornbook.data.conditions import exclusivity
 from hornbook.distributions import Distribution, Groups
 from hornbook.evaluate import Agreement, RuleStatistics
-from hornbook.evaluate.rules import redundancies
+from hornbook.evaluate.rules import find_redundant_rules
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import Predictor
 from hornbook.oracles import Budgeted, Checked
@@ -129,7 +129,7 @@ class _Run:
     def result(self, stop_reason: str, unknowns: str) -> Explanation:
         """The best candidate, measured on samples that it was not chosen by."""
         said = chosen(self.weighed) if self.weighed else self.nothing
-        fidelity = derived = Agreement.none()
+        fidelity = derived = Agreement.empty()
         frontier: tuple[Point, ...] = ()
         statistics: tuple[RuleStatistics, ...] = ()
         guarantee: Guarantee = Unknown(f"nothing was measured ({stop_reason})")
@@ -162,7 +162,7 @@ class _Run:
         """How often each rule fires, and how often the model then gives the label that is its head."""
         theory = HornTheory(said.vocabulary, said.rules)
         found = []
-        for rule, redundant in zip(said.rules, redundancies(theory, self.background), strict=True):
+        for rule, redundant in zip(said.rules, find_redundant_rules(theory, self.background), strict=True):
             fires = bits.flat(np.bitwise_and.reduce(batch.true[sorted(rule.body)], axis=0), len(batch))
             right = labels == (rule.head == said.vocabulary.index(said.label))
             precision = Share.of((fires & right).sum(), fires.sum())
