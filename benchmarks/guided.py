@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from hornbook.oracles.adapters.gradient import torch_gradient
 from rich.console import Console
 from rich.table import Table
 
@@ -26,6 +25,7 @@ from hornbook.distributions import Distribution, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import as_predictor
+from hornbook.models.gradient import torch_gradient
 from hornbook.models.network import Net
 from hornbook.models.training import train
 from hornbook.oracles import Counted, Judge, LocalSearch
