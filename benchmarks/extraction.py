@@ -30,7 +30,7 @@ from hornbook.evaluate import disagreement
 from hornbook.learners import Settings, extract
 from hornbook.learners.shrink import Shrink, shrink_one_zero
 from hornbook.models.network import MLP
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
 from hornbook.paper.task import Task
 from hornbook.parallel import parallel_map
@@ -105,7 +105,7 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Read
     start = time.perf_counter()
 
     def search(member, margin):
-        return Guided(member, margin, task.mixed, seed=seed)
+        return LocalSearch(member, margin, task.mixed, seed=seed)
 
     found = extract(
         network,
@@ -113,7 +113,7 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Read
         Settings(budget=Budget(equivalence_queries=QUERIES), size=SAMPLE, seed=seed),
         margin=network.log_odds,
         heads=task.heads,
-        guided=search if guided else None,
+        local_search=search if guided else None,
     )
     row = Row(
         name,
@@ -124,7 +124,7 @@ def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Read
         time.perf_counter() - start,
         ", ".join(f"{name} {times}" for name, times in answerers(found.trace).items()),
         f"{np.mean([each.precision.estimate for each in found.statistics if each.precision.size]):.1%}",
-        str(sum(bool(each.said) for each in found.statistics)),
+        str(sum(bool(each.entailed_by_model) for each in found.statistics)),
     )
     return row, found.theory.satisfied_by
 
@@ -242,7 +242,7 @@ def show(rows: list[Row], title: str) -> None:
             f"{100 * share.estimate:.2f} % ({100 * share.low:.2f}–{100 * share.high:.2f})",
             f"{row.rules:,}",
             row.precision,
-            row.said,
+            row.entailed_by_model,
             f"{row.mean_body:.1f}",
             str(row.equivalence_queries),
             row.answered,

@@ -8,7 +8,7 @@
     python benchmarks/frontier.py --data hcc-survival.csv   # the patients, in place of synthetic ones
 
 Models are trained on two thirds of the rows, with copies in which values are missing. Explanations
-are learned from these rows, perturbed (`hornbook.teachers.perturbed`), and measured on the last
+are learned from these rows, perturbed (`hornbook.teachers.augmented_rows`), and measured on the last
 third, spoiled a little: samples of rows that neither model nor explanation has seen. Peers get
 labels of the same distribution, ½ or `?` for what is unknown: as many as hornbook asks for, or as
 many as they get through in about the time of our whole curve (`PEERS` says which).

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from hornbook.oracles.adapters.gradient import torch_gradient
 from rich.console import Console
 from rich.table import Table
 
@@ -26,10 +25,11 @@ from hornbook.distributions import Distribution, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import as_predictor
+from hornbook.models.gradient import torch_gradient
 from hornbook.models.network import Net
 from hornbook.models.training import train
-from hornbook.oracles import Counted, Guided, Judge
-from hornbook.oracles.sampling import CHUNK
+from hornbook.oracles import Counted, Judge, LocalSearch
+from hornbook.oracles.sampling import SAMPLING_CHUNK
 from hornbook.paper.task import target_theory, training_set
 from hornbook.queries import Budget
 
@@ -69,14 +69,14 @@ def tally(found: Found, seconds: float) -> Tally:
 def sampled(judge: Callable[[Batch], Bools], distribution: Distribution, hypothesis: HornTheory) -> Found:
     """The counterexamples among fresh samples."""
     rng = np.random.default_rng(1)
-    for start in range(0, SAMPLES, CHUNK):
-        batch = distribution.draw(min(CHUNK, SAMPLES - start), rng)
+    for start in range(0, SAMPLES, SAMPLING_CHUNK):
+        batch = distribution.draw(min(SAMPLING_CHUNK, SAMPLES - start), rng)
         accepted = judge(batch)
         differs = accepted != hypothesis.satisfied_by(batch)
         yield batch[differs], accepted[differs]
 
 
-def guided(search: Guided, hypothesis: HornTheory) -> Found:
+def guided(search: LocalSearch, hypothesis: HornTheory) -> Found:
     """The counterexamples of query after query."""
     while True:
         yield from search.search(hypothesis)
@@ -122,7 +122,7 @@ def main() -> None:
         for way, (margin, gradient) in ways.items():
             counted = Counted(margin or judge)
             member = (lambda batch, ask=counted: ask(batch) >= 0) if margin else counted
-            oracle = Guided(
+            oracle = LocalSearch(
                 member, counted if margin else None, distribution, seed=0, gradient=gradient, walkers=1024
             )
             searches[f"guided, {way}"] = counted, guided(oracle, hypothesis)

@@ -29,7 +29,7 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hornbook.data.datasets import load_dataset
-from hornbook.distributions import Groups, Imposed, Random
+from hornbook.distributions import Groups, ImposedViolations, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
@@ -256,7 +256,7 @@ def sampling_table(task: Task, seconds: float) -> Table:
 
 def accepted_samples(task: Task, network: MLP, claim: Rule) -> int:
     """How many of many samples that violate a rule the network accepts."""
-    violated = Imposed(HornTheory(network.vocabulary, [claim]), Random(network.vocabulary))
+    violated = ImposedViolations(HornTheory(network.vocabulary, [claim]), Random(network.vocabulary))
     rng, hits = np.random.default_rng(0), 0
     for start in range(0, SAMPLE, 1 << 16):
         hits += int(network(violated.draw(min(1 << 16, SAMPLE - start), rng)).sum())

@@ -29,12 +29,12 @@ import torch
 
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import keys_of
+from hornbook.distributions.words import keys_from_seeds
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.models.network import MLP
 from hornbook.oracles import Judge, Sampling
-from hornbook.oracles.sampling import CHUNK
+from hornbook.oracles.sampling import SAMPLING_CHUNK
 from hornbook.queries import Counterexample, Estimated, Membership
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5
@@ -65,7 +65,11 @@ class Case:
     @property
     def size(self) -> int:
         """Interpretations handled at a time."""
-        return CHUNK if self.device is None else CHUNK * self.asked(1)._together(self.device)
+        return (
+            SAMPLING_CHUNK
+            if self.device is None
+            else SAMPLING_CHUNK * self.asked(1)._chunks_per_device_batch(self.device)
+        )
 
     def asked(self, size: int, seed: int = 0) -> Sampling:
         """The equivalence oracle."""
@@ -75,7 +79,9 @@ class Case:
         """A part of a query's samples."""
         if self.device is None:
             return self.distribution.draw(self.size, np.random.default_rng(seed))
-        keys = keys_of(np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // CHUNK))
+        keys = keys_from_seeds(
+            np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // SAMPLING_CHUNK)
+        )
         return draw_on(self.device, self.distribution, keys, self.size)
 
     def query(self, size: int) -> None:

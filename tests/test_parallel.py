@@ -134,7 +134,7 @@ def query(n_jobs: int | None) -> Any:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "CHUNK", 256)
+    monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
 
 
 def test_one_process_needs_no_pickling_and_begins_nothing_it_does_not_need() -> None:

@@ -14,7 +14,7 @@ from hornbook.data.datasets import load_dataset
 from hornbook.data.table import Table, read_table
 from hornbook.distributions import Distribution, Groups
 from hornbook.logic import Batch, Vocabulary
-from hornbook.teachers import perturbed, spoiled
+from hornbook.teachers import augmented_rows, perturbed_rows
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Task:
             rows,
             classes,
             groups,
-            perturbed(rows, groups),
-            spoiled(others, groups),
+            augmented_rows(rows, groups),
+            perturbed_rows(others, groups),
         )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What learners ask and teachers answer: queries, counterexamples, guarantees, budgets.
+"""The protocol between learners and teachers: queries, counterexamples, guarantees, budgets.
 
 A question is a pair (P, N): the partial interpretation with P true, N false and all else
 unknown. A teacher rejects it exactly when its hidden formula entails ⋀P → ⋁N. So (A, {u})
@@ -60,7 +60,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Nothing is known beyond the search that found no counterexample, or what the kind says."""
+    """No guarantee: a search found no counterexample; `reason` says which."""
 
     reason: str
     kind: str = "none"
@@ -159,7 +159,7 @@ def _duals(vocabulary: Vocabulary, variables: Iterable[int]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Step:
-    """One equivalence query: the hypothesis, the answer to it, and what the learner made of that."""
+    """One equivalence query: the hypothesis, the answer, and the learner's change of the hypothesis."""
 
     hypothesis: HornTheory
     answer: Counterexample | Guarantee
@@ -168,13 +168,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Change:
-    """What a counterexample did to a hypothesis: rules added, removed and refined, or nothing.
+    """The change of a hypothesis by a counterexample: rules added, removed and refined.
 
-    A refined rule is a pair: what it was, and what it became. A rule that was refuted, and not
-    only given up for better ones, comes with a witness, an item that the teacher accepts and the
-    rule rejects. `failed` are the terms that were found on the way and failed their trials, as
-    questions, those together that were tried together: what was learned from a trial can be
-    learned again from its terms.
+    `refined` holds (before, after) pairs. `witness` is an item that the teacher accepts and a
+    refuted rule rejects; rules dropped for better ones have none. `failed` are the terms that
+    failed their trials, as questions, one tuple a trial, so that a resumed run can repeat it.
     """
 
     added: tuple[Rule, ...] = ()
@@ -186,10 +184,10 @@ class Change:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the hypothesis stays as it is."""
+        """Whether the hypothesis is unchanged."""
         return not (self.added or self.removed or self.refined)
 
-    def applied_to(self, hypothesis: HornTheory) -> HornTheory:
+    def apply_to(self, hypothesis: HornTheory) -> HornTheory:
         """The changed hypothesis."""
         became = dict(self.refined)
         rules = (became.get(rule, rule) for rule in hypothesis if rule not in self.removed)
@@ -198,7 +196,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may spend; None is no limit."""
+    """Limits of a run; None is no limit."""
 
     equivalence_queries: int | None = None
     membership_queries: int | None = None
@@ -207,7 +205,7 @@ class Budget:
     def exhausted_by(
         self, equivalence_queries: int, membership_queries: int = 0, seconds: float = 0.0
     ) -> str | None:
-        """The limit that a run which spent this much has reached, in words, or None."""
+        """The limit that has been reached, in words, or None."""
         limits = (
             ("equivalence queries", self.equivalence_queries, equivalence_queries),
             ("membership queries", self.membership_queries, membership_queries),
@@ -219,14 +217,14 @@ class Budget:
         return None
 
 
-def asked(vocabulary: Vocabulary, terms: Bools) -> Batch:
-    """Questions as a (k, 2n) matrix of literals: v is true in column v, false in column n + v."""
+def batch_from_terms(vocabulary: Vocabulary, terms: Bools) -> Batch:
+    """The questions in a (terms, 2n) matrix of literals: v is true in column v, false in column n + v."""
     words = bits.pack(terms)
     true, false = words[: len(vocabulary)], words[len(vocabulary) :]
     if vocabulary.has_duals:
         v, w = np.array(vocabulary.pairs).T
         this, other = np.concatenate([v, w]), np.concatenate([w, v])
-        said = true[other]
+        was_true = true[other]
         true[this] |= false[other]
-        false[this] |= said
+        false[this] |= was_true
     return Batch(vocabulary, true, false, len(terms))

@@ -1,4 +1,4 @@
-"""How sure a count is: exact intervals for a share, and sample sizes behind a claim."""
+"""Exact confidence intervals of shares, and sample sizes of equivalence queries."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class Share:
 
 
 MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)
-"""How many Moore families there are of 0, 1, … 7 variables (OEIS A102896)."""
+"""Number of Moore families on 0, 1, … 7 variables (OEIS A102896)."""
 
 LARGEST_SAMPLE = 10**12
-"""A sample size beyond it is refused."""
+"""Maximum sample size; larger ones are refused."""
 
 
 def check_tolerances(epsilon: float, delta: float) -> None:
-    """Refuse a tolerated disagreement, or probability that it is exceeded, outside 0 to 1."""
+    """Refuse epsilon or delta outside the open interval from 0 to 1."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not 0 < value < 1:
             raise HornbookError(f"{name} is between 0 and 1, both excluded; got {value}")
 
 
 def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query: int) -> int:
-    """How many samples the `query`-th equivalence query draws, counted from 1.
+    """The sample size of the `query`-th equivalence query, counted from 1.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
 
 
 def log2_horn_functions(width: int) -> float:
-    """The logarithm of the number of Horn functions of so many variables, or an upper bound of it.
+    """The binary logarithm of the number of Horn functions of `width` variables, or an upper bound.
 
     A Horn function is a set of models that is closed under intersection, perhaps empty. Up to seven
     variables these were counted. A Horn function of one variable more is a pair of them, one for

@@ -1,4 +1,4 @@
-"""A model and the user's rows as a teacher: who answers, and where samples come from."""
+"""Teachers: a model that answers membership queries, bound to a distribution of queries."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import Predictor
 from hornbook.models.predictor import Floats
-from hornbook.oracles import Classifier, Completions, Exclusions, Judge
-from hornbook.oracles.completions import Labels
+from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
+from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.equivalence import ExactCompletions
 from hornbook.proof.prover import SECONDS, Prover
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 
 Unknowns: TypeAlias = Literal["native", "completions", "exact"]
-"""How a model answers about ?: by itself, or by what it says of some completions, or of all."""
+"""How a model answers about unknown values: natively, by some completions, or by all of them."""
 
-MISSING, FLIPS = 0.1, 0.05
-"""How rows are spoiled: the share of values made unknown, and of values exchanged."""
+MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
+"""How rows are perturbed: the shares of values made unknown and of values exchanged."""
 
 DRAWS = 32
-"""Completions tried for each interpretation."""
+"""Default number of completions of an interpretation."""
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """A model that answers questions, and a distribution of questions.
+    """A model that answers membership queries, and a distribution of queries.
 
     Parameters
     ----------
     model
-        Who answers; a judge, a classifier, or the completions of either, some or all.
+        The model: a judge, a classifier, or completions of either.
     distribution
         Where samples come from.
     groups
@@ -56,35 +56,35 @@ class Teacher:
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each interpretation."""
-        return self.model(self.exclusions(batch))
+        return self.model(self.propagate_groups(batch))
 
     def margin(self, batch: Batch) -> Floats:
-        """How clearly it does; negative where it rejects."""
-        return self.model.margin(self.exclusions(batch))
+        """The model's margins; negative where it rejects."""
+        return self.model.margin(self.propagate_groups(batch))
 
     @cached_property
-    def exclusions(self) -> Exclusions:
-        """What the groups add to a question before the model is asked."""
-        return Exclusions(self.distribution.vocabulary, self.groups)
+    def propagate_groups(self) -> GroupPropagation:
+        """Adds to each query what follows from the groups."""
+        return GroupPropagation(self.distribution.vocabulary, self.groups)
 
     def describe(self) -> str:
-        """How unknown values are answered about."""
+        """How unknown values are answered, in words."""
         if isinstance(self.model, Judge | Classifier):
             return "the model's own"
         return self.model.describe()
 
     def prover(self, seconds: float = SECONDS) -> Prover:
-        """Who proves what the model says, for every input and in so many seconds a question."""
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
         model = self.model.member if isinstance(self.model, Completions) else self.model
         if isinstance(model, ExactCompletions):
             return model.prover
         assert isinstance(model, Judge | Classifier)
         values: Values | None = "complete" if isinstance(self.model, Completions) else None
-        return _prover(model, self.distribution.vocabulary, self.groups, values, seconds)
+        return _make_prover(model, self.distribution.vocabulary, self.groups, values, seconds)
 
     @property
     def background(self) -> HornTheory:
-        """What always holds: a variable excludes its dual, and the others of its group."""
+        """The rules that always hold: a variable excludes its dual and the others of its group."""
         vocabulary = self.distribution.vocabulary
         return HornTheory.background(vocabulary) | exclusivity(vocabulary, self.groups)
 
@@ -99,10 +99,10 @@ def judge_teacher(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Teacher:
-    """A model that judges interpretations, as a teacher; the parameters are as for a classifier."""
+    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
     predictor.check(rows.vocabulary)
-    distribution = distribution or spoiled(rows, groups)
-    return _taught(Judge(predictor), distribution, Rows(rows), groups, unknown, draws, seed)
+    distribution = distribution or perturbed_rows(rows, groups)
+    return _make_teacher(Judge(predictor), distribution, Rows(rows), groups, unknown, draws, seed)
 
 
 def classifier_teacher(
@@ -117,7 +117,7 @@ def classifier_teacher(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Teacher:
-    """A model that predicts a label from features, as a teacher about features and label.
+    """Make a teacher, over features and label, of a model that predicts a label from features.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def classifier_teacher(
     groups
         Sets of features of which at most one is true.
     distribution
-        Where the features of samples come from: by default the rows, see `spoiled`.
+        Where the features of samples come from: by default the rows, see `perturbed_rows`.
     unknown
         How the model answers about ?: `native`, or by `completions`, in which case it accepts
         what it accepts in one of `draws` completions with values of `rows`; or `exact`, by all
@@ -155,12 +155,12 @@ def classifier_teacher(
     array([False,  True])
 
     """
-    labelled = Labelled(distribution or spoiled(rows, groups), label)
+    labelled = Labelled(distribution or perturbed_rows(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    return _taught(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, draws, seed)
+    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, draws, seed)
 
 
-def _taught(
+def _make_teacher(
     model: Judge | Classifier,
     distribution: Distribution,
     rows: Distribution,
@@ -169,28 +169,28 @@ def _taught(
     draws: int,
     seed: int,
 ) -> Teacher:
-    """The model as a teacher that answers about ? in the way that is wanted."""
+    """Make a teacher with the given policy for unknown values."""
     vocabulary = distribution.vocabulary
-    leave = model.heads if isinstance(model, Classifier) else frozenset()
+    heads = model.heads if isinstance(model, Classifier) else frozenset()
     answering: Judge | Classifier | Completions | ExactCompletions = model
     if unknown == "exact":
-        answering = ExactCompletions(_prover(model, vocabulary, groups, "complete"))
-    elif _by_completions(model.predictor, unknown):
+        answering = ExactCompletions(_make_prover(model, vocabulary, groups, "complete"))
+    elif _needs_completions(model.predictor, unknown):
         rng = generator(seed, Purpose.COMPLETIONS)
         answering = Completions(
-            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, leave=leave
+            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
         )
-    return Teacher(answering, distribution, groups, tuple(sorted(leave)) or None)
+    return Teacher(answering, distribution, groups, tuple(sorted(heads)) or None)
 
 
-def _prover(
+def _make_prover(
     model: Judge | Classifier,
     vocabulary: Vocabulary,
     groups: Groups,
     values: Values | None,
     seconds: float = SECONDS,
 ) -> Prover:
-    """Who proves what a model says about an interpretation."""
+    """Make a prover of a model's answers."""
     classifier = model if isinstance(model, Classifier) else None
     return Prover(
         model.predictor,
@@ -203,7 +203,7 @@ def _prover(
     )
 
 
-def prover_about(
+def prover_for_model(
     predictor: Predictor,
     features: Vocabulary,
     label: str | None = None,
@@ -213,11 +213,11 @@ def prover_about(
     unknown: Unknowns | None = None,
     seconds: float = SECONDS,
 ) -> Prover:
-    """Who proves what a model says, without any rows: about features and label, or, of a judge, variables.
+    """Make a prover of a model's answers over features and label; without a label, over a judge's variables.
 
-    The parameters are those of `classifier_teacher`, and what a question may take.
+    Parameters as for `classifier_teacher`, and the time limit in seconds per question.
     """
-    complete = unknown == "exact" or _by_completions(predictor, unknown)
+    complete = unknown == "exact" or _needs_completions(predictor, unknown)
     return Prover(
         predictor,
         features if label is None else features.with_label(label),
@@ -239,36 +239,36 @@ def classifier_labels(
     unknown: Unknowns | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Labels:
-    """The labels that a model gives to rows of features, whatever is unknown in them.
+) -> LabelOracle:
+    """Make an oracle for the model's label of rows of features, with or without unknown values.
 
     The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
     about `draws` completions, with values of `rows`, and the label that most of them get counts.
     """
     vocabulary = Labelled(Rows(rows), label).vocabulary
     classifier = Classifier(predictor, vocabulary, label, inputs)
-    completions = draws if _by_completions(predictor, unknown) else None
-    return Labels(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
+    completions = draws if _needs_completions(predictor, unknown) else None
+    return LabelOracle(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
 
 
-def spoiled(rows: Batch, groups: Groups = ()) -> Rows:
-    """The user's rows with extra missing values and exchanged ones: what teachers are asked about."""
-    return Rows(rows, MISSING, FLIPS, groups)
+def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
+    """The user's rows with some values exchanged or made unknown: the default distribution of teachers."""
+    return Rows(rows, MISSING_SHARE, EXCHANGED_SHARE, groups)
 
 
-def perturbed(rows: Batch, groups: Groups = ()) -> Mixture:
-    """The user's rows, spoiled, and children of two rows each: what classifiers are explained on.
+def augmented_rows(rows: Batch, groups: Groups = ()) -> Mixture:
+    """Perturbed rows, and crossovers of two rows each: the default distribution of explanations.
 
-    A child has each column from one row or the other, so it is near the rows and yet none of
-    them. What holds of both holds of further rows more than what holds of these alone.
+    A crossover takes each column from one row or the other, so it is near the rows and yet new.
+    What holds for both kinds generalises better than what holds for the rows alone.
     """
     grouped = {v for group in groups for v in group}
     alone = (v for v in Literals.of(rows.vocabulary, groups).drawn.tolist() if v not in grouped)
     columns = (*groups, *((v,) for v in alone))
-    return Mixture((spoiled(rows, groups), Rows(rows, MISSING, 0.5, columns)), (0.5, 0.5))
+    return Mixture((perturbed_rows(rows, groups), Rows(rows, MISSING_SHARE, 0.5, columns)), (0.5, 0.5))
 
 
-def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
+def _needs_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
     if unknown not in (None, *get_args(Unknowns)):
         raise HornbookError(f"unknown is 'native', 'completions' or 'exact', not {unknown!r}")
     if unknown == "native" and not predictor.encoding.native:
@@ -279,10 +279,10 @@ def _by_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
     return unknown == "completions" or not predictor.encoding.native
 
 
-def teacher_about(
+def teacher_from_table(
     table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
 ) -> Teacher:
-    """A model as a teacher about the columns of a table, binarised as the rules and the model need it.
+    """Make a teacher over the columns of a table, binarised as the rules and the model need it.
 
     Variables get duals if the rules or the model name one, or if the model has twice as many
     inputs. A model that does not judge predicts the table's label from the other columns.
@@ -304,6 +304,6 @@ def teacher_about(
 
 
 def _names(rules: HornTheory) -> set[str]:
-    """The names that rules speak of."""
+    """The names of the variables in rules."""
     heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
     return set(rules.vocabulary.named(heads.union(*(rule.body for rule in rules))))

@@ -1,7 +1,7 @@
-"""The trace of a run: a line for each equivalence query, from which a killed run goes on.
+"""The trace of a run: one line for each equivalence query, from which a killed run resumes.
 
-The first line of a trace file holds the settings that decide what happens in the run, so that
-no run is resumed with others. Each further line is one step: the answer to the equivalence
+The first line of a trace file holds the settings that determine the run, so that no run is
+resumed with others. Each further line is one step: the answer to the equivalence
 query and what the learner made of it.
 """
 
@@ -24,10 +24,10 @@ Entry = dict[str, Any]
 
 @dataclass
 class Trace:
-    """What happened in a run: one entry an equivalence query, written to `path` as it happens.
+    """The entries of a run, one for each equivalence query, written to `path` as they happen.
 
-    `earlier` are the entries of the run that this one takes up, which the file holds already;
-    the time they took counts as spent.
+    `earlier` are the entries of the resumed run, which the file already holds; their time
+    counts as spent.
     """
 
     path: Path | None = None
@@ -37,9 +37,9 @@ class Trace:
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
-    def resumed(cls, path: Path | None, settings: Mapping[str, Any]) -> Trace:
-        """The trace in a file, which a run with these settings is to go on with."""
-        return cls() if path is None else cls(path, _taken_up(path, settings))
+    def resume(cls, path: Path | None, settings: Mapping[str, Any]) -> Trace:
+        """Resume the trace in a file; refuse one with other settings."""
+        return cls() if path is None else cls(path, _resume_entries(path, settings))
 
     def record(self, step: Step, membership_queries: int) -> None:
         """Add the entry of a step, with the number of membership queries asked so far."""
@@ -61,12 +61,12 @@ class Trace:
 
     @property
     def seconds_before(self) -> float:
-        """Seconds that the run had taken when it was taken up."""
+        """Seconds of the run before it was resumed."""
         return float(self.earlier[-1]["seconds"]) if self.earlier else 0.0
 
     @property
     def seconds(self) -> float:
-        """Seconds that the run has taken, those before it was taken up included."""
+        """Seconds of the run, including those before it was resumed."""
         return self.seconds_before + time.perf_counter() - self.started
 
 
@@ -79,14 +79,14 @@ def read_trace(path: Path) -> tuple[dict[str, Any], list[Entry]]:
             entries.append(json.loads(line))
         except json.JSONDecodeError:
             if number < len(lines):
-                raise _no_trace(path, number) from None
+                raise _not_a_trace(path, number) from None
     if entries and "settings" not in entries[0]:
-        raise _no_trace(path, 1)
+        raise _not_a_trace(path, 1)
     return (entries[0]["settings"] if entries else {}), entries[1:]
 
 
-def _taken_up(path: Path, settings: Mapping[str, Any]) -> list[Entry]:
-    """The counterexamples of an earlier run; the file keeps them, and nothing after them."""
+def _resume_entries(path: Path, settings: Mapping[str, Any]) -> list[Entry]:
+    """Read the entries with counterexamples, and truncate the file after them."""
     wanted = json.loads(json.dumps(settings))
     before, entries = read_trace(path) if path.exists() else ({}, [])
     for name in wanted if before else ():
@@ -166,5 +166,5 @@ def _line(entry: Mapping[str, Any]) -> str:
     return json.dumps(entry, ensure_ascii=False) + "\n"
 
 
-def _no_trace(path: Path, number: int) -> HornbookError:
+def _not_a_trace(path: Path, number: int) -> HornbookError:
     return HornbookError(f"{path}, line {number}: not a trace; remove the file to begin anew")

@@ -12,7 +12,7 @@ from hornbook.cards.compiled import compiled
 from hornbook.cards.counting import counting
 from hornbook.cards.facts import observed
 from hornbook.errors import HornbookError
-from hornbook.evaluate import predicted_labels
+from hornbook.evaluate import derive_labels
 from hornbook.logic import Batch, Vocabulary
 
 NAMES = ("a", "b", "c", "d")
@@ -50,7 +50,7 @@ def test_the_theory_of_a_card_derives_what_adding_up_says(card):
     batch, theory = every(card.vocabulary), compiled(card)
     scores = [added_up(card, row) for row in batch.to_array()]
     np.testing.assert_array_equal(card.scores(batch), scores)
-    derived = predicted_labels(theory, "dies", observed(batch, theory.vocabulary))
+    derived = derive_labels(theory, "dies", observed(batch, theory.vocabulary))
     np.testing.assert_array_equal(derived, card.decide(batch))  # never undetermined, never contradictory
 
 
@@ -136,7 +136,7 @@ def test_a_large_card_compiles_into_rules_that_stay_few():
     )  # both sides: three rules a concept at most, half of them needed
     values = rng.choice([0, 1, np.nan], (500, 60))
     batch = Batch.from_array(np.hstack([values, 1 - values]), features)
-    derived = predicted_labels(theory, "dies", observed(batch, theory.vocabulary))
+    derived = derive_labels(theory, "dies", observed(batch, theory.vocabulary))
     np.testing.assert_array_equal(derived, card.decide(batch))
 
 

@@ -12,13 +12,13 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.datasets import load_dataset
 from hornbook.distributions import Labelled, Random, Rows
 from hornbook.errors import HornbookError
-from hornbook.evaluate import predicted_labels
-from hornbook.learners.pool import imposed
+from hornbook.evaluate import derive_labels
+from hornbook.learners.pool import impose_term
 from hornbook.logic import Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.oracles import Exclusions
+from hornbook.oracles import GroupPropagation
 from hornbook.queries import Budget
-from hornbook.teachers import classifier_labels, classifier_teacher, judge_teacher, perturbed
+from hornbook.teachers import augmented_rows, classifier_labels, classifier_teacher, judge_teacher
 
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 PAIRED = Vocabulary.with_duals(PLAIN.names)
@@ -70,7 +70,7 @@ def test_exchanged_values_respect_groups(vocabulary):
 def test_items_made_to_meet_a_term_respect_groups(vocabulary):
     items = Random(vocabulary, 0.3, GROUPS).draw(500, rng())
     term = np.array([1, 6])
-    met = imposed(items, term, GROUPS)
+    met = impose_term(items, term, GROUPS)
     assert consistent(met, GROUPS)
     before, after = items.to_array(), met.to_array()
     assert (after[:, term] == 1).all() and not (after[:, [0, 2]] == 1).any()
@@ -83,8 +83,8 @@ def test_items_made_to_meet_a_term_respect_groups(vocabulary):
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 def test_exclusions_say_what_groups_imply_and_no_more(vocabulary):
     items = Random(vocabulary, 0.4, GROUPS).draw(500, rng())
-    told = Exclusions(vocabulary, GROUPS)(items)
-    assert consistent(told, GROUPS) and Exclusions(vocabulary, ())(items) is items
+    told = GroupPropagation(vocabulary, GROUPS)(items)
+    assert consistent(told, GROUPS) and GroupPropagation(vocabulary, ())(items) is items
     expected = items.to_array()
     for group in map(list, GROUPS):
         settled = (expected[:, group] == 1).any(axis=1)
@@ -184,7 +184,7 @@ def test_real_classifiers_from_end_to_end(dataset, train):
     )
     labels = found.derived
     assert found.fidelity.plain.low > max(labels.sizes) / sum(labels.sizes)  # better than one label for all
-    derived = predicted_labels(found.theory, found.label, found.observed(rows))
+    derived = derive_labels(found.theory, found.label, found.observed(rows))
     np.testing.assert_array_equal(derived, found.derive(rows))
 
 
@@ -235,7 +235,7 @@ def test_what_decides_in_place_of_rules_does_so_as_a_theory_too(scored, form):
     reading = replace(SMALL, form=form)
     found = explain_classifier(predictor, rows, "ill", reading, inputs=PLAIN.names)
     assert found.form == form and not found.rules and 0 < found.literals <= SMALL.max_literals
-    derived = predicted_labels(found.theory, "ill", found.observed(rows))
+    derived = derive_labels(found.theory, "ill", found.observed(rows))
     np.testing.assert_array_equal(derived, found.predict(rows))
     assert {candidate.form for candidate, _ in found.weighed} == {"rules", form}  # one that says nothing
 
@@ -288,7 +288,7 @@ def test_a_majority_of_completions_decides_where_a_model_takes_no_unknowns():
 
 def test_mixtures_of_two_rows_take_each_column_from_one_of_them():
     rows = Batch.from_array([[1] * 9 + [0] * 9, [0] * 9 + [1] * 9], PAIRED)
-    batch = perturbed(rows).draw(4000, rng())
+    batch = augmented_rows(rows).draw(4000, rng())
     assert consistent(batch, ())
     share = np.nanmean(batch.to_array()[:, :9], axis=1)
     assert (share < 0.2).mean() > 0.2 < (share > 0.8).mean() and (abs(share - 0.5) < 0.3).mean() > 0.2

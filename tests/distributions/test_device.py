@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook.distributions import Imposed, Labelled, Random
+from hornbook.distributions import ImposedViolations, Labelled, Random
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import BLOCK, Stream, keys_from
+from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
 from hornbook.extractor.estimator import HornExtractor
 from hornbook.learners import Settings, extract
@@ -16,7 +16,7 @@ from hornbook.models.network import MLP
 from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
 from hornbook.oracles import sampling as module
 from hornbook.oracles.filters import Voted
-from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.teachers import classifier_teacher, judge_teacher
 
@@ -25,27 +25,27 @@ DEVICE = "cpu"
 """The tensors of a CPU run the same code as those of a GPU."""
 
 NESTED = [
-    Imposed(HornTheory(PAIRED, [Rule({0, 3}, 4)]), Random(PAIRED, 0.2), ((0, 1, 2),), 0.7, 0.2),
+    ImposedViolations(HornTheory(PAIRED, [Rule({0, 3}, 4)]), Random(PAIRED, 0.2), ((0, 1, 2),), 0.7, 0.2),
     Labelled(Random(MIXED, 0.3), "ill"),
 ]
 
 
 @pytest.mark.parametrize("distribution", [*(p.values[0] for p in ALL), *GROUPED, *NESTED], ids=str)
 def test_a_device_draws_what_the_cpu_draws(distribution):
-    size = BLOCK + 1000
-    keys = np.concatenate([keys_from(rng(5), 1), keys_from(rng(6), 1)])
+    size = BLOCK_ITEMS + 1000
+    keys = np.concatenate([keys_from_generator(rng(5), 1), keys_from_generator(rng(6), 1)])
     there = draw_on(DEVICE, distribution, keys, size).to_host()
-    here = [distribution.draw(BLOCK, rng(5)), distribution.draw(1000, rng(6))]
+    here = [distribution.draw(BLOCK_ITEMS, rng(5)), distribution.draw(1000, rng(6))]
     assert there == Batch.concatenate(here)
 
 
 def test_words_do_not_depend_on_the_blocks_beside_them():
-    keys = keys_from(rng(), 3 * BLOCK)
-    together = Stream(keys, 3 * BLOCK)
-    apart = [Stream(key[None], BLOCK) for key in keys]
+    keys = keys_from_generator(rng(), 3 * BLOCK_ITEMS)
+    together = Stream(keys, 3 * BLOCK_ITEMS)
+    apart = [Stream(key[None], BLOCK_ITEMS) for key in keys]
     for _ in range(2):
         assert np.array_equal(together.words(4), np.hstack([stream.words(4) for stream in apart]))
-    assert np.unique(together.words(100)).size == 100 * 3 * BLOCK // 64
+    assert np.unique(together.words(100)).size == 100 * 3 * BLOCK_ITEMS // 64
 
 
 @pytest.mark.parametrize("body", [(0, 2), (2, 5)])
@@ -67,7 +67,7 @@ def network(vocabulary, encoding="half"):
 @pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
 def test_a_device_infers_as_the_cpu_does(encoding):
     model = network(PAIRED, encoding)
-    batch = draw_on(DEVICE, Random(PAIRED), keys_from(rng(), 1), 5000)
+    batch = draw_on(DEVICE, Random(PAIRED), keys_from_generator(rng(), 1), 5000)
     answers = model.to(DEVICE).log_odds(batch)
     assert isinstance(answers, torch.Tensor)
     np.testing.assert_allclose(answers.numpy(), model.log_odds(batch.to_host()), rtol=1e-4, atol=1e-5)
@@ -75,7 +75,7 @@ def test_a_device_infers_as_the_cpu_does(encoding):
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
 def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
-    monkeypatch.setattr(module, "TOGETHER", 4)
+    monkeypatch.setattr(module, "MAX_DEVICE_CHUNKS", 4)
     theory = random_theory(30, 9, (4, 5), np.random.default_rng(3))
     hypothesis = HornTheory(theory.vocabulary, theory.rules[: 9 - missing])
     kept, answers = [], []
@@ -92,7 +92,7 @@ def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
         for number, found in enumerate(answers[-1]):
             if isinstance(found, Counterexample):
                 asked.queries = number
-                asked.recall(hypothesis, found)
+                asked.replay(hypothesis, found)
     assert answers[0] == answers[1]
     assert all(isinstance(answer, Estimated if missing == 0 else Counterexample) for answer in answers[0])
     half = len(kept) // 2
@@ -111,16 +111,16 @@ def test_a_distribution_of_ones_own_stays_on_the_cpu():
             return "my own"
 
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Own(), keys_from(rng(), 1), 100)
+        draw_on(DEVICE, Own(), keys_from_generator(rng(), 1), 100)
     with pytest.raises(HornbookError, match="a Own is drawn by the CPU only"):
-        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from(rng(), 1), 100)
+        draw_on(DEVICE, Labelled(Own(), "ill"), keys_from_generator(rng(), 1), 100)
     batch = Labelled(Own(), "ill").draw(1000, rng())
     assert bits.flat(batch.true[18] ^ batch.true[19], 1000).all() and batch.true[:18].any()
 
 
 def drawn(distribution, size=5000):
     """The same items on the device and here."""
-    there = draw_on(DEVICE, distribution, keys_from(rng(), 1), size)
+    there = draw_on(DEVICE, distribution, keys_from_generator(rng(), 1), size)
     return there, there.to_host()
 
 
@@ -201,18 +201,20 @@ def test_an_extraction_is_the_same_on_a_device(questions):
     )
 
 
-@pytest.mark.parametrize("left", [0, CHUNK - 1, CHUNK, 3 * CHUNK + 5])
+@pytest.mark.parametrize("left", [0, SAMPLING_CHUNK - 1, SAMPLING_CHUNK, 3 * SAMPLING_CHUNK + 5])
 def test_a_budget_ends_a_query_on_a_device_where_it_ends_here(left):
     theory = random_theory(12, 5, (2, 3), rng(4))
     asked = []
     for device in (None, DEVICE):
         budgeted = Budgeted(Checked(theory.satisfied_by), left, None)
-        remote = Remote(theory.satisfied_by, budgeted)
-        query = Sampling(budgeted, Random(theory.vocabulary), 5 * CHUNK, seed=0, device=device, remote=remote)
+        remote = UncountedTeacher(theory.satisfied_by, budgeted)
+        query = Sampling(
+            budgeted, Random(theory.vocabulary), 5 * SAMPLING_CHUNK, seed=0, device=device, remote=remote
+        )
         with pytest.raises(BudgetExhausted, match=f"budget of {left} membership queries"):
             query(theory)
         asked.append(budgeted.asked)
-    assert asked[0] == asked[1] == left // CHUNK * CHUNK
+    assert asked[0] == asked[1] == left // SAMPLING_CHUNK * SAMPLING_CHUNK
 
 
 def test_filters_count_and_check_on_a_device():
@@ -251,10 +253,10 @@ def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(mo
     for pairs, gigabytes in ((102, 139), (102, 4), (102, 1), (10_000, 139), (10_000, 4), (10_000, 0)):
         monkeypatch.setattr(arrays, "free_memory", lambda device, free=gigabytes << 30: free)
         vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
-        count = Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._together(DEVICE)
-        needed = module.COPIES * (2 * 2 * pairs * CHUNK // 8)
+        count = Sampling(len, Random(vocabulary), 1, seed=0, device=DEVICE)._chunks_per_device_batch(DEVICE)
+        needed = module.DEVICE_COPIES * (2 * 2 * pairs * SAMPLING_CHUNK // 8)
         assert count == 1 or count * needed <= gigabytes << 30
-        assert count == module.TOGETHER or (count + 1) * needed > gigabytes << 30
+        assert count == module.MAX_DEVICE_CHUNKS or (count + 1) * needed > gigabytes << 30
 
 
 def test_what_cannot_be_on_a_device_says_so():

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.distributions import Distribution, Literals, Mixture, NearMisses, Random, Rows, Violations
-from hornbook.distributions import words as coins
 from hornbook.distributions.violations import distinct_positions
-from hornbook.distributions.words import Stream, keys_from
+from hornbook.distributions.words import Stream, biased_bits, keys_from_generator
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits
 
@@ -28,7 +27,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def stream(size: int, seed: int = 0) -> Stream:
-    return Stream(keys_from(rng(seed), size), size)
+    return Stream(keys_from_generator(rng(seed), size), size)
 
 
 def within(share: float, expected: float, size: int = MANY) -> bool:
@@ -54,7 +53,7 @@ def every_kind(vocabulary: Vocabulary) -> list[Distribution]:
         Random(vocabulary, 1.0),
         Violations(theory, 0.3),
         NearMisses(theory, 0.3),
-        NearMisses(theory, 0.3, undone=3, undo="forget"),
+        NearMisses(theory, 0.3, n_changed=3, how="forget"),
         Rows(rows),
         Rows(rows, missing=0.3, flips=0.2),
     ]
@@ -72,8 +71,8 @@ GROUPED = [
     Random(MIXED, 0.2, ((2, 3, 1), (5, 6))),
     Violations(rules_over(PAIRED), 0.1, GROUPS),
     Violations(rules_over(PLAIN), 0.1, GROUPS),
-    NearMisses(rules_over(PAIRED), 0.1, GROUPS, undone=2),
-    NearMisses(rules_over(PAIRED), 0.1, GROUPS, undone=2, undo="forget"),
+    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2),
+    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2, how="forget"),
 ]
 
 
@@ -88,7 +87,7 @@ def test_transposed_turns_the_bit_matrix_over(rows: int, size: int, seed: int) -
 
 @pytest.mark.parametrize("probability", [0, 1, 0.5, 1 / 3, 0.9, 2**-16, 0.001, 1 - 2**-16])
 def test_coins_fall_as_often_as_they_should(probability: float) -> None:
-    words = coins.biased((50,), probability, stream(400 * 64))
+    words = biased_bits((50,), probability, stream(400 * 64))
     thrown = bits.unpack_rows(words, 400 * 64)
     assert within(thrown.mean(), probability, thrown.size)
     if probability in (0, 1):
@@ -178,16 +177,18 @@ def test_each_rule_is_violated_as_often_as_another() -> None:
 
 
 @pytest.mark.parametrize("vocabulary", [PAIRED, PLAIN])
-@pytest.mark.parametrize("undone", [1, 2, 3, 9])
-@pytest.mark.parametrize("undo", ["flip", "forget"])
-def test_near_misses_undo_as_many_literals_as_asked(vocabulary: Vocabulary, undone: int, undo: str) -> None:
+@pytest.mark.parametrize("n_changed", [1, 2, 3, 9])
+@pytest.mark.parametrize("how", ["flip", "forget"])
+def test_near_misses_change_as_many_literals_as_asked(
+    vocabulary: Vocabulary, n_changed: int, how: str
+) -> None:
     rule = Rule(range(4), 8)
-    distribution = NearMisses(HornTheory(vocabulary, [rule]), 0.5, undone=undone, undo=undo)  # type: ignore[arg-type]
+    distribution = NearMisses(HornTheory(vocabulary, [rule]), 0.5, n_changed=n_changed, how=how)  # type: ignore[arg-type]
     batch = distribution.draw(MANY, rng())
     true, false = (bits.unpack_rows(rows, MANY)[:4] for rows in (batch.true, batch.false))
-    expected = min(undone, 4)
+    expected = min(n_changed, 4)
     assert (true.sum(axis=0) == 4 - expected).all()
-    assert (false.sum(axis=0) == (expected if undo == "flip" else 0)).all()
+    assert (false.sum(axis=0) == (expected if how == "flip" else 0)).all()
     for share in true.mean(axis=1):
         assert within(share, 1 - expected / 4)
     assert bits.flat(batch.false[8], MANY).all()
@@ -196,7 +197,7 @@ def test_near_misses_undo_as_many_literals_as_asked(vocabulary: Vocabulary, undo
 
 def test_a_near_miss_keeps_the_head_false_even_if_its_dual_is_in_the_body() -> None:
     theory = HornTheory(PAIRED, [Rule({0, PAIRED.dual(8) or 0}, 8)])
-    batch = NearMisses(theory, undone=2).draw(500, rng())
+    batch = NearMisses(theory, n_changed=2).draw(500, rng())
     assert bits.flat(batch.false[8] & batch.false[0], 500).all()
 
 
@@ -244,12 +245,12 @@ def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tup
         Random(PAIRED, 0.3, groups),
         Rows(Random(PAIRED, 0.2, groups).draw(20, rng(3))),
         NearMisses(theory, 0.3, groups),
-        NearMisses(theory, 0.3, groups, undone=3, undo="forget"),
+        NearMisses(theory, 0.3, groups, n_changed=3, how="forget"),
         Violations(theory, 0.8, groups),
         Rows(Random(PAIRED).draw(5, rng(4)), missing=0.1),
     )
     mixture = Mixture(components, (3, 3, 1, 1, 1, 2, 1))
-    assert [sorted(over) for _, over in mixture.shared] == [[0, 1, 2, 3, 4], [5]]
+    assert [sorted(over) for _, over in mixture.shared_bases] == [[0, 1, 2, 3, 4], [5]]
     batch, origin = mixture.draw_labelled(8 * MANY, rng())
     for number, component in enumerate(components):
         ours, alone = (
@@ -290,9 +291,9 @@ THEORY = HornTheory(PAIRED, [Rule({0, 1}, 2)])
         (lambda: Random(PAIRED).draw(-1, rng()), "cannot draw -1"),
         (lambda: Violations(HornTheory.background(PAIRED)), "none of the 9 rules can serve"),
         (lambda: Violations(THEORY, groups=((0, 1),)), "none of the 1 rules"),
-        (lambda: NearMisses(HornTheory(PAIRED, [Rule((), 2)])), "no body literal to undo"),
-        (lambda: NearMisses(THEORY, undone=0), "at least one literal"),
-        (lambda: NearMisses(THEORY, undo="lose"), "'flip' or 'forget'; got 'lose'"),  # type: ignore[arg-type]
+        (lambda: NearMisses(HornTheory(PAIRED, [Rule((), 2)])), "no body literal to change"),
+        (lambda: NearMisses(THEORY, n_changed=0), "at least one literal"),
+        (lambda: NearMisses(THEORY, how="lose"), "'flip' or 'forget'; got 'lose'"),  # type: ignore[arg-type]
         (lambda: Rows(Random(PAIRED).draw(0, rng())), "no rows"),
         (lambda: Rows(Random(PAIRED).draw(3, rng()), flips=-1), "flips is a share"),
         (lambda: Rows(Batch.from_array(np.ones((2, 18)), PAIRED)), "row 0 does not give 'x0' and 'not_x0'"),

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from hornbook.distributions import Distribution, Imposed, Random, Rows
-from hornbook.distributions.violations import violations
+from hornbook.distributions import Distribution, ImposedViolations, Random, Rows
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 
@@ -27,7 +27,7 @@ def theory(vocabulary):
 @pytest.mark.parametrize("groups", [(), GROUPS])
 @pytest.mark.parametrize(("kept", "forgotten"), [(1.0, 0.0), (1.0, 0.4), (0.6, 0.2)])
 def test_a_rule_is_violated_and_all_else_consistent(vocabulary, groups, kept, forgotten):
-    source = Imposed(theory(vocabulary), Random(vocabulary, groups=groups), groups, kept, forgotten)
+    source = ImposedViolations(theory(vocabulary), Random(vocabulary, groups=groups), groups, kept, forgotten)
     batch = source.draw(1000, rng())
     rejected = ~theory(vocabulary).satisfied_by(batch)
     assert rejected.all() if kept == 1 else 0.1 < rejected.mean() < 0.9
@@ -42,27 +42,27 @@ def test_a_rule_is_violated_and_all_else_consistent(vocabulary, groups, kept, fo
 def test_what_the_rule_does_not_demand_is_as_it_was(vocabulary):
     row = Random(vocabulary, 0.3).draw(1, rng(1))
     alone = HornTheory(vocabulary, [Rule({0, 3}, 4)])
-    (needed,) = violations(alone)
-    (drawn,) = Imposed(alone, Rows(row)).draw(1, rng())
+    (needed,) = smallest_violations(alone)
+    (drawn,) = ImposedViolations(alone, Rows(row)).draw(1, rng())
     touched = needed.true | needed.false
     assert drawn.true == needed.true | (row[0].true - touched)
     assert drawn.false == needed.false | (row[0].false - touched)
 
 
 def test_forgotten_values_are_unknown():
-    source = Imposed(theory(PAIRED), Random(PAIRED, 0.0), forgotten=1.0)
-    assert set(source.draw(200, rng())) == set(violations(theory(PAIRED)))
+    source = ImposedViolations(theory(PAIRED), Random(PAIRED, 0.0), forgotten=1.0)
+    assert set(source.draw(200, rng())) == set(smallest_violations(theory(PAIRED)))
 
 
 def test_rules_without_a_violation_are_passed_over():
     claims = HornTheory(PAIRED, [Rule({0}, 0), Rule({0, 9}, BOTTOM), Rule({0, 1}, BOTTOM), Rule({3}, 12)])
-    assert len(violations(claims)) == 2 and len(violations(claims, GROUPS)) == 1
+    assert len(smallest_violations(claims)) == 2 and len(smallest_violations(claims, GROUPS)) == 1
     with pytest.raises(HornbookError, match="none of the 2 rules can be violated"):
-        Imposed(HornTheory(PAIRED, claims.rules[:2]), Random(PAIRED))
+        ImposedViolations(HornTheory(PAIRED, claims.rules[:2]), Random(PAIRED))
 
 
 def test_it_is_a_distribution_that_says_what_it_is():
-    source = Imposed(theory(PLAIN), Random(PLAIN), GROUPS, kept=0.5, forgotten=0.25)
+    source = ImposedViolations(theory(PLAIN), Random(PLAIN), GROUPS, kept=0.5, forgotten=0.25)
     assert isinstance(source, Distribution)
     assert source.describe() == str(source)
     assert str(source).splitlines() == [
@@ -76,8 +76,8 @@ def test_it_is_a_distribution_that_says_what_it_is():
 
 def test_bad_settings_are_refused():
     with pytest.raises(HornbookError, match="kept is a share"):
-        Imposed(theory(PLAIN), Random(PLAIN), kept=1.5)
+        ImposedViolations(theory(PLAIN), Random(PLAIN), kept=1.5)
     with pytest.raises(HornbookError, match="forgotten is a share"):
-        Imposed(theory(PLAIN), Random(PLAIN), forgotten=-1)
+        ImposedViolations(theory(PLAIN), Random(PLAIN), forgotten=-1)
     with pytest.raises(HornbookError, match="different vocabularies"):
-        Imposed(theory(PLAIN), Random(PAIRED))
+        ImposedViolations(theory(PLAIN), Random(PAIRED))

@@ -12,13 +12,13 @@ from hornbook.errors import HornbookError
 from hornbook.evaluate import (
     Agreement,
     class_fidelity,
+    derive_labels,
     disagreement,
     fidelity,
-    predicted_labels,
     rule_statistics,
 )
-from hornbook.evaluate.fidelity import CHUNK, chunks, parts
-from hornbook.evaluate.rules import redundancies
+from hornbook.evaluate.fidelity import EVALUATION_CHUNK, draw_chunks, flatten_mixture
+from hornbook.evaluate.rules import find_redundant_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
 from hornbook.testing.strategies import batches, theories
 
@@ -45,13 +45,14 @@ def nested():
 # Disagreement
 
 
-@pytest.mark.parametrize("size", [1, 1000, 3 * CHUNK // 2])
+@pytest.mark.parametrize("size", [1, 1000, 3 * EVALUATION_CHUNK // 2])
 def test_disagreement_counts_what_a_dense_comparison_counts(size):
     distribution = Random(T.vocabulary)
     table = disagreement(JUDGES, distribution, size, np.random.default_rng(1))
     rng = np.random.default_rng(1)
     drawn = Batch.concatenate(
-        distribution.draw(min(CHUNK, size - start), rng) for start in range(0, size, CHUNK)
+        distribution.draw(min(EVALUATION_CHUNK, size - start), rng)
+        for start in range(0, size, EVALUATION_CHUNK)
     )
     answers = {name: judge(drawn) for name, judge in JUDGES.items()}
     assert list(table.shares) == ["t_h", "t_nn", "h_nn"]
@@ -74,7 +75,7 @@ def test_kinds_of_a_mixture_add_up(seed):
 
 
 def test_mixtures_within_mixtures_keep_their_shares():
-    assert [weight for _, weight in parts(nested())] == [0.125, 0.375, 0.5]
+    assert [weight for _, weight in flatten_mixture(nested())] == [0.125, 0.375, 0.5]
     judges = {"t": T.satisfied_by, "all": lambda batch: np.ones(len(batch), bool)}
     table = disagreement(judges, nested(), 20_000, np.random.default_rng(0))
     violations = table.by_kind["violation"]["t_all"]
@@ -99,7 +100,7 @@ def test_memory_is_bounded_by_the_chunk():
         return np.ones(len(batch), bool)
 
     disagreement({"x": recording, "t": T.satisfied_by}, nested(), 100_000, np.random.default_rng(0))
-    assert sum(sizes) == 100_000 and max(sizes) == CHUNK
+    assert sum(sizes) == 100_000 and max(sizes) == EVALUATION_CHUNK
 
 
 def test_bad_requests_are_refused():
@@ -124,7 +125,7 @@ def test_fidelity_counts_agreement_for_each_answer(pairs):
     recalls = []
     for value in (False, True):
         inside = [a == m for a, m in pairs if m == value]
-        assert (found.where(value).hits, found.where(value).size) == (sum(inside), len(inside))
+        assert (found.for_class(value).hits, found.for_class(value).size) == (sum(inside), len(inside))
         recalls.append(np.mean(inside) if inside else math.nan)
     np.testing.assert_allclose(found.balanced, np.mean(recalls))
     low, high = found.balanced_interval()
@@ -139,7 +140,7 @@ def test_samples_add_up():
 def test_a_judge_is_faithful_where_it_does_not_disagree():
     rng = np.random.default_rng
     found = fidelity(H.satisfied_by, coin, nested(), 40_000, rng(3))
-    drawn = Batch.concatenate(chunks(nested(), 40_000, rng(3)))
+    drawn = Batch.concatenate(draw_chunks(nested(), 40_000, rng(3)))
     assert found == Agreement.of(H.satisfied_by(drawn), coin(drawn))
 
 
@@ -173,7 +174,7 @@ def test_predicted_labels_are_what_follows_from_the_other_values(seed):
         closed = theory.closure(item.true - {y, not_y})
         decided = BOTTOM not in closed and (y in closed) != (not_y in closed)
         expected.append(float(y in closed) if decided else math.nan)
-    predicted = predicted_labels(theory, "y", batch)
+    predicted = derive_labels(theory, "y", batch)
     np.testing.assert_array_equal(predicted, expected)
     model = batch.to_array()[:, 0] == 1
     assert class_fidelity(theory, "y", batch, model) == Agreement.of(expected, model)
@@ -183,9 +184,9 @@ def test_a_label_without_a_dual_is_never_denied():
     vocabulary = Vocabulary(["a", "y"])
     theory = HornTheory.parse("a -> y", vocabulary)
     batch = Batch.from_array([[1, 0], [0, 1]], vocabulary)
-    np.testing.assert_array_equal(predicted_labels(theory, "y", batch), [1, math.nan])
+    np.testing.assert_array_equal(derive_labels(theory, "y", batch), [1, math.nan])
     with pytest.raises(HornbookError, match="different vocabularies"):
-        predicted_labels(theory, "y", Batch.from_array([[1]], Vocabulary(["y"])))
+        derive_labels(theory, "y", Batch.from_array([[1]], Vocabulary(["y"])))
 
 
 # Rules
@@ -233,7 +234,7 @@ def test_a_redundant_rule_can_be_dropped(theory, other):
         theory.vocabulary, [rule for rule in other if _fits(rule, len(theory.vocabulary))]
     )
     for known in (None, background):
-        for rule, redundant in zip(theory, redundancies(theory, known), strict=True):
+        for rule, redundant in zip(theory, find_redundant_rules(theory, known), strict=True):
             rest = HornTheory(theory.vocabulary, [*(r for r in theory if r != rule), *(known or ())])
             assert redundant == rest.entails(rule)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.distributions import Random
-from hornbook.distributions.violations import violations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.explain.check import check, shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Counted, Guided
+from hornbook.oracles import Counted, LocalSearch
 from hornbook.queries import Estimated, Exact
 from hornbook.testing.strategies import rules, theories
 from hornbook.testing.teachers import Constant, Network
@@ -34,7 +34,7 @@ def test_a_rule_is_broken_exactly_if_it_is_not_entailed(data):
         assert verdict.broken == (not truth.entails(verdict.rule))
         if verdict.broken:
             # a teacher who is a theory accepts the smallest violation if any
-            assert [verdict.witness] == violations(HornTheory(truth.vocabulary, [verdict.rule]))
+            assert [verdict.witness] == smallest_violations(HornTheory(truth.vocabulary, [verdict.rule]))
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
@@ -47,7 +47,7 @@ def test_a_witness_violates_the_rule_and_is_accepted_and_cannot_be_smaller(vocab
             continue
         witnesses += 1
         alone = HornTheory(vocabulary, [verdict.rule])
-        (needed,) = violations(alone)
+        (needed,) = smallest_violations(alone)
         known = verdict.witness.true | verdict.witness.false
         smaller = []
         for v in known - needed.true - needed.false:
@@ -91,7 +91,7 @@ def test_guided_search_finds_the_breach_that_samples_miss():
     (unguided,) = check(claims, member, distribution, 10_000, rng=rng())
     assert not unguided.broken and unguided.witness is None
     assert isinstance(unguided.guarantee, Estimated) and unguided.guarantee.disagreement.hits == 0
-    guided = Guided(member, margin, distribution, seed=0)
+    guided = LocalSearch(member, margin, distribution, seed=0)
     (verdict,) = check(claims, member, distribution, 10_000, rng=rng(), guided=guided)
     assert verdict.broken
     assert verdict.witness == Interpretation(frozenset({0, *range(2, 14)}), frozenset({1}))

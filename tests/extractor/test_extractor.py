@@ -242,7 +242,7 @@ def test_a_judge_is_read_by_queries():
     assert extractor.fidelity_.population == "samples" and len(extractor.held_out_) == 0
     assert extractor.incoherence_ is not None and extractor.trace_[-1]["guarantee"] == "pac"
     assert extractor.predict(frame).dtype == bool
-    assert [found.said for found in extractor.reading_.rules] == [True]
+    assert [found.entailed_by_model for found in extractor.reading_.rules] == [True]
     assert "the model itself says 1 of 1" in " ".join(report_of(extractor, frame).honesty.notes)
 
 

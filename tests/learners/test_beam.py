@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hornbook.learners import cover as covering
 from hornbook.learners.beam import OFFERS, Stakes, offered
 from hornbook.learners.cover import Cover, Worth
-from hornbook.learners.pool import items_of
+from hornbook.learners.pool import true_bits_by_item
 from hornbook.logic import Batch, Vocabulary
 
 WIDTH = 70
@@ -22,7 +22,7 @@ def stakes(seed, sizes=(40, 90), worths=(1.0, -1.0), width=WIDTH):
     rng = np.random.default_rng(seed)
     values = [rng.integers(0, 2, (size, width)) for size in sizes]
     vocabulary = Vocabulary([f"v{i}" for i in range(width)])
-    samples = tuple(items_of(Batch.from_array(part, vocabulary)) for part in values)
+    samples = tuple(true_bits_by_item(Batch.from_array(part, vocabulary)) for part in values)
     return Stakes(samples, np.array(worths), width), values
 
 
@@ -78,7 +78,9 @@ def test_a_conjunction_that_no_part_of_gives_away_is_found():
     values = rng.integers(0, 2, (4000, 12))
     label = values[:, :3].all(axis=1)
     vocabulary = Vocabulary([f"v{i}" for i in range(12)])
-    samples = tuple(items_of(Batch.from_array(values[label == head], vocabulary)) for head in (True, False))
+    samples = tuple(
+        true_bits_by_item(Batch.from_array(values[label == head], vocabulary)) for head in (True, False)
+    )
     best, *_ = offered(Stakes(samples, np.array([1.0, -1.0]), 12), 0.1)
     assert best == frozenset({0, 1, 2})
     gains = {

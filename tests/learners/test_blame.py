@@ -77,6 +77,6 @@ def test_a_step_is_read_as_it_was_written(vocabulary):
         assert read_step(hypothesis, step_object(step)) == step
         assert change.is_idle == (change.given_up is not None)
     start = HornTheory(vocabulary, rules[1:])
-    assert Change(added=(rules[0],), removed=(rules[1],)).applied_to(start).rules == (rules[0],)
+    assert Change(added=(rules[0],), removed=(rules[1],)).apply_to(start).rules == (rules[0],)
     other = Rule({0, 2}, 1)
-    assert Change((rules[0],), refined=((rules[1], other),)).applied_to(start).rules == (other, rules[0])
+    assert Change((rules[0],), refined=((rules[1], other),)).apply_to(start).rules == (other, rules[0])

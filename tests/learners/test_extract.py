@@ -22,7 +22,7 @@ from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory
 from hornbook.logic.theory import violation
-from hornbook.oracles import Completions, Guided, sampling
+from hornbook.oracles import Completions, LocalSearch, sampling
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing.teachers import Constant, Failing, Network
 
@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_run(teacher):
 
 
 def test_the_number_of_processes_changes_nothing(monkeypatch):
-    monkeypatch.setattr(sampling, "CHUNK", 256)
+    monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
     for extras in ({}, {"margin": NETWORK.margin}):
         alone, shared = (extract(NETWORK, PARTIAL, QUICK, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
         assert shared.theory == alone.theory and shared.membership_queries == alone.membership_queries
@@ -121,15 +121,17 @@ def test_rules_are_measured_on_held_out_samples():
 
 def test_each_rule_is_asked_for_with_all_else_unknown():
     found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
-    assert found.statistics and all(row.said for row in found.statistics)
+    assert found.statistics and all(row.entailed_by_model for row in found.statistics)
     network = Network(PARTIAL, rng(3))
     found = extract(network, PARTIAL, QUICK)
     breaches = [violation(rule) for rule in found.rules]
     rejected = ~network(Batch.from_interpretations(breaches, PARTIAL.vocabulary))
-    assert [row.said for row in found.statistics] == rejected.tolist()
+    assert [row.entailed_by_model for row in found.statistics] == rejected.tolist()
     spent = replace(QUICK.budget, membership_queries=found.membership_queries - 1)
     last = extract(network, PARTIAL, replace(QUICK, budget=spent))
-    assert last.stop_reason == found.stop_reason and {row.said for row in last.statistics} == {None}
+    assert last.stop_reason == found.stop_reason and {row.entailed_by_model for row in last.statistics} == {
+        None
+    }
 
 
 def test_coherence_is_measured_unless_it_is_not_wanted():
@@ -157,9 +159,9 @@ def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
         return rare_margin(batch) >= 0
 
     def search(member, margin):
-        return Guided(member, margin, PARTIAL, seed=0, size=4096, walkers=64)
+        return LocalSearch(member, margin, PARTIAL, seed=0, size=4096, walkers=64)
 
-    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), guided=search)
+    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), local_search=search)
     large = [set(batch[:200]) for batch in asked if len(batch) >= 200]
     assert len(large) > 4
     for at, one in enumerate(large[:3]):  # what is held out, the pool, the first sample

@@ -10,9 +10,9 @@ from extractions import (
     QUICK,
     SCARCE,
     THEORY,
-    guided,
     hasty,
     is_faithful,
+    local_search,
     rare_margin,
     rng,
     without_seconds,
@@ -49,11 +49,11 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
         {"rules", "sampling", "removed", "witness"},
     ),
     "hasty": (hasty, SCARCE | {"pool": 20}, {}, {"sampling", "removed"}),
-    "guided": (
+    "local_search": (
         lambda batch: rare_margin(batch) >= 0,
         {"pool": 50, "size": 50},
-        {"margin": rare_margin, "guided": guided},
-        {"guided", "added"},
+        {"margin": rare_margin, "local_search": local_search},
+        {"local search", "added"},
     ),
     "background": (
         THEORY.satisfied_by,
@@ -124,7 +124,10 @@ def test_what_is_no_trace_is_refused_and_kept(tmp_path):
         ({"distribution": Random(THEORY.vocabulary, missing=0.1)}, "distribution="),
         ({"heads": [3]}, r"heads=None, not \['v4'\]"),
         ({"background": HornTheory(THEORY.vocabulary, [Rule({0}, 1)])}, "background="),
-        ({"guided": lambda member, margin: guided(member, margin)}, "guided=False, not True"),
+        (
+            {"local_search": lambda member, margin: local_search(member, margin)},
+            "local_search=False, not True",
+        ),
     ],
 )
 def test_a_trace_is_tied_to_its_settings(changed, named, tmp_path):

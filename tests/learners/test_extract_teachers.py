@@ -10,14 +10,14 @@ from extractions import (
     QUICK,
     SCARCE,
     THEORY,
-    guided,
     hasty,
     is_faithful,
+    local_search,
     rng,
 )
 
 from hornbook.learners import Settings, extract
-from hornbook.learners.extract import PATIENCE
+from hornbook.learners.extract import MAX_IDLE_COUNTEREXAMPLES
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.oracles import Counted
 from hornbook.oracles.filters import Voted
@@ -48,11 +48,11 @@ def test_a_coin(accepted):
 def test_a_stall_is_reported_as_such():
     found = extract(Coin(rng()), PARTIAL, replace(QUICK, seed=2))
     assert found.stop_reason == (
-        f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
+        f"stalled: the last {MAX_IDLE_COUNTEREXAMPLES} counterexamples gave no rule that is precise enough"
     )
-    assert [entry["change"].keys() - {"failed"} for entry in found.trace.entries[-PATIENCE:]] == (
-        PATIENCE * [{"given_up"}]
-    )
+    assert [
+        entry["change"].keys() - {"failed"} for entry in found.trace.entries[-MAX_IDLE_COUNTEREXAMPLES:]
+    ] == (MAX_IDLE_COUNTEREXAMPLES * [{"given_up"}])
 
 
 @pytest.mark.parametrize("kind", [Noisy, Mistaken])
@@ -146,7 +146,7 @@ def test_guided_search_is_under_the_budget_too():
     network = Network(PARTIAL, rng(3))
     margin = Counted(network.margin)
     settings = replace(QUICK, budget=Budget(membership_queries=30_000), size=100, min_precision=0.5)
-    found = extract(network, PARTIAL, settings, margin=margin, guided=guided)
+    found = extract(network, PARTIAL, settings, margin=margin, local_search=local_search)
     assert margin.questions == found.membership_queries <= 30_000
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
 from hornbook.distributions import Random
-from hornbook.learners.body import View
-from hornbook.learners.pool import Pool, all_but_one, count, imposed, literals, said
+from hornbook.learners.body import OpenItems
+from hornbook.learners.pool import Pool, all_but_one, count_bits, impose_term, interpretation_of, term_of
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
-from hornbook.queries import asked, interpretation
+from hornbook.queries import batch_from_terms, interpretation
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
@@ -25,14 +25,17 @@ def test_a_side_counts_what_a_dense_table_counts(vocabulary, size):
         for term in some_terms(vocabulary, size):
             expected = met(side.batch, term)
             assert (bits.flat(side.meeting(term), len(side.batch)) == expected).all()
-            assert count(side.meeting(term)) == expected.sum()
+            assert count_bits(side.meeting(term)) == expected.sum()
             having = has(side.batch)
             for at, row in enumerate(side.neighbours(term)):
                 rest = term if at == len(term) else np.delete(term, at)
                 near = met(side.batch, rest) & is_open & (expected if at == len(term) else ~expected)
                 assert row[-1] == near.sum()
                 assert row[:-1].tolist() == having[near, : len(vocabulary)].sum(axis=0).tolist()
-    assert pool.missed().tolist() == np.flatnonzero(hypothesis.satisfied_by(pool.rejected.batch)).tolist()
+    assert (
+        pool.missed_positions().tolist()
+        == np.flatnonzero(hypothesis.satisfied_by(pool.rejected.batch)).tolist()
+    )
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
@@ -42,12 +45,12 @@ def test_a_view_counts_what_a_dense_table_counts(vocabulary):
     seed = np.arange(2 * len(vocabulary))
     for number, start in enumerate(some_terms(vocabulary, 3)):
         side = pool.accepted
-        view, term = View.of(side, seed, start), start
+        view, term = OpenItems.of(side, seed, start), start
         for position in rng(number).permutation(len(seed)).tolist():
             dense = met(side.batch, term) & bits.flat(side.open, len(side.batch))
-            assert count(view.meeting) == dense.sum()
+            assert count_bits(view.meeting) == dense.sum()
             assert view.counts().tolist() == (has(side.batch) & dense[:, None]).sum(axis=0).tolist()
-            view, term = view.narrowed(np.array([position])), np.append(term, seed[position])
+            view, term = view.narrow(np.array([position])), np.append(term, seed[position])
 
 
 def test_a_pool_forgets_the_oldest():
@@ -75,7 +78,7 @@ def test_imposed_items_meet_the_term_and_are_else_the_same(vocabulary):
     batch = Random(vocabulary).draw(130, rng())
     for term in ([], [0], [1, len(vocabulary) + 2]):
         term = np.array(term, np.intp)
-        made = imposed(batch, term)
+        made = impose_term(batch, term)
         assert met(made, term).all()
         assert not (made.true & made.false).any()
         touched = {v for literal in term.tolist() for v in (literal % len(vocabulary),)}
@@ -91,7 +94,7 @@ def test_the_nearest_accepted_items_lack_the_least():
     term = np.array([0, 1, 8 + 2, 8 + 5])
     near = pool.accepted_nearest(term, 20)
     lacking = (~has(pool.accepted.batch)[:, term]).sum(axis=1)
-    expected = imposed(pool.accepted.batch[np.argsort(lacking, kind="stable")[:20]], term)
+    expected = impose_term(pool.accepted.batch[np.argsort(lacking, kind="stable")[:20]], term)
     assert near == expected and met(near, term).all()
     assert len(pool.accepted_nearest(term, 10_000)) == len(pool.accepted.batch)
 
@@ -118,13 +121,13 @@ def test_asked_equals_interpretation_item_by_item(vocabulary):
         items.append(
             interpretation(vocabulary, np.flatnonzero(values == 1).tolist(), np.flatnonzero(values == 0))
         )
-    assert asked(vocabulary, terms) == Batch.from_interpretations(items, vocabulary)
-    assert len(asked(vocabulary, terms[:0])) == 0
+    assert batch_from_terms(vocabulary, terms) == Batch.from_interpretations(items, vocabulary)
+    assert len(batch_from_terms(vocabulary, terms[:0])) == 0
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_a_term_and_the_item_that_says_it(vocabulary):
     for item in Random(vocabulary).draw(20, rng()):
-        term = literals(item, len(vocabulary))
-        assert said(term, len(vocabulary)) == item
+        term = term_of(item, len(vocabulary))
+        assert interpretation_of(term, len(vocabulary)) == item
         assert met(Batch.from_interpretations([item], vocabulary), term).all()

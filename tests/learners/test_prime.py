@@ -7,12 +7,12 @@ import pytest
 from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.distributions import Random
-from hornbook.learners.body import Search, together, worth
-from hornbook.learners.pool import Pool, literals
-from hornbook.learners.prime import Cover, Reviser, prime
+from hornbook.learners.body import TermSearch, run_batched, worth
+from hornbook.learners.pool import Pool, term_of
+from hornbook.learners.prime import HypothesisUpdater, TermCoverage, prime
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
 from hornbook.oracles import PerfectTeacher
-from hornbook.queries import Counterexample, asked, interpretation
+from hornbook.queries import Counterexample, batch_from_terms, interpretation
 
 
 def searched(theory, min_precision, seed, size=600):
@@ -21,11 +21,11 @@ def searched(theory, min_precision, seed, size=600):
     batch = Random(theory.vocabulary, 0.3).draw(size, rng(seed))
     pool.add(batch, theory.satisfied_by(batch))
     pool.judge(HornTheory.background(theory.vocabulary))
-    return Search(pool, min_precision), margins_of(theory.satisfied_by, theory.vocabulary)
+    return TermSearch(pool, min_precision), margins_of(theory.satisfied_by, theory.vocabulary)
 
 
 def margins_of(member, vocabulary):
-    return lambda terms: np.where(member(asked(vocabulary, terms)), 1.0, -1.0)
+    return lambda terms: np.where(member(batch_from_terms(vocabulary, terms)), 1.0, -1.0)
 
 
 def is_valid(search, margins, term):
@@ -47,13 +47,13 @@ def test_terms_are_valid_and_prime(vocabulary, min_precision):
         theory = HornTheory(vocabulary, random_theory(len(vocabulary), 4, (1, 3), rng(seed)).rules)
         theory = theory | HornTheory.background(vocabulary)
         search, margins = searched(theory, min_precision, seed)
-        for at in search.pool.missed()[:6].tolist():
+        for at in search.pool.missed_positions()[:6].tolist():
             item = search.pool.rejected.batch[at]
             zeros = sorted(len(vocabulary) + v for v in item.false)
             for fixed in ([], zeros[:1]):
                 fixed = np.array(fixed, np.intp)
                 start = np.array(sorted({*item.true, *fixed.tolist()}), np.intp)
-                (term,) = together([search.prime(start, fixed)], margins)
+                (term,) = run_batched([search.prime(start, fixed)], margins)
                 if term is None:
                     assert not is_valid(search, margins, start)
                     continue
@@ -68,16 +68,16 @@ def test_terms_are_valid_and_prime(vocabulary, min_precision):
 def test_a_cover_counts_what_only_one_term_meets(vocabulary):
     pool = filled_pool(vocabulary)
     for terms in (some_terms(vocabulary, 5, 6), some_terms(vocabulary, 6, 1), []):
-        cover = Cover.of(pool, terms)
+        cover = TermCoverage.of(pool, terms)
         worths = np.zeros(len(terms), np.int64)
         for side, at_side, sign in ((pool.rejected, 0, 1), (pool.accepted, 1, -1)):
             dense = np.array([met(side.batch, t) for t in terms], np.bool_).reshape(-1, len(side.batch))
             only = dense & (dense.sum(axis=0) == 1)
             worths += sign * only.sum(axis=1)
             for at in range(len(terms)):
-                assert (bits.flat(cover.alone(at)[at_side], len(side.batch)) == only[at]).all()
+                assert (bits.flat(cover.covered_only_by(at)[at_side], len(side.batch)) == only[at]).all()
                 beside = ~np.delete(dense, at, axis=0).any(axis=0)
-                assert (bits.flat(cover.beside(at)[at_side], len(side.batch)) == beside).all()
+                assert (bits.flat(cover.uncovered_without(at)[at_side], len(side.batch)) == beside).all()
         assert cover.contributions().tolist() == worths.tolist()
 
 
@@ -97,7 +97,7 @@ def test_the_terms_chosen_are_worth_most_as_far_as_exchanges_lead(most):
             return rejected - accepted
 
         start = list(range(most - 1, -1, -1))
-        chosen = Cover.of(pool, terms).best(start, most)
+        chosen = TermCoverage.of(pool, terms).choose_terms(start, most)
         exchanged += set(chosen) != set(start)
         assert len(set(chosen)) == len(chosen) <= most and value(chosen) >= value(start)
         best = max(range(len(terms)), key=lambda at: value([*chosen, at]))
@@ -113,12 +113,12 @@ def test_the_rules_of_the_end_are_the_best_of_all_refined():
     labels = theory.satisfied_by(batch)
     pool, nothing = Pool(theory.vocabulary), HornTheory(theory.vocabulary)
     pool.add(batch, labels)
-    revise = Reviser(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=5)
+    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=5)
     lame = [Rule({*rule.body, v}, rule.head) for rule in theory for v in range(12) if v != rule.head]
     lame = [rule for rule in lame if rule not in set(theory)]
     h, others = HornTheory(theory.vocabulary, lame[:1]), lame[1:]
     revise.refuted[others[0]] = batch[0]
-    pairs = revise.finished(h, others, pool)
+    pairs = revise.choose_final_rules(h, others, pool)
     found = HornTheory(theory.vocabulary, (rule for _, rule in pairs))
     assert {before for before, _ in pairs} <= set(lame) - {others[0]} and len(found) == len(pairs) <= 5
     assert theory.entails(found)
@@ -147,12 +147,12 @@ def test_a_refined_term_is_worth_no_less_and_cannot_be_bettered(min_precision):
             row[0, term] = True
             return margins(row)[0] < 0 and harm <= (1 - min_precision) * (gain + harm)
 
-        item = pool.rejected.batch[int(pool.missed()[0])]
+        item = pool.rejected.batch[int(pool.missed_positions()[0])]
         fixed = np.array([8 + min(item.false)] if item.false else [], np.intp)
         start = np.array(sorted({*item.true, *fixed.tolist()}), np.intp)
         if not is_possible(start):
             continue
-        (term,) = together([search.refine(start, fixed)], margins)
+        (term,) = run_batched([search.refine(start, fixed)], margins)
         changed += set(term.tolist()) != set(start.tolist())
         assert value(term) >= value(start) and set(fixed) <= set(term)
         for gone in (None, *(set(term.tolist()) - set(fixed.tolist()))):
@@ -175,15 +175,17 @@ def test_searches_together_find_what_they_find_alone_in_fewer_batches():
         batches.append(len(rows))
         return margins(rows)
 
-    starts = [literals(search.pool.rejected.batch[at], 12) for at in search.pool.missed()[:6].tolist()]
+    starts = [
+        term_of(search.pool.rejected.batch[at], 12) for at in search.pool.missed_positions()[:6].tolist()
+    ]
     nothing = np.array([], np.intp)
-    alone = [together([search.prime(start, nothing)], counted)[0] for start in starts]
+    alone = [run_batched([search.prime(start, nothing)], counted)[0] for start in starts]
     one_by_one = list(batches)
     batches.clear()
-    found = together([search.prime(start, nothing) for start in starts], counted)
+    found = run_batched([search.prime(start, nothing) for start in starts], counted)
     assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
     assert sum(batches) == sum(one_by_one) and 2 * len(batches) < len(one_by_one)
-    assert together([], counted) == []
+    assert run_batched([], counted) == []
 
 
 def test_there_are_no_more_rules_than_allowed_and_the_least_useful_go():
@@ -192,12 +194,12 @@ def test_there_are_no_more_rules_than_allowed_and_the_least_useful_go():
     batch = Random(theory.vocabulary).draw(3000, rng())
     pool.add(batch, theory.satisfied_by(batch))
     nothing = HornTheory(theory.vocabulary)
-    revise = Reviser(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=3)
+    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=3)
     hypothesis, wrong = nothing, []
     for _ in range(15):
         if (item := pool.first_missed(hypothesis)) is None:
             break
-        hypothesis = revise(hypothesis, Counterexample(item)).applied_to(hypothesis)
+        hypothesis = revise(hypothesis, Counterexample(item)).apply_to(hypothesis)
         wrong.append(int((hypothesis.satisfied_by(batch) != theory.satisfied_by(batch)).sum()))
         assert len(hypothesis) <= 3 and theory.entails(hypothesis)
     assert len(hypothesis) == 3 and wrong[-1] == min(wrong)
@@ -209,7 +211,7 @@ def test_a_margin_of_infinity_does_not_confuse_the_search():
     batch = Random(PLAIN).draw(500, rng())
     pool.add(batch, theory.satisfied_by(batch))
     margin = lambda items: np.where(theory.satisfied_by(items), np.inf, -1.0)  # noqa: E731
-    revise = Reviser(theory.satisfied_by, pool, margin=margin, background=HornTheory(PLAIN))
+    revise = HypothesisUpdater(theory.satisfied_by, pool, margin=margin, background=HornTheory(PLAIN))
     item = pool.first_missed(HornTheory(PLAIN))
     assert revise(HornTheory(PLAIN), Counterexample(item)).added == (Rule({0, 1}, 2),)
 
@@ -233,14 +235,16 @@ def test_heads_are_those_wanted_and_the_preferred_first():
     background = HornTheory.background(PARTLY)
 
     def learned(heads):
-        revise = Reviser(theory.satisfied_by, pool, background=background, heads=heads, min_precision=1)
+        revise = HypothesisUpdater(
+            theory.satisfied_by, pool, background=background, heads=heads, min_precision=1
+        )
         hypothesis, rules = background, set()
         for _ in range(20):
             item = pool.first_missed(hypothesis)
             if item is None:
                 break
             change = revise(hypothesis, Counterexample(item))
-            hypothesis = change.applied_to(hypothesis)
+            hypothesis = change.apply_to(hypothesis)
             rules |= {*change.added, *(after for _, after in change.refined)}
         return hypothesis, rules
 
@@ -261,7 +265,7 @@ def test_the_learner_is_exact_with_a_perfect_teacher(seed):
     pool = Pool(theory.vocabulary)
     batch = Random(theory.vocabulary).draw(2000, rng(seed))
     pool.add(batch, theory.satisfied_by(batch))
-    revise = Reviser(theory.satisfied_by, pool, background=nothing, min_precision=1)
+    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1)
     steps = list(prime(teacher.equivalent, revise, nothing))
     assert steps[-1].hypothesis.equivalent(theory)
     assert all(theory.entails(step.hypothesis) for step in steps)
@@ -275,12 +279,12 @@ def test_a_formula_that_is_not_horn_gives_rules_that_it_entails():
     pool = Pool(vocabulary)
     batch = Random(vocabulary, 0.2).draw(1500, rng())
     pool.add(batch, member(batch))
-    revise = Reviser(member, pool, background=HornTheory(vocabulary), min_precision=1)
+    revise = HypothesisUpdater(member, pool, background=HornTheory(vocabulary), min_precision=1)
     hypothesis = HornTheory(vocabulary)
     for _ in range(40):
         if (item := pool.first_missed(hypothesis)) is None:
             break
-        hypothesis = revise(hypothesis, Counterexample(item)).applied_to(hypothesis)
+        hypothesis = revise(hypothesis, Counterexample(item)).apply_to(hypothesis)
     envelope = {
         Rule(body, head)
         for size in range(width)

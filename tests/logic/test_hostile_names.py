@@ -17,7 +17,7 @@ from hornbook.cards.facts import observed
 from hornbook.cli.show import _csv
 from hornbook.deciders import compiled, to_sql
 from hornbook.errors import HornbookError
-from hornbook.evaluate import predicted_labels
+from hornbook.evaluate import derive_labels
 from hornbook.explain.answers import Answers
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.logic.exports import sql_columns, sql_name
@@ -95,7 +95,7 @@ def closed_rows(theory, batch):
 def test_compiled_theories_decide_as_cards_and_trees_do(decider):
     batch, theory = every_row(decider.vocabulary), compiled(decider)
     assert theory.vocabulary.names[: len(decider.vocabulary)] == decider.vocabulary.names
-    derived = predicted_labels(theory, decider.label, observed(batch, theory.vocabulary))
+    derived = derive_labels(theory, decider.label, observed(batch, theory.vocabulary))
     np.testing.assert_array_equal(derived, decider.decide(batch))
     assert HornTheory.from_json(theory.to_json()) == theory == HornTheory.from_dimacs(theory.to_dimacs())
 
@@ -114,7 +114,7 @@ def test_the_names_of_features_are_theirs_alone(names, body):
     others = frozenset(range(len(names))) - body
     card = Card(features, "ill", (Item(frozenset(body), 2, 1), Item(others, -1, 1)), 1)
     batch, theory = every_row(features), compiled(card)
-    derived = predicted_labels(theory, "ill", observed(batch, theory.vocabulary))
+    derived = derive_labels(theory, "ill", observed(batch, theory.vocabulary))
     np.testing.assert_array_equal(derived, card.decide(batch))
 
 

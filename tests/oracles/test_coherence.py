@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
-from hornbook.oracles import coherence
+from hornbook.oracles import measure_coherence
 from hornbook.testing.strategies import theories
 from hornbook.testing.teachers import Constant, Network
 
@@ -21,14 +21,14 @@ def rng(seed=0):
 @settings(max_examples=30)
 @given(theories(max_variables=4))
 def test_a_theory_does_not_contradict_itself(theory):
-    report = coherence(theory.satisfied_by, Random(theory.vocabulary), 200, 500, rng=rng())
+    report = measure_coherence(theory.satisfied_by, Random(theory.vocabulary), 200, 500, rng=rng())
     assert report.rejected.hits == report.accepted.hits == 0
     assert report.rejected_witnesses == report.accepted_witnesses == ()
 
 
 def test_witnesses_of_a_network_show_the_contradiction():
     network = Network(Random(VOCABULARY), rng(1), accepted=0.5)
-    report = coherence(network, Random(VOCABULARY, 0.8), 5000, 16, rng=rng())
+    report = measure_coherence(network, Random(VOCABULARY, 0.8), 5000, 16, rng=rng())
     assert report.rejected.hits and report.accepted.hits
     assert 0 < report.rate.low < report.rate.estimate < report.rate.high
     for witnesses, answer in ((report.rejected_witnesses, False), (report.accepted_witnesses, True)):
@@ -42,10 +42,10 @@ def test_witnesses_of_a_network_show_the_contradiction():
 
 def test_only_partial_interpretations_count():
     distribution = Random(VOCABULARY, 0.1)
-    report = coherence(Constant(True), distribution, 3000, 3, rng=rng())
+    report = measure_coherence(Constant(True), distribution, 3000, 3, rng=rng())
     assert 0 < report.accepted.size < 3000 and report.rejected.size == 0
     assert report.rate.hits == 0
-    none = coherence(Constant(False), Random(VOCABULARY, 0.0), 100, 3, rng=rng())
+    none = measure_coherence(Constant(False), Random(VOCABULARY, 0.0), 100, 3, rng=rng())
     assert none.rate.size == 0
 
 
@@ -53,7 +53,7 @@ def test_a_teacher_that_accepts_the_unknown_only_is_found_out():
     def member(batch):
         return np.isnan(batch.to_array()).any(axis=1)
 
-    report = coherence(member, Random(VOCABULARY), 500, 4, rng=rng())
+    report = measure_coherence(member, Random(VOCABULARY), 500, 4, rng=rng())
     assert report.accepted.hits == report.accepted.size > 0
     assert "none of 4 completions is: 100.00 %" in str(report)
 
@@ -66,9 +66,9 @@ def test_groups_are_respected():
         assert theory.satisfied_by(batch).all()
         return np.ones(len(batch), np.bool_)
 
-    coherence(member, Random(VOCABULARY, 0.3, groups), 500, 10, rng=rng(), groups=groups)
+    measure_coherence(member, Random(VOCABULARY, 0.3, groups), 500, 10, rng=rng(), groups=groups)
 
 
 def test_no_completions_are_refused():
     with pytest.raises(HornbookError, match="at least one is tried; got 0"):
-        coherence(Constant(True), Random(VOCABULARY), 10, 0, rng=rng())
+        measure_coherence(Constant(True), Random(VOCABULARY), 10, 0, rng=rng())

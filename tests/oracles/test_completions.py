@@ -15,7 +15,7 @@ from hornbook.models import as_predictor
 from hornbook.models.predictor import ROUNDING
 from hornbook.oracles import Cached, Classifier, Completions, Counted
 from hornbook.oracles import completions as module
-from hornbook.oracles.completions import DENSITIES, Fillings, rounds
+from hornbook.oracles.completions import TRUE_SHARES, CompletionTable, rounds
 from hornbook.testing.strategies import batches, theories
 from hornbook.testing.teachers import Constant, Network
 
@@ -41,10 +41,10 @@ def total_only(theory):
 def brute_force(member, batch):
     answers = []
     for row in batch.to_array():
-        holes = np.flatnonzero(np.isnan(row))
-        fillings = np.tile(row, (2 ** len(holes), 1))
-        fillings[:, holes] = list(product([0, 1], repeat=len(holes)))
-        answers.append(bool(member(Batch.from_array(fillings, batch.vocabulary)).any()))
+        cells = np.flatnonzero(np.isnan(row))
+        table = np.tile(row, (2 ** len(cells), 1))
+        table[:, cells] = list(product([0, 1], repeat=len(cells)))
+        answers.append(bool(member(Batch.from_array(table, batch.vocabulary)).any()))
     return answers
 
 
@@ -92,7 +92,7 @@ def test_an_answer_depends_on_the_interpretation_alone(vocabulary, monkeypatch):
     asked_before = some()
     asked_before(batch[::7])
     assert [bool(asked_before(batch[[at]])[0]) for at in range(60)] == expected[:60].tolist()
-    monkeypatch.setattr(module, "BLOCK", 50)
+    monkeypatch.setattr(module, "COMPLETIONS_BLOCK", 50)
     assert (some()(batch) == expected).all()
 
 
@@ -116,17 +116,17 @@ def test_no_more_is_asked_once_a_completion_is_accepted():
 def test_rounds_count_every_draw_once(draws):
     found = list(rounds(draws))
     assert np.concatenate(found).tolist() == list(range(draws))
-    assert max(map(len, found)) <= module.ROUND
+    assert max(map(len, found)) <= module.MAX_ROUND
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
     batch = Random(vocabulary, 0.5, groups).draw(300, rng())
-    holes = Fillings(vocabulary, rng(1), groups=groups).of(batch)
+    cells = CompletionTable(vocabulary, rng(1), groups=groups).prepare(batch)
     known = batch.to_array()
     for number in range(30):
-        filled = holes.filled(np.arange(300), np.full(300, number)).to_array()
+        filled = cells.complete(np.arange(300), np.full(300, number)).to_array()
         assert not np.isnan(filled).any()
         assert ((filled == known) | np.isnan(known)).all()
         for v, w in vocabulary.pairs:
@@ -137,30 +137,35 @@ def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary,
 
 def test_fillings_have_the_stated_densities_and_do_not_repeat():
     batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
-    fillings = Fillings(batch.vocabulary, rng())
+    table = CompletionTable(batch.vocabulary, rng())
     numbers = np.arange(1, 1401)
-    filled = fillings.of(batch).filled(np.zeros(1400, np.intp), numbers).to_array()
-    for place, density in enumerate(DENSITIES):
-        share = filled[place :: len(DENSITIES)].mean()
+    filled = table.prepare(batch).complete(np.zeros(1400, np.intp), numbers).to_array()
+    for place, density in enumerate(TRUE_SHARES):
+        share = filled[place :: len(TRUE_SHARES)].mean()
         assert abs(share - density) < 6 * np.sqrt(density * (1 - density) / (200 * 64))
-    assert len(np.unique(filled[1 :: len(DENSITIES)], axis=0)) == 200
-    everything = fillings.of(batch).filled(np.zeros(len(fillings), np.intp), np.arange(len(fillings)))
-    assert len(everything) == len(fillings)
+    assert len(np.unique(filled[1 :: len(TRUE_SHARES)], axis=0)) == 200
+    everything = table.prepare(batch).complete(np.zeros(len(table), np.intp), np.arange(len(table)))
+    assert len(everything) == len(table)
 
 
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_unknown_values_can_come_from_rows(groups):
     rows = Random(PAIRED, 0.0, groups).draw(5, rng())
     batch = Random(PAIRED, 1.0).draw(4, rng(1))
-    fillings = Fillings(PAIRED, rng(), groups=groups, rows=Rows(rows))
-    filled = fillings.of(batch).filled(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
+    table = CompletionTable(PAIRED, rng(), groups=groups, rows=Rows(rows))
+    filled = table.prepare(batch).complete(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
     assert set(filled) <= set(rows)
     assert len(set(filled)) > 1
 
 
 def test_some_variables_can_be_left_as_they_are():
     batch = Random(PAIRED, 0.5).draw(200, rng())
-    filled = Fillings(PAIRED, rng(), leave={3}).of(batch).filled(np.arange(200), np.full(200, 4)).to_array()
+    filled = (
+        CompletionTable(PAIRED, rng(), keep={3})
+        .prepare(batch)
+        .complete(np.arange(200), np.full(200, 4))
+        .to_array()
+    )
     left = [3, 12]
     np.testing.assert_array_equal(filled[:, left], batch.to_array()[:, left])
     assert not np.isnan(np.delete(filled, left, axis=1)).any()
@@ -172,7 +177,7 @@ def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
     forest = RandomForestClassifier(5, random_state=0).fit(inputs, inputs[:, 0] & inputs[:, 1])
     vocabulary = Vocabulary(["a", "b", "c", "d", "both"])
     classifier = Classifier(as_predictor(forest), vocabulary, "both")
-    some = Completions(classifier, vocabulary, 200, rng=rng(), leave=classifier.heads)
+    some = Completions(classifier, vocabulary, 200, rng=rng(), keep=classifier.heads)
     nan = np.nan
     rows = [[1, nan, 0, nan, 1], [0, nan, nan, nan, 1], [1, 1, nan, 0, 0], [0, nan, nan, nan, nan]]
     assert some(Batch.from_array(rows, vocabulary)).tolist() == [True, False, False, True]
@@ -183,8 +188,8 @@ def test_the_margin_is_the_largest_and_agrees_with_the_answer():
     some = Completions(teacher, PAIRED, 12, teacher.margin, rng=rng())
     batch = Random(PAIRED, 0.4).draw(400, rng(1))
     margins = some.margin(batch)
-    holes = some.fillings.of(batch)
-    each = [teacher.margin(holes.filled(np.arange(400), np.full(400, number))) for number in range(12)]
+    cells = some.completions.prepare(batch)
+    each = [teacher.margin(cells.complete(np.arange(400), np.full(400, number))) for number in range(12)]
     np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=ROUNDING)
     assert ((margins >= 0) == some(batch)).all()
 

@@ -1,4 +1,4 @@
-"""Guided search: every counterexample is one, and it finds those that sampling misses."""
+"""Local search: every counterexample is one, and it finds those that sampling misses."""
 
 import time
 
@@ -13,8 +13,8 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.models.gradient import torch_gradient
-from hornbook.oracles import Budgeted, Classifier, Counted, Guided, Judge, Sampling
-from hornbook.oracles.local_search import POOL, Moves
+from hornbook.oracles import Budgeted, Classifier, Counted, Judge, LocalSearch, Sampling
+from hornbook.oracles.local_search import START_FACTOR, Moves
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
 from hornbook.testing.strategies import theories
 from hornbook.testing.teachers import Coin, Constant, Failing, Network, Slow
@@ -47,7 +47,7 @@ def teacher_over(vocabulary):
 @pytest.mark.parametrize("decides_only", [False, True])
 def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
     teacher, hypothesis = teacher_over(vocabulary), rules_over(vocabulary)
-    guided = Guided(
+    guided = LocalSearch(
         teacher,
         None if decides_only else teacher.margin,
         Random(vocabulary, groups=groups),
@@ -72,7 +72,7 @@ def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
 @pytest.mark.parametrize(("sides", "positive"), [(["negative"], False), (["positive"], True)])
 def test_a_search_can_be_confined_to_a_side(sides, positive):
     teacher = teacher_over(PAIRED)
-    guided = Guided(teacher, teacher.margin, Random(PAIRED), seed=0, size=20_000, walkers=64)
+    guided = LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=0, size=20_000, walkers=64)
     found = [answers for _, answers in guided.search(rules_over(PAIRED), sides)]
     assert found and (np.concatenate(found) == positive).all()
 
@@ -80,7 +80,7 @@ def test_a_search_can_be_confined_to_a_side(sides, positive):
 def test_the_background_is_never_contradicted():
     teacher, hypothesis = teacher_over(PLAIN), rules_over(PLAIN)
     background = HornTheory(PLAIN, hypothesis.rules[:6])
-    guided = Guided(
+    guided = LocalSearch(
         teacher, teacher.margin, Random(PLAIN), seed=0, background=background, size=30_000, walkers=64
     )
     found = [batch for batch, _ in guided.search(hypothesis)]
@@ -91,7 +91,7 @@ def test_the_background_is_never_contradicted():
 @given(theories(max_variables=5), theories(max_variables=5))
 def test_on_small_vocabularies_it_finds_what_there_is(truth, other):
     hypothesis = HornTheory(truth.vocabulary, (r for r in other if r.body | {r.head} <= allowed(truth)))
-    guided = Guided(truth.satisfied_by, None, Random(truth.vocabulary), seed=0, size=8_000, walkers=32)
+    guided = LocalSearch(truth.satisfied_by, None, Random(truth.vocabulary), seed=0, size=8_000, walkers=32)
     answer = guided(hypothesis)
     assert isinstance(answer, Unknown if truth.equivalent(hypothesis) else Counterexample)
 
@@ -128,7 +128,7 @@ def test_it_finds_a_needle_that_samples_miss(help_given):
     sampled = Sampling(member, Random(vocabulary), 200_000, seed=0)(hypothesis)
     assert not isinstance(sampled, Counterexample)
     counted = Counted(member)
-    guided = Guided(
+    guided = LocalSearch(
         counted,
         None if help_given == "stored" else margin,
         Random(vocabulary),
@@ -145,7 +145,7 @@ def test_it_finds_a_needle_that_samples_miss(help_given):
     answer = guided(hypothesis)
     assert isinstance(answer, Counterexample) and not answer.positive
     assert answer.interpretation.true >= set(range(40))
-    assert answer.found_by == "guided"
+    assert answer.found_by == "local search"
 
 
 def test_it_finds_a_wrong_rule_that_samples_miss():
@@ -163,7 +163,7 @@ def test_it_finds_a_wrong_rule_that_samples_miss():
 
     hypothesis = truth | HornTheory(PLAIN, [Rule(body, BOTTOM)])
     assert not isinstance(Sampling(member, Random(PLAIN), 100_000, seed=0)(hypothesis), Counterexample)
-    answer = Guided(member, margin, Random(PLAIN, 0.9), seed=0)(hypothesis)
+    answer = LocalSearch(member, margin, Random(PLAIN, 0.9), seed=0)(hypothesis)
     assert isinstance(answer, Counterexample) and answer.positive
     assert answer.interpretation.true >= body | {16, 17}
 
@@ -178,7 +178,7 @@ def test_a_torch_network_is_searched_by_its_gradient():
     found = {}
     for name, gradient in (("gradient", torch_gradient(network, predictor)), ("margin", None)):
         counted = Counted(judge.margin)
-        guided = Guided(
+        guided = LocalSearch(
             judge, counted, Random(PAIRED), seed=0, gradient=gradient, size=40_000, walkers=64, steps=8
         )
         found[name] = sum(len(batch) for batch, _ in guided.search(rules_over(PAIRED))) / counted.questions
@@ -189,7 +189,7 @@ def test_a_classifier_is_searched_too():
     vocabulary = Vocabulary(["a", "b", "c", "d", "ill"])
     predictor = as_predictor(lambda array: array.mean(axis=1), encoding="half", threshold=0.9)
     classifier = Classifier(predictor, vocabulary, "ill")
-    answer = Guided(classifier, classifier.margin, Random(vocabulary), seed=0)(HornTheory(vocabulary))
+    answer = LocalSearch(classifier, classifier.margin, Random(vocabulary), seed=0)(HornTheory(vocabulary))
     assert isinstance(answer, Counterexample)
     assert not classifier(Batch.from_interpretations([answer.interpretation], vocabulary))[0]
 
@@ -200,16 +200,16 @@ def test_a_classifier_is_searched_too():
 def test_without_a_counterexample_it_ends_and_gives_no_guarantee():
     theory = rules_over(PAIRED)
     counted = Counted(theory.satisfied_by)
-    answer = Guided(counted, None, Random(PAIRED), seed=0, size=50_000)(theory)
+    answer = LocalSearch(counted, None, Random(PAIRED), seed=0, size=50_000)(theory)
     assert isinstance(answer, Unknown) and "50000 interpretations" in str(answer)
-    assert counted.questions <= 50_000 + POOL * 256 + 16 * 256 * 6
+    assert counted.questions <= 50_000 + START_FACTOR * 256 + 16 * 256 * 6
 
 
 @pytest.mark.parametrize("rules", [[], [Rule((), BOTTOM)], [Rule((), 3)]])
 @pytest.mark.parametrize("teacher", [Constant(True), Constant(False), Coin(rng())])
 @pytest.mark.parametrize("sides", [["negative"], ["positive"]])
 def test_it_ends_with_any_teacher_and_hypothesis(rules, teacher, sides):
-    guided = Guided(teacher, None, Random(PLAIN), seed=0, size=5_000, walkers=32)
+    guided = LocalSearch(teacher, None, Random(PLAIN), seed=0, size=5_000, walkers=32)
     for batch, positive in guided.search(HornTheory(PLAIN, rules), sides):
         assert len(batch) == len(positive) > 0
         assert (positive == (sides == ["positive"])).all()
@@ -220,14 +220,14 @@ def test_a_noisy_teacher_is_believed_only_if_it_says_so_twice():
     coin = Coin(rng(), accepted=0.1)
     counted = Counted(coin)
     hypothesis = HornTheory(PLAIN, [Rule((), BOTTOM)])
-    guided = Guided(counted, None, Random(PLAIN), seed=0, size=10_000, walkers=32)
+    guided = LocalSearch(counted, None, Random(PLAIN), seed=0, size=10_000, walkers=32)
     found = sum(len(batch) for batch, _ in guided.search(hypothesis))
     assert 0 < found < 0.03 * counted.questions
 
 
 def test_a_budget_ends_it():
     vocabulary, margin = needle()
-    guided = Guided(Constant(True), Budgeted(margin, 3000, None), Random(vocabulary), seed=0)
+    guided = LocalSearch(Constant(True), Budgeted(margin, 3000, None), Random(vocabulary), seed=0)
     with pytest.raises(BudgetExhausted, match="3000 membership queries"):
         guided(HornTheory.background(vocabulary))
 
@@ -236,13 +236,13 @@ def test_a_slow_teacher_does_not_outlast_its_time():
     slow = Budgeted(Slow(Constant(True), 0.02), None, 0.1)
     start = time.perf_counter()
     with pytest.raises(BudgetExhausted, match=r"0\.1 seconds"):
-        Guided(slow, None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
+        LocalSearch(slow, None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
     assert time.perf_counter() - start < 1
 
 
 def test_a_teacher_that_breaks_is_not_silenced():
     with pytest.raises(RuntimeError, match="broke at question 1000"):
-        Guided(Failing(Constant(True)), None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
+        LocalSearch(Failing(Constant(True)), None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
 
 
 # repeatability
@@ -252,7 +252,7 @@ def test_the_same_seed_finds_the_same():
     teacher, hypothesis = teacher_over(PAIRED), rules_over(PAIRED)
 
     def answers(seed):
-        guided = Guided(teacher, teacher.margin, Random(PAIRED), seed=seed, walkers=64)
+        guided = LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=seed, walkers=64)
         return [guided(hypothesis) for _ in range(3)]
 
     assert answers(1) == answers(1)
@@ -264,12 +264,12 @@ def test_a_resumed_run_goes_on_to_the_same():
     teacher, hypothesis = teacher_over(PAIRED), rules_over(PAIRED)
 
     def new():
-        return Guided(teacher, teacher.margin, Random(PAIRED), seed=1, walkers=64)
+        return LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=1, walkers=64)
 
     whole, resumed = new(), new()
     expected = [whole(hypothesis) for _ in range(3)]
     for found in expected[:2]:
-        resumed.recall(hypothesis, found)
+        resumed.replay(hypothesis, found)
     assert resumed(hypothesis) == expected[2]
 
 
@@ -285,7 +285,7 @@ def test_a_resumed_run_goes_on_to_the_same():
 )
 def test_bad_settings_are_refused(arguments, message):
     with pytest.raises(HornbookError, match=message):
-        Guided(Constant(True), None, Random(PLAIN), seed=0, **arguments)
+        LocalSearch(Constant(True), None, Random(PLAIN), seed=0, **arguments)
 
 
 # moves
@@ -301,8 +301,8 @@ def test_moves_change_what_they_say(vocabulary, groups, seed):
     rows = moves.rows(batch)
     assert moves.batch(rows) == batch
     chosen = rng(seed).integers(0, len(moves), (5, 7))
-    changed = moves.changed(rows, chosen)
-    idle = moves.idle(rows)
+    changed = moves.apply_each(rows, chosen)
+    idle = moves.find_idle(rows)
     for item, row in enumerate(batch.to_array()):
         for place, move in enumerate(chosen[item]):
             value, position = divmod(int(move), moves.variables)
@@ -330,27 +330,27 @@ def test_stages_make_the_allowed_moves_one_after_another():
     rows = moves.rows(Random(PAIRED).draw(4, rng()))
     chosen = rng(1).integers(0, len(moves), (4, 5))
     may = rng(2).random((4, 5)) < 0.6
-    stages = moves.stages(rows, chosen, may, (1, 2, 4))
+    stages = moves.apply_prefixes(rows, chosen, may, (1, 2, 4))
     for number, count in enumerate((1, 2, 4)):
         expected = rows.copy()
         for item in range(4):
             for move in chosen[item, :count][may[item, :count]]:
-                expected[item] = moves.changed(expected[[item]], np.array([[move]]))[0, 0]
+                expected[item] = moves.apply_each(expected[[item]], np.array([[move]]))[0, 0]
         np.testing.assert_array_equal(stages[:, number], expected)
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-def test_first_order_is_exact_for_linear_scores(vocabulary):
+def test_estimate_gains_is_exact_for_linear_scores(vocabulary):
     moves = Moves(vocabulary)
     weights = rng().standard_normal(len(vocabulary))
     rows = moves.rows(Random(vocabulary).draw(6, rng(1)))
     slopes = np.tile(weights, (6, 1)).astype(np.float32)
-    worth = moves.first_order(rows, slopes)
+    worth = moves.estimate_gains(rows, slopes)
     every = np.tile(np.arange(len(moves)), (6, 1))
 
     def score(rows):
         return moves.batch(rows).to_array(0.5) @ weights
 
-    changed = moves.changed(rows, every)
+    changed = moves.apply_each(rows, every)
     actual = [score(changed[item]) - score(rows[[item]]) for item in range(6)]
     np.testing.assert_allclose(worth, actual, atol=1e-5)

@@ -148,7 +148,7 @@ def test_slopes_in_a_classifier_point_to_the_label_given():
     network = linear(inputs=3)
     predictor = as_predictor(network, encoding="half")
     classifier = Classifier(predictor, PLAIN, "ill")
-    lifted = classifier.lifted(torch_gradient(network, predictor))
+    lifted = classifier.lift_gradient(torch_gradient(network, predictor))
     batch = Batch.from_array([[1, 1, 0, nan], [1, 0, 0, nan], [1, nan, 0, nan]], PLAIN)
     slopes = lifted(batch)
     weights = network[0].weight.detach().numpy()[0]

@@ -13,9 +13,9 @@ import torch
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, arrays, random_theory
-from hornbook.oracles import Budgeted, Chain, Checked, Counted, RuleByRule, Sampling, Stored
+from hornbook.oracles import Budgeted, Chain, Checked, Counted, PoolOracle, RuleOracle, Sampling
 from hornbook.oracles import sampling as module
-from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, TeacherFailed, Unknown
 from hornbook.statistics import Share, log2_horn_functions, sample_size
 from hornbook.testing.teachers import Constant
@@ -51,7 +51,7 @@ class Watched:
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", 128)
+    monkeypatch.setattr(module, "SAMPLING_CHUNK", 128)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -80,7 +80,7 @@ def test_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pay
         made.append(threading.current_thread() is threading.main_thread())
         return item * item
 
-    assert list(module.ahead(job, range(5), lambda: pays)) == [0, 1, 4, 9, 16]
+    assert list(module.prefetch(job, range(5), lambda: pays)) == [0, 1, 4, 9, 16]
     assert made == [True] + 4 * [not pays]
 
 
@@ -128,11 +128,13 @@ def test_recall_draws_the_same_chunk_again():
         THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: recalled.append(labelled)
     )
     for answer in found:
-        again.recall(almost, answer)
+        again.replay(almost, answer)
     assert len(kept) == len(recalled) == 3
     for (batch, labels), (batch2, labels2) in zip(kept, recalled, strict=True):
         assert batch == batch2 and (labels == labels2).all()
-    again.recall(almost, Counterexample(found[0].interpretation, found_by="guided"))  # asked, found nothing
+    again.replay(
+        almost, Counterexample(found[0].interpretation, found_by="local search")
+    )  # asked, found nothing
     asked(THEORY)
     assert len(recalled) == 3 and again(almost) == asked(almost)
 
@@ -143,7 +145,9 @@ def test_memory_is_bounded_by_the_chunk():
     counted = Counted(Constant(True))
     answer = Sampling(counted, watched, 3_000_000, seed=0)(HornTheory(watched.vocabulary))
     assert counted.questions == sum(watched.sizes) == 3_000_000
-    assert max(watched.sizes) == CHUNK and len(watched.sizes) == math.ceil(3_000_000 / CHUNK)
+    assert max(watched.sizes) == SAMPLING_CHUNK and len(watched.sizes) == math.ceil(
+        3_000_000 / SAMPLING_CHUNK
+    )
     assert answer == Estimated(Share.of(0, 3_000_000), watched.describe())
 
 
@@ -272,8 +276,8 @@ class Scripted:
         self.log.append(self.name)
         return self.answer
 
-    def recall(self, hypothesis, found):
-        self.log.append(f"recall {self.name}")
+    def replay(self, hypothesis, found):
+        self.log.append(f"replay {self.name}")
 
 
 def test_a_chain_asks_in_order_and_stops_at_the_first_counterexample():
@@ -289,8 +293,8 @@ def test_a_chain_asks_in_order_and_stops_at_the_first_counterexample():
     )
     assert chain(NOTHING) is found and log == ["first", "second"]
     log.clear()
-    chain.recall(NOTHING, found)
-    assert log == ["recall first", "recall second"]
+    chain.replay(NOTHING, found)
+    assert log == ["replay first", "replay second"]
 
 
 def test_a_chain_without_a_counterexample_gives_the_first_real_guarantee():
@@ -303,13 +307,13 @@ def test_a_chain_without_a_counterexample_gives_the_first_real_guarantee():
 
 def test_stored_offers_what_is_missed():
     item = Interpretation(frozenset({0}))
-    assert Stored(lambda hypothesis: item)(NOTHING) == Counterexample(item, False, "stored")
-    assert isinstance(Stored(lambda hypothesis: None)(NOTHING), Unknown)
+    assert PoolOracle(lambda hypothesis: item)(NOTHING) == Counterexample(item, False, "stored")
+    assert isinstance(PoolOracle(lambda hypothesis: None)(NOTHING), Unknown)
 
 
 def test_rule_by_rule_finds_wrong_rules_and_asks_once():
     counted = Counted(THEORY.satisfied_by)
-    asked = RuleByRule(counted, ())
+    asked = RuleOracle(counted, ())
     assert isinstance(asked(THEORY), Unknown)
     first = counted.questions
     assert 0 < first <= len(THEORY)
@@ -320,8 +324,8 @@ def test_rule_by_rule_finds_wrong_rules_and_asks_once():
     assert found.positive and found.found_by == "rules"
     batch = Batch.from_interpretations([found.interpretation], THEORY.vocabulary)
     assert THEORY.satisfied_by(batch)[0] and not wrong.satisfied_by(batch)[0]
-    recalled = RuleByRule(counted, ())
-    recalled.recall(wrong, found)
+    recalled = RuleOracle(counted, ())
+    recalled.replay(wrong, found)
     assert isinstance(recalled(wrong), Unknown)
 
 
@@ -329,10 +333,10 @@ def test_rule_by_rule_leaves_background_and_redundant_rules_alone():
     counted = Counted(Constant(True))
     vocabulary = Vocabulary.with_duals(["a", "b", "c"])
     background = HornTheory.background(vocabulary)
-    assert isinstance(RuleByRule(counted, background.rules)(background), Unknown)
+    assert isinstance(RuleOracle(counted, background.rules)(background), Unknown)
     assert counted.questions == 0
     redundant = background | HornTheory.parse("a -> b\nb -> c\na -> c", vocabulary)
-    RuleByRule(counted, background.rules)(redundant)
+    RuleOracle(counted, background.rules)(redundant)
     assert counted.questions == 2  # a → c follows from the others
 
 
@@ -387,21 +391,21 @@ def test_other_processes_find_what_one_finds_and_their_questions_are_counted():
     rarely_wrong = THEORY | HornTheory(THEORY.vocabulary, [Rule({0, 1, 2, 3, 4}, 5)])
 
     def query(n_jobs, questions, hypothesis, seed):
-        kept, account = [], Budgeted(THEORY.satisfied_by, questions, None)
+        kept, budget = [], Budgeted(THEORY.satisfied_by, questions, None)
         asked = Sampling(
-            account,
+            budget,
             PARTIAL,
             3000,
             seed=seed,
             remember=lambda *labelled: kept.append(labelled),
             n_jobs=n_jobs,
-            remote=Remote(THEORY.satisfied_by, account),
+            remote=UncountedTeacher(THEORY.satisfied_by, budget),
         )
         try:
             answer = asked(hypothesis)
         except BudgetExhausted as limit:
             answer = str(limit)
-        return answer, account.asked, [(batch, labels.tolist()) for batch, labels in kept]
+        return answer, budget.asked, [(batch, labels.tolist()) for batch, labels in kept]
 
     cases = [(None, THEORY, 0), (1500, THEORY, 0), (100, THEORY, 0), (None, NOTHING, 0)]
     cases += [(questions, rarely_wrong, seed) for seed in range(6) for questions in (None, 1000)]

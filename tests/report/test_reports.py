@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.learners import Point
+from hornbook.learners import DisagreementPoint
 from hornbook.report.charts import (
     HEIGHT,
     WIDTH,
@@ -53,7 +53,10 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
     assert heights == sorted(heights, reverse=True)
 
 
-@pytest.mark.parametrize("points", [(), (Point(0, 0, Share.of(5, 10)),), (Point(3, 9, Share.of(0, 10)),) * 2])
+@pytest.mark.parametrize(
+    "points",
+    [(), (DisagreementPoint(0, 0, Share.of(5, 10)),), (DisagreementPoint(3, 9, Share.of(0, 10)),) * 2],
+)
 def test_short_curves_are_drawn_too(points):
     ElementTree.fromstring(svg(fidelity_chart(points)))
 

@@ -5,7 +5,7 @@ import numpy as np
 from hornbook.distributions import Random
 from hornbook.learners import Settings
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.testing.teachers import Network
 
 
@@ -30,8 +30,8 @@ def without_seconds(entries):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
 
 
-def guided(member, margin):
-    return Guided(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
+def local_search(member, margin):
+    return LocalSearch(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 
 
 RARE = HornTheory.parse(

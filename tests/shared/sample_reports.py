@@ -5,7 +5,7 @@ import numpy as np
 from hornbook.cards.card import Card, Item
 from hornbook.classify.candidate import Point as Weighed
 from hornbook.evaluate import Fidelity
-from hornbook.learners import Point
+from hornbook.learners import DisagreementPoint
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Budget, Exact, Pac, interpretation
 from hornbook.report.content import Checkpoint, Difference, Honesty, Report, ReportedRule, Spent
@@ -38,7 +38,9 @@ def clinic(**changes) -> Report:
     vocabulary = Vocabulary.with_duals([*FACTS, "survives"])
     theory = HornTheory.parse(RULES, vocabulary)
     shares = [(400, 390), (200, 200), (20, 13)]
-    curve = tuple(Point(n, 3 * n, Share.of(hits, 1000)) for n, hits in enumerate((300, 120, 60, 40)))
+    curve = tuple(
+        DisagreementPoint(n, 3 * n, Share.of(hits, 1000)) for n, hits in enumerate((300, 120, 60, 40))
+    )
     parts = {
         "title": "What the network says about survival",
         "labels": ("survives",),

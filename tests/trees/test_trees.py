@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbook.cards.facts import observed
 from hornbook.errors import HornbookError
-from hornbook.evaluate import predicted_labels
+from hornbook.evaluate import derive_labels
 from hornbook.learners import splits
 from hornbook.learners.splits import Search, trees
 from hornbook.logic import BOTTOM, Batch, Interpretation, Vocabulary, syntax
@@ -53,7 +53,7 @@ def test_the_theory_of_a_tree_derives_what_asking_says(tree):
     batch, theory = every(tree.vocabulary), compiled(tree)
     answers = [asked(tree, row) for row in batch.to_array()]
     np.testing.assert_array_equal(tree.decide(batch), answers)
-    derived = predicted_labels(theory, "dies", observed(batch, theory.vocabulary))
+    derived = derive_labels(theory, "dies", observed(batch, theory.vocabulary))
     np.testing.assert_array_equal(derived, answers)  # never undetermined, never contradictory
 
 

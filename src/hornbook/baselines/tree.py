@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Literals
 from hornbook.errors import HornbookError
-from hornbook.evaluate.fidelity import answers
+from hornbook.evaluate.fidelity import ask_judge
 from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits
 from hornbook.logic.chaining import ALWAYS
 from hornbook.queries import Membership
@@ -257,7 +257,7 @@ class Baseline:
 
 def labels_of(member: Membership, batch: Batch) -> Bools:
     """What a model answers, a block at a time."""
-    blocks = [answers(member, block, "the model") for block in batch.blocks()]
+    blocks = [ask_judge(member, block, "the model") for block in batch.blocks()]
     return np.concatenate([np.zeros(0, np.bool_), *blocks])
 
 

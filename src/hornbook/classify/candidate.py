@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hornbook.cards.card import Card
 from hornbook.cards.facts import observed
 from hornbook.deciders import Decider
-from hornbook.evaluate import Agreement, predicted_labels
+from hornbook.evaluate import Agreement, derive_labels
 from hornbook.logic import Batch, Bools, HornTheory, Rule, Vocabulary, syntax
 from hornbook.statistics import Share
 
@@ -78,7 +78,7 @@ class Candidate:
         if self.decider is not None:
             return self.decider.decide(batch).astype(np.float64)
         theory = HornTheory(self.vocabulary, self.rules)
-        return predicted_labels(theory, self.label, observed(batch, self.vocabulary))
+        return derive_labels(theory, self.label, observed(batch, self.vocabulary))
 
     def predict(self, batch: Batch) -> NDArray[np.float64]:
         """The label of each row, by default where none follows."""

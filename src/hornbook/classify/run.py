@@ -13,14 +13,14 @@ from hornbook.classify.search import best_by_size, candidates, chosen
 from hornbook.data.conditions import exclusivity
 from hornbook.distributions import Distribution, Groups
 from hornbook.evaluate import Agreement, RuleStatistics
-from hornbook.evaluate.rules import redundancies
+from hornbook.evaluate.rules import find_redundant_rules
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import Predictor
-from hornbook.oracles import Budgeted, Checked, Exclusions
+from hornbook.oracles import Budgeted, Checked, GroupPropagation
 from hornbook.queries import BudgetExhausted, Estimated, Guarantee, TeacherFailed, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.teachers import DRAWS, Unknowns, classifier_labels, perturbed
+from hornbook.teachers import DRAWS, Unknowns, augmented_rows, classifier_labels
 
 
 def explain_classifier(
@@ -57,7 +57,7 @@ def explain_classifier(
         breaks them.
     distribution
         Where the features of samples come from. By default the rows, with extra missing values
-        and exchanged ones, and mixtures of two rows: `hornbook.teachers.perturbed`.
+        and exchanged ones, and mixtures of two rows: `hornbook.teachers.augmented_rows`.
     unknown, draws
         How the model answers about ?: by itself, or by a majority of so many completions. See
         `hornbook.teachers.classifier_labels`.
@@ -87,8 +87,8 @@ def explain_classifier(
     background = HornTheory.background(vocabulary) | exclusivity(vocabulary, groups)
     budget = reading.budget
     ask = Budgeted(Checked(labels), budget.membership_queries, budget.seconds)
-    distribution = distribution or perturbed(rows, groups)
-    run = _Run(ask, distribution, Exclusions(rows.vocabulary, groups), label, background, reading)
+    distribution = distribution or augmented_rows(rows, groups)
+    run = _Run(ask, distribution, GroupPropagation(rows.vocabulary, groups), label, background, reading)
     return run.result(run.learn(watch), labels.describe())
 
 
@@ -99,7 +99,7 @@ class _Run:
         self,
         ask: Budgeted[Bools],
         distribution: Distribution,
-        exclusions: Exclusions,
+        exclusions: GroupPropagation,
         label: str,
         background: HornTheory,
         reading: Reading,
@@ -134,7 +134,7 @@ class _Run:
     def result(self, stop_reason: str, unknowns: str) -> Explanation:
         """The best candidate, measured on samples that it was not chosen by."""
         said = chosen(self.weighed) if self.weighed else self.nothing
-        fidelity = derived = Agreement.none()
+        fidelity = derived = Agreement.empty()
         frontier: tuple[Point, ...] = ()
         statistics: tuple[RuleStatistics, ...] = ()
         guarantee: Guarantee = Unknown(f"nothing was measured ({stop_reason})")
@@ -167,7 +167,7 @@ class _Run:
         """How often each rule fires, and how often the model then gives the label that is its head."""
         theory = HornTheory(said.vocabulary, said.rules)
         found = []
-        for rule, redundant in zip(said.rules, redundancies(theory, self.background), strict=True):
+        for rule, redundant in zip(said.rules, find_redundant_rules(theory, self.background), strict=True):
             fires = bits.flat(np.bitwise_and.reduce(batch.true[sorted(rule.body)], axis=0), len(batch))
             right = labels == (rule.head == said.vocabulary.index(said.label))
             precision = Share.of((fires & right).sum(), fires.sum())

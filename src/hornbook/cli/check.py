@@ -66,21 +66,21 @@ def check(
     """
     from hornbook.explain.check import check as verdicts_on
     from hornbook.models import as_predictor, load_model
-    from hornbook.oracles import Guided
-    from hornbook.teachers import teacher_about
+    from hornbook.oracles import LocalSearch
+    from hornbook.teachers import teacher_from_table
 
     claims = read_theory(rules)
     predictor = as_predictor(load_model(model, trust_pickle), encoding=encoding, name=model.name)
     if mode is Mode.CLASSIFIER and label is None:
         raise HornbookError("a classifier predicts a label: name its column with --label")
     judges = mode is Mode.JUDGE or label is None
-    teacher = teacher_about(_table(data, label), predictor, claims, judges=judges, seed=seed)
+    teacher = teacher_from_table(_table(data, label), predictor, claims, judges=judges, seed=seed)
     vocabulary = teacher.distribution.vocabulary
     try:
         claims = claims.over(vocabulary)
     except HornbookError as error:
         raise HornbookError(f"{rules}: {error}") from None
-    guided = Guided(
+    guided = LocalSearch(
         teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
     )
     verdicts = verdicts_on(

@@ -187,7 +187,7 @@ def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None
     """What makes variables of the columns: fitted to the rows that the extractor will not hold out."""
     from hornbook.data.binarise import Binariser
     from hornbook.data.examples import split_rows
-    from hornbook.oracles.columns import fitted_binariser
+    from hornbook.oracles.columns import fit_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
@@ -196,7 +196,7 @@ def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None
     used, _ = split_rows(frame, seed, hold_out=not judge)
     if predictor is None:
         return Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])
-    return fitted_binariser([predictor], frame.iloc[used], kinds)
+    return fit_binariser([predictor], frame.iloc[used], kinds)
 
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:

@@ -6,12 +6,12 @@ from hornbook.distributions.mixture import Mixture
 from hornbook.distributions.protocol import Distribution
 from hornbook.distributions.random import Random
 from hornbook.distributions.rows import Rows
-from hornbook.distributions.violations import Imposed, NearMisses, Violations
+from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations
 
 __all__ = [
     "Distribution",
     "Groups",
-    "Imposed",
+    "ImposedViolations",
     "Labelled",
     "Literals",
     "Mixture",

@@ -1,4 +1,4 @@
-"""Features with a label beside them: the interpretations that a classifier judges."""
+"""Interpretations of features and a label, which a classifier judges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hornbook.distributions.literals import Literals
-from hornbook.distributions.protocol import Distribution, draw_in_blocks, rows_of
+from hornbook.distributions.protocol import Distribution, draw_in_blocks, draw_nested_rows
 from hornbook.distributions.words import Stream
 from hornbook.logic import Batch, Vocabulary, Words, arrays
 
@@ -18,8 +18,8 @@ from hornbook.logic import Batch, Vocabulary, Words, arrays
 class Labelled:
     """Items of a distribution over features, each with a label that is true or false by a fair coin.
 
-    The label is always known: an item without one says nothing about a classifier. It and its
-    dual come after the features.
+    The label is always known, because an item without one says nothing about a classifier.
+    The label and its dual come after the features.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class Labelled:
 
     @cached_property
     def literals(self) -> Literals:
-        """The variables that are drawn, and their duals: those of the features, and the label."""
+        """The drawn variables, which are those of the features and the label, and their duals."""
         return Literals.of(self.vocabulary)
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        true, false = rows_of(self.features, Literals.of(self.features.vocabulary), stream)
+        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
         label = stream.words(1)
         concat = arrays.module_of(label).concat
         return concat([true, label]), concat([false, ~label])

@@ -1,4 +1,4 @@
-"""Literals: the values that are drawn, from which the values of the duals follow.
+"""Literals of base variables, from which the values of their duals follow.
 
 Of a pair only one variable is drawn. With m drawn variables, literal p says that the p-th of
 them is true and literal m + p that it is false; a true dual is a false partner. Sets of
@@ -19,7 +19,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Sets of variables of which at most one is true, as the bins of one column."""
+"""Groups of variables of which at most one is true, such as the bins of one column."""
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,18 @@ class Literals:
         return frozenset(literals[v] for v in variables)
 
     def opposite(self, literals: Iterable[int]) -> frozenset[int]:
-        """The literals that say the contrary."""
+        """The negations of literals."""
         return frozenset((literal + self.count) % (2 * self.count) for literal in literals)
 
     def table(self, sets: Sequence[Iterable[int]]) -> Words:
-        """Sets of literals, one row of words a set."""
+        """Sets of literals as bits, shape (sets, words)."""
         dense = np.zeros((len(sets), 2 * self.count), np.bool_)
         for row, members in zip(dense, sets, strict=True):
             row[list(members)] = True
         return bits.pack_rows(dense)
 
     def table_of(self, rows: Batch) -> Words:
-        """The literals of every interpretation of a batch, one row of words each."""
+        """The literals of each interpretation of a batch as bits, shape (items, words)."""
         return bits.transposed(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
 
     def sliced(self, table: Words) -> tuple[Words, Words]:
@@ -87,17 +87,17 @@ class Literals:
         """All rows, from those of the drawn variables."""
         shape = self.width, true.shape[1]
         empty = partial(arrays.module_of(true).empty, shape, dtype=true.dtype, device=true.device)
-        return self.mirrored_into((empty(), empty()), true, false)
+        return self.mirror_into((empty(), empty()), true, false)
 
-    def mirrored_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
-        """The same, where there is room for them already."""
+    def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
+        """Write all rows into given arrays."""
         for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
             rows[_span(self.drawn)] = own
             rows[_span(self.duals)] = other[_span(self.paired)]
         return all_rows
 
     def contradictions(self, batch: Batch) -> Words:
-        """For each pair, the items in which its variables have neither opposite values nor both none."""
+        """For each pair, the items in which its variables are neither opposite nor both unknown."""
         own, dual = _span(self.drawn[self.paired]), _span(self.duals)
         differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
         return differ
@@ -108,7 +108,7 @@ class Literals:
         return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
 
     def translated(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
-        """The rows of the variables that others draw, from those of the variables drawn here."""
+        """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
         if np.array_equal(self.drawn, into.drawn):
             return true, false
         true, false = self.mirrored(true, false)
@@ -116,14 +116,14 @@ class Literals:
 
 
 def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:
-    """Consecutive rows as a slice, which is copied at once and takes no index to a device."""
+    """Turn consecutive indices into a slice, which is faster and needs no index on a device."""
     if len(index) and (np.diff(index) == 1).all():
         return slice(int(index[0]), int(index[-1]) + 1)
     return index
 
 
 def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:
-    """The groups as tuples; refuse variables in two groups, and duals among them."""
+    """Convert groups to tuples; refuse variables in two groups, and duals among them."""
     checked = tuple(tuple(group) for group in groups)
     seen: set[int] = set()
     for v in (v for group in checked for v in group):

@@ -1,4 +1,4 @@
-"""Mixtures: each item comes from one of several distributions, and remembers which."""
+"""Mixtures of distributions."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Literals
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
-    Overlaid,
+    WithOverrides,
     draw_in_blocks,
     draw_keyed,
+    draw_nested_rows,
     percent,
-    rows_of,
 )
 from hornbook.distributions.random import Random
-from hornbook.distributions.violations import Demanding
-from hornbook.distributions.words import Stream, block_streams, keys_from
+from hornbook.distributions.violations import RuleConditioned
+from hornbook.distributions.words import Stream, block_streams, keys_from_generator, one_hot_bits
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
 from hornbook.logic.bits import WORD
 
-SHARES = 1 / 2000
-"""By what part of itself a component's share may be rounded: one row of coins decides, and costs little."""
+SHARE_PRECISION = 1 / 2000
+"""Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
 
 
 @dataclass(frozen=True)
@@ -90,49 +89,50 @@ class Mixture:
 
     def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
         """`size` independent interpretations, and for each the index of its component."""
-        keys = keys_from(rng, size)
+        keys = keys_from_generator(rng, size)
         labels = np.zeros(size, np.intp)
         for stream in block_streams(keys, size):
             part = labels[stream.first * WORD :][: stream.size]
-            for number, own in enumerate(self._origins(stream)):
+            for number, own in enumerate(self._choose_components(stream)):
                 part[bits.flat(own, len(part))] = number
         return draw_keyed(self, keys, size), labels
 
     @cached_property
-    def shared(self) -> list[tuple[Random, dict[int, Overlaid]]]:
-        """Random values that components lie over, and these components by their numbers."""
-        over: list[tuple[Random, dict[int, Overlaid]]] = []
-        left = {n: each for n, each in enumerate(self.components) if isinstance(each, Overlaid)}
+    def shared_bases(self) -> list[tuple[Random, dict[int, WithOverrides]]]:
+        """Random base distributions, each with the components that override it, by their numbers."""
+        over: list[tuple[Random, dict[int, WithOverrides]]] = []
+        left = {n: each for n, each in enumerate(self.components) if isinstance(each, WithOverrides)}
         for component in self.components:
-            if isinstance(component, Random | Demanding):
+            if isinstance(component, Random | RuleConditioned):
                 rest = component if isinstance(component, Random) else component.rest
-                over.append((rest, {n: each for n, each in left.items() if each.lies_over(rest)}))
+                over.append((rest, {n: each for n, each in left.items() if each.shares_base(rest)}))
                 left = {n: each for n, each in left.items() if n not in over[-1][1]}
         return [(rest, components) for rest, components in over if components]
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables.
 
-        Every component draws every item, and its own are kept. As an item is one component's
-        alone, those that lie over the same random values share them: each item takes the
-        literals of its own component and no other's.
+        Every component draws every item, and its own items are kept. Components over the same
+        random base share one draw of it, as each item belongs to one component only.
         """
-        origins, parts = self._origins(stream), []
+        origins, parts = self._choose_components(stream), []
         alone = dict(enumerate(self.components))
-        for rest, components in self.shared:
+        for rest, components in self.shared_bases:
             alone = {n: each for n, each in alone.items() if n not in components}
             owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
-            rows = rest.literals.translated(*rest.drawn_under(one_choice(owned), stream), self.literals)
+            rows = rest.literals.translated(
+                *rest.draw_with_overrides(merge_choices(owned), stream), self.literals
+            )
             parts.append((reduce(or_, (own for own, _ in owned)), rows))
-        parts += [(origins[n], rows_of(each, self.literals, stream)) for n, each in alone.items()]
+        parts += [(origins[n], draw_nested_rows(each, self.literals, stream)) for n, each in alone.items()]
         if len(parts) == 1:
             return parts[0][1]
         true, false = (reduce(or_, (rows[which] & own for own, rows in parts)) for which in range(2))
         return true, false
 
-    def _origins(self, stream: Stream) -> list[Words]:
-        """For each component, which items are its own: the first that is drawn from a stream."""
-        return coins.one_of(self.shares, (), stream, precision=SHARES)
+    def _choose_components(self, stream: Stream) -> list[Words]:
+        """Choose the component of each item: for each component, the words of its items."""
+        return one_hot_bits(self.shares, (), stream, precision=SHARE_PRECISION)
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -151,8 +151,8 @@ class Mixture:
         return self.describe()
 
 
-def one_choice(owned: Sequence[tuple[Words, Choices]]) -> Choices:
-    """What the items of several components choose, each as its own component says.
+def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
+    """Merge the choices of several components into one, by the component of each item.
 
     Tables are joined. Where a component chooses from fewer tables than another, its items take
     the empty row.

@@ -1,4 +1,4 @@
-"""What every distribution over partial interpretations offers, and how draws are made in blocks."""
+"""The interface of distributions over partial interpretations, and drawing in blocks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions.literals import Literals
-from hornbook.distributions.words import Stream, block_streams, keys_from
+from hornbook.distributions.words import Stream, block_streams, keys_from_generator
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, bits
 
 Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
-"""Tables of literals, and which row of each the items take, as (64, words): bit first."""
+"""Tables of literals, and the row of each table that each item takes, shape (64, words): bit first."""
 
 
 @runtime_checkable
@@ -48,67 +48,67 @@ class Distribution(Protocol):
 
 
 @runtime_checkable
-class Sliced(Distribution, Protocol):
-    """A distribution that is drawn from a stream of words, here or on a device, with the same result."""
+class BitSliced(Distribution, Protocol):
+    """A distribution drawn from a stream of random words, with the same result on a CPU and a device."""
 
     @property
     def literals(self) -> Literals:
         """The variables that are drawn, and their duals."""
         ...
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables, for the items of the stream.
 
-        How many words it takes from the stream must not depend on what they are.
+        The number of words taken from the stream must not depend on their values.
         """
         ...
 
 
 @runtime_checkable
-class Overlaid(Sliced, Protocol):
-    """A distribution whose items replace random values by literals that they choose from tables."""
+class WithOverrides(BitSliced, Protocol):
+    """A distribution whose items override random values by literals chosen from tables."""
 
-    def lies_over(self, rest: Any) -> bool:
-        """Whether the values that it leaves are those of a random distribution."""
+    def shares_base(self, rest: Any) -> bool:
+        """Whether the values it does not override come from `rest`, so that a mixture can draw them once."""
         ...
 
     def choices(self, stream: Stream) -> Choices:
-        """What the items choose; the last row of every table is empty."""
+        """The overriding literals of each item; the last row of every table is empty."""
         ...
 
 
-def draw_in_blocks(distribution: Sliced, size: int, rng: np.random.Generator) -> Batch:
+def draw_in_blocks(distribution: BitSliced, size: int, rng: np.random.Generator) -> Batch:
     """`size` interpretations, each block of them under a key of its own."""
     if size < 0:
         raise HornbookError(f"cannot draw {size} interpretations")
-    return draw_keyed(distribution, keys_from(rng, size), size)
+    return draw_keyed(distribution, keys_from_generator(rng, size), size)
 
 
-def draw_keyed(distribution: Sliced, keys: Words, size: int) -> Batch:
-    """What the keys decide, one block after another, so that the work stays in the cache."""
+def draw_keyed(distribution: BitSliced, keys: Words, size: int) -> Batch:
+    """Draw the interpretations of the keys block by block, so that the work stays in the cache."""
     true, false = (
         np.empty((len(distribution.vocabulary), bits.words_for(size)), np.uint64) for _ in range(2)
     )
     for stream in block_streams(keys, size):
         at = slice(stream.first, stream.first + stream.count)
-        distribution.literals.mirrored_into((true[:, at], false[:, at]), *distribution.drawn_rows(stream))
+        distribution.literals.mirror_into((true[:, at], false[:, at]), *distribution.draw_base_rows(stream))
     return _batch(distribution.vocabulary, true, false, size)
 
 
 def draw_on(device: str, distribution: Distribution, keys: Words, size: int) -> Batch:
-    """What the keys decide, all blocks at once on a device."""
-    if not isinstance(distribution, Sliced):
-        raise _only_here(distribution)
-    rows = distribution.literals.mirrored(*distribution.drawn_rows(Stream(keys, size, device=device)))
+    """Draw the interpretations of the keys on a device, all blocks at once."""
+    if not isinstance(distribution, BitSliced):
+        raise _cpu_only_error(distribution)
+    rows = distribution.literals.mirrored(*distribution.draw_base_rows(Stream(keys, size, device=device)))
     return _batch(distribution.vocabulary, *rows, size)
 
 
-def rows_of(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
-    """The true and the false rows of given variables, as a distribution inside another draws them."""
-    if isinstance(distribution, Sliced):
-        return distribution.literals.translated(*distribution.drawn_rows(stream), literals)
+def draw_nested_rows(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
+    """The true and the false rows that a component of another distribution draws for its variables."""
+    if isinstance(distribution, BitSliced):
+        return distribution.literals.translated(*distribution.draw_base_rows(stream), literals)
     if stream.device is not None:
-        raise _only_here(distribution)
+        raise _cpu_only_error(distribution)
     batch = distribution.draw(stream.size, stream.generator())
     return batch.true[literals.drawn], batch.false[literals.drawn]
 
@@ -119,10 +119,10 @@ def _batch(vocabulary: Vocabulary, true: Words, false: Words, size: int) -> Batc
     return Batch(vocabulary, true, false, size)
 
 
-def _only_here(distribution: Distribution) -> HornbookError:
+def _cpu_only_error(distribution: Distribution) -> HornbookError:
     return HornbookError(
         f"a {type(distribution).__name__} is drawn by the CPU only: a device needs its `literals` "
-        "and `drawn_rows`"
+        "and `draw_base_rows`"
     )
 
 

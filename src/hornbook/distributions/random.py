@@ -1,4 +1,4 @@
-"""Random interpretations: every value known or not, true or false, pair by pair."""
+"""Random interpretations: each value is true, false or unknown, independently."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
-from hornbook.distributions.words import Stream
+from hornbook.distributions.words import Stream, biased_bits, one_hot_bits
 from hornbook.logic import Batch, Vocabulary, Words, bits
 
-THIRD = 1 / 3
+DEFAULT_MISSING = 1 / 3
 """The default share of unknown values: 1, 0 and ? are equally likely."""
 
 
@@ -43,7 +42,7 @@ class Random:
     """
 
     vocabulary: Vocabulary
-    missing: float = THIRD
+    missing: float = DEFAULT_MISSING
     groups: Groups = ()
     kind: ClassVar[str] = "random"
 
@@ -58,7 +57,7 @@ class Random:
 
     @cached_property
     def group_rows(self) -> list[NDArray[np.intp]]:
-        """Where the groups are among the drawn variables: for each size, a (size, groups) array."""
+        """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
         sizes = sorted({len(group) for group in self.groups if group})
         alike = ([group for group in self.groups if len(group) == size] for size in sizes)
         return [np.searchsorted(self.literals.drawn, np.array(groups, np.intp).T) for groups in alike]
@@ -67,33 +66,33 @@ class Random:
         """`size` independent interpretations."""
         return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         count = self.literals.count
-        known = coins.biased((count,), 1 - self.missing, stream)
+        known = biased_bits((count,), 1 - self.missing, stream)
         value = stream.words(count)
         for rows in self.group_rows:
             shares = len(rows) * (1 / len(rows),)
-            for member, is_it in zip(rows, coins.one_of(shares, rows.shape[1:], stream), strict=True):
+            for member, is_it in zip(rows, one_hot_bits(shares, rows.shape[1:], stream), strict=True):
                 value[member] = is_it
         value &= known
         known ^= value
         return value, known
 
-    def drawn_under(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
-        """The same, but for the literals that items choose from tables, joined by XOR.
+    def draw_with_overrides(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
+        """Draw rows in which the literals chosen from tables (combined by XOR) override random values.
 
-        Those of an item replace its random values; both literals of a value make it unknown.
-        Where a member of a group is chosen to be true, no other one is.
+        Both literals of a variable make it unknown. Where a variable of a group is chosen to be
+        true, the others of the group are false.
         """
         if not choices:
-            return self.drawn_rows(stream)
+            return self.draw_base_rows(stream)
         must, must_not = self.literals.halves(bits.gathered(*choices))
         unknown = must & must_not
         free = ~(must | must_not)
         must ^= unknown
         must_not ^= unknown
-        true, false = self.drawn_rows(stream)
+        true, false = self.draw_base_rows(stream)
         for groups in self.group_rows:
             moved = true[groups] & reduce(or_, must[groups])
             true[groups] ^= moved
@@ -103,7 +102,7 @@ class Random:
             drawn |= chosen
         return true, false
 
-    def lies_over(self, rest: Random) -> bool:
+    def shares_base(self, rest: Random) -> bool:
         """Whether it is the rest itself."""
         return self == rest
 

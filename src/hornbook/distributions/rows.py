@@ -1,4 +1,4 @@
-"""Rows that were observed, as they are or spoiled a little."""
+"""Observed rows, as they are or perturbed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
 from hornbook.distributions.random import Random
-from hornbook.distributions.words import Stream
+from hornbook.distributions.words import Stream, biased_bits
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, bits
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A row of a batch, each as likely; known values may be flipped, then made unknown.
+    """Uniformly drawn rows of a batch, whose known values may be flipped and then made unknown.
 
     Parameters
     ----------
@@ -76,8 +75,8 @@ class Rows:
         return self.literals.table_of(self.rows)
 
     @cached_property
-    def whole(self) -> Words:
-        """The literals of each row, both where a value is unknown; the last row is empty."""
+    def override_table(self) -> Words:
+        """The literals of each row, both of unknown values; shape (rows + 1, words), the last one empty."""
         known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
         unknown = bits.transposed(np.concatenate([~known, ~known]), len(self.rows))
         return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
@@ -86,41 +85,41 @@ class Rows:
         """`size` independent interpretations."""
         return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        true, false = self._any_rows(stream)
+        true, false = self._pick_rows(stream)
         places = (self.literals.count,)
         if self.flips:
-            flipped = (true ^ false) & coins.biased(places, self.flips, stream)
+            flipped = (true ^ false) & biased_bits(places, self.flips, stream)
             for group in self.groups:
                 flipped[np.searchsorted(self.literals.drawn, group)] = 0
             true, false = true ^ flipped, false ^ flipped
-            self._exchange(true, false, stream)
+            self._exchange_groups(true, false, stream)
         if self.missing:
-            kept = coins.biased(places, 1 - self.missing, stream)
+            kept = biased_bits(places, 1 - self.missing, stream)
             true, false = true & kept, false & kept
         return true, false
 
-    def lies_over(self, rest: Random) -> bool:
-        """Whether rows are as they are, so that they replace all that is drawn there."""
+    def shares_base(self, rest: Random) -> bool:
+        """Whether rows are unperturbed, so that they override every value of `rest`."""
         return (
             not self.flips and not self.missing and np.array_equal(self.literals.drawn, rest.literals.drawn)
         )
 
     def choices(self, stream: Stream) -> Choices:
         """All literals of a row."""
-        return [(stream.of(self.whole), stream.below(len(self.rows)))]
+        return [(stream.of(self.override_table), stream.below(len(self.rows)))]
 
-    def _any_rows(self, stream: Stream) -> tuple[Words, Words]:
-        """A row for each item, as it is."""
+    def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """Pick a random row for each item."""
         return self.literals.halves(bits.gathered((stream.of(self.table), stream.below(len(self.rows)))))
 
-    def _exchange(self, true: Words, false: Words, stream: Stream) -> None:
-        """Give groups the values of another row now and then, in place."""
+    def _exchange_groups(self, true: Words, false: Words, stream: Stream) -> None:
+        """Exchange groups for those of another row with probability `flips`, in place."""
         if not self.groups:
             return
-        others = self._any_rows(stream)
-        exchanged = coins.biased((len(self.groups),), self.flips, stream)
+        others = self._pick_rows(stream)
+        exchanged = biased_bits((len(self.groups),), self.flips, stream)
         for group, where in zip(self.groups, exchanged, strict=True):
             at = np.searchsorted(self.literals.drawn, group)
             for own, other in zip((true, false), others, strict=True):

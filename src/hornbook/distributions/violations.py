@@ -1,4 +1,4 @@
-"""Interpretations that a rule demands: its violations, and those that miss one narrowly."""
+"""Distributions of rule violations, and of near misses that violate a rule in all but some literals."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import words as coins
 from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
     check_share,
     draw_in_blocks,
+    draw_nested_rows,
     percent,
-    rows_of,
 )
-from hornbook.distributions.random import THIRD, Random
-from hornbook.distributions.words import Stream
+from hornbook.distributions.random import DEFAULT_MISSING, Random
+from hornbook.distributions.words import Stream, biased_bits
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, arrays, bits
 from hornbook.queries import interpretation
 
 
 @dataclass(frozen=True)
-class Demanding(ABC):
-    """Interpretations in which a random rule demands some values and the rest is random."""
+class RuleConditioned(ABC):
+    """Interpretations in which a random rule fixes some values and the others are random."""
 
     theory: HornTheory = field(repr=False)
-    missing: float = THIRD
+    missing: float = DEFAULT_MISSING
     groups: Groups = ()
     kind: ClassVar[str]
 
@@ -42,7 +41,7 @@ class Demanding(ABC):
         if not self.rules:
             raise HornbookError(
                 f"none of the {len(self.theory)} rules can serve here: each contradicts itself, as the "
-                "disjointness of a pair does, or breaks a group, or has no body literal to undo"
+                "disjointness of a pair does, or breaks a group, or has no body literal to change"
             )
 
     @property
@@ -52,7 +51,7 @@ class Demanding(ABC):
 
     @cached_property
     def rest(self) -> Random:
-        """Where the values come from that the rule does not demand."""
+        """The distribution of the values that the rule does not fix."""
         return Random(self.vocabulary, self.missing, self.groups)
 
     @property
@@ -62,12 +61,12 @@ class Demanding(ABC):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that can serve: violated pair by pair, at most one of a group true."""
+        """The rules that can be violated consistently with pairs and groups."""
         return tuple(rule for rule in self.theory if self._is_possible(self.violation(rule)))
 
     @cached_property
     def table(self) -> Words:
-        """The literals of each rule's violation; the last row is for no rule."""
+        """The literals of each rule's violation, shape (rules + 1, words); the last row is empty."""
         return self.literals.table([*(self.violation(rule) for rule in self.rules), set()])
 
     def violation(self, rule: Rule) -> frozenset[int]:
@@ -75,8 +74,8 @@ class Demanding(ABC):
         head = () if isinstance(rule.head, Bottom) else (rule.head,)
         return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
 
-    def lies_over(self, rest: Random) -> bool:
-        """Whether the values that a rule does not demand come from there."""
+    def shares_base(self, rest: Random) -> bool:
+        """Whether the values that a rule does not fix come from `rest`."""
         return self.rest == rest
 
     @abstractmethod
@@ -87,9 +86,9 @@ class Demanding(ABC):
         """`size` independent interpretations."""
         return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        return self.rest.drawn_under(self.choices(stream), stream)
+        return self.rest.draw_with_overrides(self.choices(stream), stream)
 
     @abstractmethod
     def describe(self) -> str:
@@ -102,7 +101,7 @@ class Demanding(ABC):
     def __str__(self) -> str:
         return self.describe()
 
-    def _rest_in_words(self) -> str:
+    def _describe_rest(self) -> str:
         grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
         return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
 
@@ -113,7 +112,7 @@ class Demanding(ABC):
 
 
 @dataclass(frozen=True)
-class Violations(Demanding):
+class Violations(RuleConditioned):
     """A random rule violated: its body true, its head false, the rest random.
 
     A true variable makes its dual false and a false one makes it true. Rules that cannot be
@@ -138,46 +137,46 @@ class Violations(Demanding):
 
     def describe(self) -> str:
         """The distribution in words."""
-        return f"violations of one of {len(self.rules)} rules, {self._rest_in_words()}"
+        return f"violations of one of {len(self.rules)} rules, {self._describe_rest()}"
 
 
 @dataclass(frozen=True)
-class NearMisses(Demanding):
-    """A random rule violated but for some literals of its body, which are undone.
+class NearMisses(RuleConditioned):
+    """A random rule violated, except for some literals of its body, which are changed.
 
     Parameters
     ----------
     theory, missing, groups
         As for violations.
-    undone
-        How many literals of the body are undone; all of them where the body is shorter.
-    undo
-        `flip` makes an undone literal false (and its dual true), which is how two rows of a
+    n_changed
+        Number of body literals to change; all of them where the body is shorter.
+    how
+        `flip` makes such a literal false (and its dual true), which is how two rows of a
         table differ; `forget` makes both unknown, which is what a learner asks about when it
         shortens a body. A flip never makes a variable of a group true.
 
     """
 
-    undone: int = 1
-    undo: Literal["flip", "forget"] = "flip"
+    n_changed: int = 1
+    how: Literal["flip", "forget"] = "flip"
     kind: ClassVar[str] = "near miss"
 
     def __post_init__(self) -> None:
-        if self.undone < 1:
-            raise HornbookError(f"a near miss undoes at least one literal; got undone={self.undone}")
-        if self.undo not in ("flip", "forget"):
-            raise HornbookError(f"undo is 'flip' or 'forget'; got {self.undo!r}")
+        if self.n_changed < 1:
+            raise HornbookError(f"a near miss changes at least one literal; got n_changed={self.n_changed}")
+        if self.how not in ("flip", "forget"):
+            raise HornbookError(f"how is 'flip' or 'forget'; got {self.how!r}")
         super().__post_init__()
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that can be violated and have a literal to undo."""
-        return tuple(rule for rule in super().rules if self._undoable(rule))
+        """The rules that can be violated and have a body literal to change."""
+        return tuple(rule for rule in super().rules if self._changeable(rule))
 
     @cached_property
-    def undoable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The literals of each rule that can be undone, padded to one length, and how many."""
-        lists = [self._undoable(rule) for rule in self.rules]
+    def changeable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The changeable literals of each rule, padded to (rules, length), and their numbers, (rules,)."""
+        lists = [self._changeable(rule) for rule in self.rules]
         lengths = np.array([len(literals) for literals in lists], np.intp)
         padded = np.zeros((len(lists), lengths.max()), np.intp)
         for row, literals in zip(padded, lists, strict=True):
@@ -186,47 +185,51 @@ class NearMisses(Demanding):
 
     @cached_property
     def changes(self) -> Words:
-        """For each literal, the literals that change when it is undone; the last row is for none."""
+        """For each literal, the literals that its change toggles; the last row is empty."""
         every = [{literal} for literal in range(2 * self.literals.count)]
         also = [self.literals.opposite(literal) for literal in every]
         flips = [one | other for one, other in zip(every, also, strict=True)]
-        return self.literals.table([*(flips if self.undo == "flip" else also), set()])
+        return self.literals.table([*(flips if self.how == "flip" else also), set()])
 
     def choices(self, stream: Stream) -> Choices:
         """The literals that each near miss must have."""
         chosen = stream.below(len(self.rules))
-        undoable, lengths = (stream.of(table) for table in self.undoable)
+        changeable, lengths = (stream.of(table) for table in self.changeable)
         changes, none = stream.of(self.changes), len(self.changes) - 1
-        where, starts, flat = arrays.module_of(chosen).where, chosen * undoable.shape[1], undoable.reshape(-1)
-        undone = [
+        where, starts, flat = (
+            arrays.module_of(chosen).where,
+            chosen * changeable.shape[1],
+            changeable.reshape(-1),
+        )
+        changed = [
             (changes, where(position < 0, none, arrays.taken(flat, starts + position.clip(0))))
-            for position in distinct_positions(arrays.taken(lengths, chosen), self.undone, stream)
+            for position in distinct_positions(arrays.taken(lengths, chosen), self.n_changed, stream)
         ]
-        return [(stream.of(self.table), chosen), *undone]
+        return [(stream.of(self.table), chosen), *changed]
 
     def describe(self) -> str:
         """The distribution in words."""
-        how = {"flip": "flipped", "forget": "made unknown"}[self.undo]
+        how = {"flip": "flipped", "forget": "made unknown"}[self.how]
         return (
-            f"near misses of one of {len(self.rules)} rules, {self.undone} of its body literals {how}, "
-            f"{self._rest_in_words()}"
+            f"near misses of one of {len(self.rules)} rules, {self.n_changed} of its body literals {how}, "
+            f"{self._describe_rest()}"
         )
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
-        return {**super().settings(), "undone": self.undone, "undo": self.undo}
+        return {**super().settings(), "n_changed": self.n_changed, "how": self.how}
 
-    def _undoable(self, rule: Rule) -> list[int]:
+    def _changeable(self, rule: Rule) -> list[int]:
         body = self.literals.true(rule.body)
         kept = self.violation(Rule((), rule.head))
-        if self.undo == "flip":
+        if self.how == "flip":
             grouped = self.literals.true(v for group in self.groups for v in group)
             kept |= self.literals.opposite(grouped)
         return sorted(body - kept)
 
 
 def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) -> list[NDArray[np.intp]]:
-    """For each length, `count` distinct positions below it, every set of them as likely.
+    """For each length, `count` distinct uniform positions below it.
 
     Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
     """
@@ -242,15 +245,15 @@ def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) ->
 
 
 @dataclass(frozen=True)
-class Imposed:
-    """Items of a distribution in which a random rule is then violated: body true, head false.
+class ImposedViolations:
+    """Items of a distribution in which a random rule is made violated: body true, head false.
 
     Parameters
     ----------
     theory
         The rules to violate; those that cannot be violated are passed over.
     rest
-        Where all other values come from.
+        The distribution of all other values.
     groups
         Sets of variables of which at most one is true: where a rule makes one true, another
         that was true becomes false.
@@ -266,9 +269,9 @@ class Imposed:
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
     >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
     >>> rows = Batch.from_array([[0, 1, 1, 1, 0, 0]], vocabulary)
-    >>> Imposed(theory, Rows(rows)).draw(1, np.random.default_rng(0)).to_array()
+    >>> ImposedViolations(theory, Rows(rows)).draw(1, np.random.default_rng(0)).to_array()
     array([[1., 1., 0., 0., 0., 1.]])
-    >>> print(Imposed(theory, Rows(rows)))
+    >>> print(ImposedViolations(theory, Rows(rows)))
     violations of one of 1 rules, imposed on: 1 real rows as they are
 
     """
@@ -300,7 +303,7 @@ class Imposed:
     @cached_property
     def violations(self) -> list[Interpretation]:
         """The smallest violation of every rule that has one."""
-        return violations(self.theory, self.groups)
+        return smallest_violations(self.theory, self.groups)
 
     @cached_property
     def literals(self) -> Literals:
@@ -316,16 +319,16 @@ class Imposed:
         """`size` independent interpretations."""
         return draw_in_blocks(self, size, rng)
 
-    def drawn_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        true, false = rows_of(self.rest, self.literals, stream)
+        true, false = draw_nested_rows(self.rest, self.literals, stream)
         demand = bits.gathered((stream.of(self.table), stream.below(len(self.table))))
         if self.kept < 1:
-            demand &= coins.biased((len(demand),), self.kept, stream)
+            demand &= biased_bits((len(demand),), self.kept, stream)
         must, must_not = self.literals.halves(demand)
         free = ~(must | must_not)
         if self.forgotten:
-            free &= coins.biased((len(free),), 1 - self.forgotten, stream)
+            free &= biased_bits((len(free),), 1 - self.forgotten, stream)
         true, false = true & free, false & free
         for group in self.groups:
             rows = np.searchsorted(self.literals.drawn, group)
@@ -358,11 +361,11 @@ class Imposed:
         return self.describe()
 
 
-def violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:
-    """The smallest violation of every rule, pair-consistent, where there is one.
+def smallest_violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:
+    """The smallest pair-consistent violation of every rule that has one.
 
-    There is none of a rule that says nothing, of one that contradicts itself as `v ∧ not_v → ⊥`
-    does, and of one that makes two variables of a group true.
+    Trivial rules have none, and neither have rules that contradict themselves, such as
+    `v ∧ not_v → ⊥`, or that make two variables of a group true.
     """
     found = []
     for rule in theory:

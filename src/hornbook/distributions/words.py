@@ -1,4 +1,4 @@
-"""Random words that are the same wherever they are made: each is a hash of its number.
+"""Reproducible random words: each word is a hash of its key and number, on a CPU or a GPU.
 
 Items are drawn in blocks of 64·512. A block has its own key, and its words depend on the key
 and their number alone: not on the other blocks, nor on whether NumPy makes them block by block
@@ -26,41 +26,41 @@ from hornbook.logic.bits import WORD, words_for
 Entry = TypeVar("Entry", bound=np.generic)
 
 BLOCK_WORDS = 512
-"""Words of each row that are drawn under one key; on a CPU they stay in the cache."""
+"""Number of words of each row under one key; on a CPU they stay in the cache."""
 
-BLOCK = BLOCK_WORDS * WORD
-"""Items that are drawn under one key."""
+BLOCK_ITEMS = BLOCK_WORDS * WORD
+"""Number of items under one key."""
 
 FEW_ROWS = 4
-"""So many rows cost more calls than computing: their words for all digits are made by the same calls."""
+"""Up to this number of rows, the words for all digits are made by one call, which saves time."""
 
-GOLDEN = 0x9E3779B97F4A7C15
-"""Numbers are spread over all words by this factor, 2⁶⁴ over the golden ratio."""
+GOLDEN_FACTOR = 0x9E3779B97F4A7C15
+"""2⁶⁴ over the golden ratio: the increment of SplitMix64."""
 
-FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-"""The factors of SplitMix64, whose shifts are 30, 27 and 31."""
+SPLITMIX_FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""The factors of SplitMix64; its shifts are 30, 27 and 31."""
 
 
-def keys_of(sources: Iterable[np.random.SeedSequence]) -> Words:
-    """The keys that `keys_from` would give generators of these sources for a block each, but faster.
+def keys_from_seeds(sources: Iterable[np.random.SeedSequence]) -> Words:
+    """One block key for each seed sequence: those of `keys_from_generator`, but faster.
 
     Examples
     --------
     >>> source = np.random.SeedSequence(0)
-    >>> np.array_equal(keys_of([source]), keys_from(np.random.default_rng(source), 1))
+    >>> np.array_equal(keys_from_seeds([source]), keys_from_generator(np.random.default_rng(source), 1))
     True
 
     """
     return np.array([np.random.PCG64(source).random_raw(2) for source in sources], np.uint64)
 
 
-def keys_from(rng: np.random.Generator, size: int) -> Words:
-    """A key for each block of so many items: where its count begins, and what is mixed in half way."""
-    return rng.integers(0, 2**64, (-(-size // BLOCK), 2), np.uint64)
+def keys_from_generator(rng: np.random.Generator, size: int) -> Words:
+    """A key for each block of `size` items, shape (blocks, 2): the first count, and a word to mix in."""
+    return rng.integers(0, 2**64, (-(-size // BLOCK_ITEMS), 2), np.uint64)
 
 
 class Stream:
-    """A source of random words for some blocks of items, which are drawn side by side.
+    """A source of random words for one or several blocks of items.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Stream:
 
     Examples
     --------
-    >>> stream = Stream(keys_from(np.random.default_rng(0), 128), 128)
+    >>> stream = Stream(keys_from_generator(np.random.default_rng(0), 128), 128)
     >>> stream.words(3).shape
     (3, 2)
     >>> stream.below(10).reshape(-1)[:5]
@@ -93,27 +93,27 @@ class Stream:
         self._starts, self._stirred = (self.of(keys[:, part : part + 1]) for part in range(2))
 
     def words(self, *shape: int) -> Words:
-        """Independent random words: a row of them for the items, in each place of the shape."""
-        return self.joined(shape, "")
+        """Independent random words, shape (*shape, words)."""
+        return self.combined_words(shape, "")
 
-    def joined(self, shape: Sequence[int], digits: Sequence[str]) -> Words:
-        """Random words, to which further ones are joined: one for each digit, by OR for 1, by AND for 0."""
+    def combined_words(self, shape: Sequence[int], digits: Sequence[str]) -> Words:
+        """Random words combined with one further word a digit, by OR for 1 and by AND for 0."""
         rows, across = math.prod(shape), min(self.count, BLOCK_WORDS)
-        make = self._made_here if self.device is None else self._made_there
+        make = self._make_on_cpu if self.device is None else self._make_on_device
         made: Words = make(rows, across, digits).reshape(*shape, len(self.keys) * across)[..., : self.count]
         self.drawn += rows * BLOCK_WORDS * (1 + len(digits))
         return made
 
-    def _made_here(self, rows: int, across: int, digits: Sequence[str]) -> Words:
-        """The words as NumPy makes them, in as little memory as possible."""
-        words = self._in_turn(rows, across, 1 + len(digits))
+    def _make_on_cpu(self, rows: int, across: int, digits: Sequence[str]) -> Words:
+        """Make the words by NumPy, in as little memory as possible."""
+        words = self._repeat_rows(rows, across, 1 + len(digits))
         made = next(words)
         for digit, more in zip(digits, words, strict=True):
             (np.bitwise_or if digit == "1" else np.bitwise_and)(made, more, out=made)
         return made
 
-    def _in_turn(self, rows: int, across: int, times: int) -> Iterator[Words]:
-        """Rows of words, so many times: from the second on in the same memory, but few rows all at once."""
+    def _repeat_rows(self, rows: int, across: int, times: int) -> Iterator[Words]:
+        """Yield rows of words `times` times, reusing the memory from the second time on."""
         together = times if rows <= FEW_ROWS else 1
         steps, shape = _steps(together * rows, across, None), (together * rows, len(self.keys), across)
         made, more, spare = (np.empty(shape, np.uint64) for _ in range(3))
@@ -127,40 +127,42 @@ class Stream:
         """`_hashed`, in place."""
         np.add(steps, self._starts_at(row), out=words)
         words ^= np.right_shift(words, 30, out=spare)
-        words *= FACTORS[0]
+        words *= SPLITMIX_FACTORS[0]
         words ^= self._stirred
         words ^= np.right_shift(words, 27, out=spare)
-        words *= FACTORS[1]
+        words *= SPLITMIX_FACTORS[1]
         words ^= np.right_shift(words, 31, out=spare)
 
-    def _made_there(self, rows: int, across: int, digits: Sequence[str]) -> Any:
-        """The same words as tensors, all rows at once."""
+    def _make_on_device(self, rows: int, across: int, digits: Sequence[str]) -> Any:
+        """Make the same words as tensors, all rows at once."""
         steps, words = _steps(rows, across, self.device), rows * self.count
         made = arrays.fused(_hashed, self.device, words)(steps, self._starts_at(0), self._stirred)
         for number, digit in enumerate(digits, 1):
-            join = arrays.fused(_with_more if digit == "1" else _with_fewer, self.device, words)
+            join = arrays.fused(_or_hashed if digit == "1" else _and_hashed, self.device, words)
             made = join(made, steps, self._starts_at(number * rows), self._stirred)
         return made
 
     def _starts_at(self, row: int) -> Words:
-        """Where each block's count is at a row of what is being drawn."""
-        starts: Words = self._starts + arrays.word((self.drawn + row * BLOCK_WORDS) * GOLDEN, self._starts)
+        """The count of each block at a row of the current draw."""
+        starts: Words = self._starts + arrays.word(
+            (self.drawn + row * BLOCK_WORDS) * GOLDEN_FACTOR, self._starts
+        )
         return starts
 
     def below(self, limit: int | NDArray[np.intp]) -> NDArray[np.intp]:
-        """A number from 0 up to a limit for each item, as (64, words): bit first."""
+        """A uniform integer in [0, limit) for each item, shape (64, words): bit first."""
         fractions: NDArray[np.intp] = arrays.signed(arrays.shifted_right(self.words(WORD), 33))
         fractions *= limit
         fractions >>= 31
         return fractions
 
     def of(self, table: NDArray[Entry]) -> NDArray[Entry]:
-        """A table of NumPy's where the words are."""
+        """Move a NumPy table to the stream's device."""
         moved: NDArray[Entry] = arrays.on_device(table, self.device)
         return moved
 
     def generator(self) -> np.random.Generator:
-        """A generator of NumPy's, for distributions that know no other."""
+        """A NumPy generator, for distributions that need one."""
         self.drawn += 1
         return np.random.default_rng([self.drawn, *self.keys.reshape(-1).tolist()])
 
@@ -168,83 +170,85 @@ class Stream:
 def block_streams(keys: Words, size: int) -> Iterator[Stream]:
     """A stream for each block of `size` items."""
     for block, key in enumerate(keys):
-        yield Stream(key[None], min(BLOCK, size - block * BLOCK), first=block * BLOCK_WORDS)
+        yield Stream(key[None], min(BLOCK_ITEMS, size - block * BLOCK_ITEMS), first=block * BLOCK_WORDS)
 
 
 def _hashed(steps: Any, starts: Any, stirred: Any) -> Any:
-    """The words of the numbers that are so many steps from the starts."""
+    """Hash the counts `starts + steps` to words."""
     words = steps + starts
-    words = (words ^ arrays.shifted_right(words, 30)) * arrays.word(FACTORS[0], words) ^ stirred
-    words = (words ^ arrays.shifted_right(words, 27)) * arrays.word(FACTORS[1], words)
+    words = (words ^ arrays.shifted_right(words, 30)) * arrays.word(SPLITMIX_FACTORS[0], words) ^ stirred
+    words = (words ^ arrays.shifted_right(words, 27)) * arrays.word(SPLITMIX_FACTORS[1], words)
     return words ^ arrays.shifted_right(words, 31)
 
 
-def _with_more(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
+def _or_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
     return words | _hashed(steps, starts, stirred)
 
 
-def _with_fewer(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
+def _and_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
     return words & _hashed(steps, starts, stirred)
 
 
 @lru_cache(maxsize=16)
 def _steps(rows: int, across: int, device: str | None) -> Words:
-    """The numbers of the words of a block, (rows, 1, words), spread over all words."""
+    """The increments of the words of a block, shape (rows, 1, words)."""
     numbers = np.arange(rows * BLOCK_WORDS, dtype=np.uint64).reshape(rows, 1, BLOCK_WORDS)
-    steps: Words = arrays.on_device(numbers[..., :across] * np.uint64(GOLDEN), device)
+    steps: Words = arrays.on_device(numbers[..., :across] * np.uint64(GOLDEN_FACTOR), device)
     return steps
 
 
-PRECISION = 1 / 200
-"""By what share of itself, or of its complement, a probability may be rounded."""
+COIN_PRECISION = 1 / 200
+"""Maximum relative rounding of a probability, or of its complement."""
 
-MOST_DIGITS = 24
-"""Binary digits of a probability at most: below 2⁻²⁵ it is none."""
+MAX_DIGITS = 24
+"""Maximum number of binary digits of a probability; below 2⁻²⁵ it becomes 0."""
 
 
-def biased(shape: tuple[int, ...], probability: float, stream: Stream, precision: float = PRECISION) -> Words:
-    """Words whose every bit is set with a given probability, a row of them in each place of the shape.
+def biased_bits(
+    shape: tuple[int, ...], probability: float, stream: Stream, precision: float = COIN_PRECISION
+) -> Words:
+    """Words in which each bit is set with a given probability, shape (*shape, words).
 
     A bit compares a random binary fraction with the probability, digit by digit from the
     last to the first, so that one fair word serves one digit of 64 coins.
     """
-    digits = binary(probability, precision)
+    digits = binary_digits(probability, precision)
     if digits:
-        return stream.joined(shape, digits[-2::-1])
+        return stream.combined_words(shape, digits[-2::-1])
     words = stream.words(*shape)
     words ^= words
     return ~words if probability > 0.5 else words
 
 
-def one_of(
-    shares: Sequence[float], shape: tuple[int, ...], stream: Stream, precision: float = PRECISION
+def one_hot_bits(
+    shares: Sequence[float], shape: tuple[int, ...], stream: Stream, precision: float = COIN_PRECISION
 ) -> list[Words]:
-    """Words for each share, of which exactly one has a given bit set, as often as its share says."""
+    """Words for each share: each bit is set in exactly one of them, with the share as probability."""
     *first, _ = shares
     left, undecided, rows = sum(shares), None, []
     for share in first:
-        thrown = biased(shape, share / left if left > 0 else 0, stream, precision)
+        thrown = biased_bits(shape, share / left if left > 0 else 0, stream, precision)
         rows.append(thrown if undecided is None else thrown & undecided)
         undecided = ~thrown if undecided is None else undecided & ~thrown
         left -= share
     if undecided is None:
-        undecided = biased(shape, 1, stream)
+        undecided = biased_bits(shape, 1, stream)
     return [*rows, undecided]
 
 
-def binary(probability: float, precision: float = PRECISION) -> str:
-    """The fewest binary digits that are close enough to a probability; none for 0 and 1.
+def binary_digits(probability: float, precision: float = COIN_PRECISION) -> str:
+    """The shortest binary expansion that is close enough to a probability; empty for 0 and 1.
 
     Examples
     --------
-    >>> binary(0.5), binary(0.75), binary(1 / 3), binary(1.0)
+    >>> binary_digits(0.5), binary_digits(0.75), binary_digits(1 / 3), binary_digits(1.0)
     ('1', '11', '01010101', '')
 
     """
     tolerated = precision * min(probability, 1 - probability)
-    for count in range(1, MOST_DIGITS + 1):
+    for count in range(1, MAX_DIGITS + 1):
         scaled = round(probability * 2**count)
         if abs(scaled / 2**count - probability) <= tolerated and 0 < scaled < 2**count:
             return f"{scaled:0{count}b}"
-    scaled = round(probability * 2**MOST_DIGITS)
-    return f"{scaled:0{MOST_DIGITS}b}".rstrip("0") if 0 < scaled < 2**MOST_DIGITS else ""
+    scaled = round(probability * 2**MAX_DIGITS)
+    return f"{scaled:0{MAX_DIGITS}b}".rstrip("0") if 0 < scaled < 2**MAX_DIGITS else ""

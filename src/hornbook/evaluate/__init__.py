@@ -1,4 +1,4 @@
-"""Measuring: how often two judges agree, how faithful an explanation is, what each rule is worth."""
+"""Evaluation: agreement of judges, fidelity of explanations, statistics of rules."""
 
 from hornbook.evaluate.fidelity import (
     Agreement,
@@ -6,10 +6,10 @@ from hornbook.evaluate.fidelity import (
     Fidelity,
     class_fidelity,
     class_fidelity_on,
+    derive_labels,
     disagreement,
     fidelity,
     fidelity_on,
-    predicted_labels,
 )
 from hornbook.evaluate.rules import RuleStatistics, rule_statistics
 
@@ -20,9 +20,9 @@ __all__ = [
     "RuleStatistics",
     "class_fidelity",
     "class_fidelity_on",
+    "derive_labels",
     "disagreement",
     "fidelity",
     "fidelity_on",
-    "predicted_labels",
     "rule_statistics",
 ]

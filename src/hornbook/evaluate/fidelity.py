@@ -1,4 +1,4 @@
-"""Fresh interpretations in chunks, and what judges answer about them."""
+"""Agreement and fidelity: how often a theory or any other judge answers as the model does."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.queries import Membership
 from hornbook.statistics import Share
 
-CHUNK = 1 << 15
-"""Interpretations drawn and judged at a time: it bounds the memory, whatever the sample size."""
+EVALUATION_CHUNK = 1 << 15
+"""Number of interpretations judged at a time, which bounds the memory for any sample size."""
 
 
-def chunks(distribution: Distribution, size: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """`size` fresh interpretations, a chunk at a time."""
-    for batch, _ in labelled_chunks((distribution,), (1.0,), size, rng):
+def draw_chunks(distribution: Distribution, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Draw `size` fresh interpretations, a chunk at a time."""
+    for batch, _ in draw_labelled_chunks((distribution,), (1.0,), size, rng):
         yield batch
 
 
-def labelled_chunks(
+def draw_labelled_chunks(
     components: tuple[Distribution, ...],
     weights: tuple[float, ...],
     size: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Batch, NDArray[np.intp]]]:
-    """`size` fresh interpretations of a mixture, a chunk at a time, and the component of each."""
+    """Draw `size` interpretations of a mixture, a chunk at a time, with the component of each."""
     if size < 1:
         raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
     mixture = Mixture(components, weights)
-    for start in range(0, size, CHUNK):
-        count = min(CHUNK, size - start)
+    for start in range(0, size, EVALUATION_CHUNK):
+        count = min(EVALUATION_CHUNK, size - start)
         if len(components) == 1:
             yield components[0].draw(count, rng), np.zeros(count, np.intp)
         else:
             yield mixture.draw_labelled(count, rng)
 
 
-def parts(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
-    """The components of a mixture, of its mixtures too, each with its share."""
+def flatten_mixture(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
+    """The components of a mixture, nested ones included, each with its share."""
     if not isinstance(distribution, Mixture):
         return [(distribution, weight)]
     shares = zip(distribution.components, distribution.shares, strict=True)
-    return [part for component, share in shares for part in parts(component, weight * share)]
+    return [part for component, share in shares for part in flatten_mixture(component, weight * share)]
 
 
-def answers(member: Membership, batch: Batch, name: str) -> Bools:
-    """What a judge answers; refuse anything but one answer an interpretation."""
+def ask_judge(member: Membership, batch: Batch, name: str) -> Bools:
+    """A judge's answers, shape (items,); refuse any other shape."""
     answered = np.asarray(member(batch))
     if answered.shape != (len(batch),):
         raise HornbookError(f"{name} gave answers of shape {answered.shape} to {len(batch)} interpretations")
@@ -91,12 +91,12 @@ def disagreement(
     Parameters
     ----------
     judges
-        Those who are compared, each with a short name. The order decides what a pair is
+        The judges to compare, each with a short name. The order decides what a pair is
         called: `t, h, tree, nn` gives t_h, t_tree, t_nn, h_tree, h_nn and tree_nn.
     distribution
         Where the interpretations come from.
     size
-        How many are drawn. Memory does not depend on it.
+        Number of interpretations. Memory does not depend on it.
     rng
         The source of randomness.
 
@@ -119,13 +119,13 @@ def disagreement(
     """
     if len(judges) < 2:
         raise HornbookError(f"a disagreement needs two judges at least; got {list(judges)}")
-    components, weights = zip(*parts(distribution), strict=True)
+    components, weights = zip(*flatten_mixture(distribution), strict=True)
     pairs = list(combinations(judges, 2))
     differences = np.zeros((len(components), len(pairs)), np.int64)
     sizes = np.zeros(len(components), np.int64)
-    for batch, component in labelled_chunks(components, weights, size, rng):
+    for batch, component in draw_labelled_chunks(components, weights, size, rng):
         sizes += np.bincount(component, minlength=len(components))
-        answered = {name: answers(member, batch, name) for name, member in judges.items()}
+        answered = {name: ask_judge(member, batch, name) for name, member in judges.items()}
         for column, (left, right) in enumerate(pairs):
             differing = component[answered[left] != answered[right]]
             differences[:, column] += np.bincount(differing, minlength=len(components))
@@ -146,12 +146,12 @@ def disagreement(
 
 
 Population: TypeAlias = Literal["unseen rows", "samples"]
-"""What a fidelity is about: rows that were held out, or samples drawn near the others."""
+"""The population of a fidelity: held-out rows, or samples drawn near the other rows."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often answers equal the model's, in all and for each class that the model says.
+    """Counts of answers that equal the model's, for each class that the model predicts.
 
     Every tuple has an entry for each class: for two, (where the model says no, where it says yes).
     An undetermined answer agrees with nothing.
@@ -170,10 +170,10 @@ class Agreement:
 
     @classmethod
     def of(cls, answered: ArrayLike, model: ArrayLike) -> Agreement:
-        """Count answers, the numbers of classes, against the model's.
+        """Compare answers with the model's; both are numbers of classes.
 
-        An answer is undetermined if it is NaN or negative. What the model leaves open, with a
-        negative number, is not counted.
+        An answer is undetermined if it is NaN or negative. Items for which the model's class is
+        negative are not counted.
         """
         given, expected = np.asarray(answered, np.float64), np.asarray(model, np.int64)
         if given.shape != expected.shape or given.ndim != 1:
@@ -189,8 +189,8 @@ class Agreement:
         return cls(*(tuple(counts.tolist()) for counts in (agreed, unanswered, sizes)))
 
     @classmethod
-    def none(cls) -> Agreement:
-        """That of no answers."""
+    def empty(cls) -> Agreement:
+        """The agreement of an empty sample."""
         return cls((0, 0), (0, 0), (0, 0))
 
     def __add__(self, other: Agreement) -> Agreement:
@@ -213,17 +213,17 @@ class Agreement:
 
     @property
     def undetermined(self) -> Share:
-        """The share of answers that say no class."""
+        """The share of undetermined answers."""
         return Share.of(sum(self.unanswered), sum(self.sizes))
 
-    def where(self, model: int, confidence: float = 0.95) -> Share:
-        """The share of equal answers where the model gives this one."""
+    def for_class(self, model: int, confidence: float = 0.95) -> Share:
+        """The share of equal answers among the items for which the model predicts this class."""
         return Share.of(self.agreed[model], self.sizes[model], confidence)
 
     @property
     def balanced(self) -> float:
-        """The mean of the shares of the classes, so that a rare answer counts as much as a common one."""
-        return math.fsum(self.where(model).estimate for model in self._classes) / len(self._classes)
+        """The mean of the classes' shares, in which rare classes count as much as common ones."""
+        return math.fsum(self.for_class(model).estimate for model in self._classes) / len(self._classes)
 
     def balanced_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """An interval that covers the balanced fidelity with at least this confidence.
@@ -231,7 +231,7 @@ class Agreement:
         Each class is given an equal part of the permitted error, so it is a little wide.
         """
         count = len(self._classes)
-        shares = [self.where(model, 1 - (1 - confidence) / count) for model in self._classes]
+        shares = [self.for_class(model, 1 - (1 - confidence) / count) for model in self._classes]
         low, high = (math.fsum(getattr(share, end) for share in shares) / count for end in ("low", "high"))
         return low, high
 
@@ -242,7 +242,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """The share of cases on which explanation and model say the same, of a named population.
+    """The share of cases of a population on which explanation and model agree.
 
     The headline is about rows that were held out, if any were: nothing was drawn from them, fitted
     to them or chosen by them. Where there were too few rows for that, it is about samples.
@@ -275,7 +275,7 @@ class Fidelity:
 
     @property
     def population(self) -> Population:
-        """What the headline is about."""
+        """The population of the headline."""
         return "samples" if self.unseen_rows is None else "unseen rows"
 
     @property
@@ -300,11 +300,11 @@ class Fidelity:
 
     @property
     def populations(self) -> dict[Population, Share]:
-        """Every figure that has an interval, by its population: the headline first."""
+        """Every share with an interval by its population, the headline first."""
         return {self.population: self.share, "samples": self.samples}
 
     def describe(self) -> list[str]:
-        """The same in words."""
+        """The shares in words, one line a population."""
         return [f"on {share.size:,} {population} {share}" for population, share in self.populations.items()]
 
     def __str__(self) -> str:
@@ -314,7 +314,7 @@ class Fidelity:
 def fidelity(
     judge: Membership, model: Membership, distribution: Distribution, size: int, rng: np.random.Generator
 ) -> Agreement:
-    """How faithful a judge is to a model on `size` fresh interpretations.
+    """The agreement of a judge with a model on `size` fresh interpretations.
 
     Examples
     --------
@@ -325,17 +325,17 @@ def fidelity(
     >>> found = fidelity(h.satisfied_by, t.satisfied_by, Random(t.vocabulary), 10_000, rng)
     >>> print(found.plain)
     92.53 % (95 % interval 92.00 % to 93.04 %)
-    >>> found.where(model=False).estimate
+    >>> found.for_class(model=False).estimate
     1.0
 
     """
-    return fidelity_on(chunks(distribution, size, rng), judge, model)
+    return fidelity_on(draw_chunks(distribution, size, rng), judge, model)
 
 
 def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) -> Agreement:
-    """How faithful a judge is to a model on batches, such as those of a table that is streamed."""
+    """The agreement of a judge with a model on batches, such as those of a streamed table."""
     return _total(
-        Agreement.of(answers(judge, batch, "the judge"), answers(model, batch, "the model"))
+        Agreement.of(ask_judge(judge, batch, "the judge"), ask_judge(model, batch, "the model"))
         for batch in batches
     )
 
@@ -343,28 +343,27 @@ def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) 
 def class_fidelity_on(
     predicted: Iterable[tuple[Batch, ArrayLike]], theory: HornTheory, label: str
 ) -> Agreement:
-    """How faithful the labels that a theory derives are to those that a model predicts for batches."""
+    """The agreement of derived labels with a model's predictions on batches."""
     return _total(class_fidelity(theory, label, batch, model) for batch, model in predicted)
 
 
 def class_fidelity(theory: HornTheory, label: str, batch: Batch, model: ArrayLike) -> Agreement:
-    """How faithful the labels that a theory derives are to those that a model predicts."""
-    return Agreement.of(predicted_labels(theory, label, batch), model)
+    """The agreement of the labels that a theory derives with a model's predictions."""
+    return Agreement.of(derive_labels(theory, label, batch), model)
 
 
-def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.float64]:
-    """What a theory says about the label of each interpretation: 1, 0, or NaN for undetermined.
+def derive_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.float64]:
+    """The label that a theory derives for each interpretation, shape (items,): 1, 0 or NaN.
 
-    1 if the label follows from the other values, 0 if its dual does. What follows from
-    neither, and what contradicts the theory, is undetermined. Values that the batch gives for
-    the label are not looked at.
+    1 if the label follows from the other values, 0 if its dual does. NaN if neither follows or
+    the interpretation contradicts the theory. The batch's own values of the label are ignored.
 
     Examples
     --------
     >>> from hornbook.logic import Vocabulary
     >>> vocabulary = Vocabulary.with_duals(["fever", "ill"])
     >>> theory = HornTheory.parse("fever -> ill", vocabulary)
-    >>> predicted_labels(theory, "ill", Batch.from_array([[1, 0, 0, 1], [0, 1, 1, 0]], vocabulary))
+    >>> derive_labels(theory, "ill", Batch.from_array([[1, 0, 0, 1], [0, 1, 1, 0]], vocabulary))
     array([ 1., nan])
 
     """
@@ -383,7 +382,7 @@ def predicted_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np
 
 
 def _total(parts: Iterable[Agreement]) -> Agreement:
-    return sum(parts, start=Agreement.none())
+    return sum(parts, start=Agreement.empty())
 
 
 def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What each rule of a theory is worth on fresh interpretations."""
+"""Statistics of each rule of a theory on fresh interpretations: support, precision, redundancy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution
 from hornbook.errors import HornbookError
-from hornbook.evaluate.fidelity import answers, chunks
+from hornbook.evaluate.fidelity import ask_judge, draw_chunks
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits
 from hornbook.logic.chaining import Program, mask
 from hornbook.queries import Membership
@@ -19,7 +19,7 @@ from hornbook.statistics import Share
 
 @dataclass(frozen=True)
 class RuleStatistics:
-    """One rule on fresh interpretations, and beside the other rules.
+    """Statistics of one rule on fresh interpretations.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class RuleStatistics:
         without a target.
     found_by
         The equivalence oracle whose counterexample led to the rule; None where that is not known.
-    said
-        Whether the model says so itself: it rejects the body with the head false and all else
-        unknown. A rule may be precise and not be said; None where it was not asked.
+    entailed_by_model
+        Whether the model rejects the body with the head false and all else unknown. A precise
+        rule need not be entailed; None where the model was not asked.
 
     """
 
@@ -52,7 +52,7 @@ class RuleStatistics:
     in_target: bool | None = None
     entailed_by_target: bool | None = None
     found_by: str | None = None
-    said: bool | None = None
+    entailed_by_model: bool | None = None
 
     @property
     def length(self) -> int:
@@ -79,15 +79,15 @@ def rule_statistics(
     Parameters
     ----------
     theory
-        The rules to examine.
+        The rules to measure.
     member
-        The model they were read out of.
+        The model from which they were extracted.
     distribution, size, rng
         Where the fresh interpretations come from, and how many. Memory does not depend on it.
     background
-        Rules known to hold, which count for redundancy but are not examined.
+        Rules known to hold, which count for redundancy but are not measured.
     target
-        What the model was trained on, where it is known.
+        The theory the model was trained on, if known.
 
     Examples
     --------
@@ -107,7 +107,9 @@ def rule_statistics(
     for other in (background, target, distribution):
         if other is not None and other.vocabulary != theory.vocabulary:
             raise HornbookError("theory, background, target and distribution are over one vocabulary")
-    labelled = ((batch, answers(member, batch, "the model")) for batch in chunks(distribution, size, rng))
+    labelled = (
+        (batch, ask_judge(member, batch, "the model")) for batch in draw_chunks(distribution, size, rng)
+    )
     return statistics_on(labelled, theory, background=background, target=target)
 
 
@@ -118,12 +120,12 @@ def statistics_on(
     background: HornTheory | None = None,
     target: HornTheory | None = None,
 ) -> list[RuleStatistics]:
-    """The statistics of every rule on batches of which it is known what the model accepts."""
+    """The statistics of every rule on batches with the model's answers."""
     size, counts = 0, np.zeros((len(theory), 3), np.int64)
     for batch, accepted in labelled:
         size += len(batch)
-        counts += _counts(theory, batch, ~accepted)
-    needless = redundancies(theory, background)
+        counts += _count_outcomes(theory, batch, ~accepted)
+    needless = find_redundant_rules(theory, background)
     known = frozenset(target.rules) if target else frozenset()
     return [
         RuleStatistics(
@@ -138,7 +140,7 @@ def statistics_on(
     ]
 
 
-def redundancies(theory: HornTheory, background: HornTheory | None = None) -> list[bool]:
+def find_redundant_rules(theory: HornTheory, background: HornTheory | None = None) -> list[bool]:
     """For each rule, whether the other rules and the background entail it."""
     width = len(theory.vocabulary)
     implications = [(mask(rule.body), _head_bit(rule, width)) for rule in theory]
@@ -150,8 +152,8 @@ def redundancies(theory: HornTheory, background: HornTheory | None = None) -> li
     return found
 
 
-def _counts(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArray[np.int64]:
-    """For each rule, how many interpretations fire it, break it, and break it and are rejected."""
+def _count_outcomes(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArray[np.int64]:
+    """Numbers of interpretations that fire each rule, break it, and break it and are rejected: (rules, 3)."""
     refused = bits.pack_rows(rejected[None, :])[0]
     fires: dict[frozenset[int], Words] = {}
     counts = np.zeros((len(theory), 3), np.int64)

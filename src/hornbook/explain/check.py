@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.distributions import Distribution, Groups, Imposed
-from hornbook.distributions.violations import violations
+from hornbook.distributions import Distribution, Groups, ImposedViolations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Guided
+from hornbook.oracles import LocalSearch
 from hornbook.proof.prover import Prover
 from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 from hornbook.statistics import Share
@@ -58,7 +58,7 @@ def check(
     size: int = 10_000,
     *,
     rng: np.random.Generator,
-    guided: Guided | None = None,
+    guided: LocalSearch | None = None,
     groups: Groups = (),
     prover: Prover | None = None,
 ) -> list[Verdict]:
@@ -111,12 +111,12 @@ def _verdict(
     distribution: Distribution,
     size: int,
     rng: np.random.Generator,
-    guided: Guided | None,
+    guided: LocalSearch | None,
     groups: Groups,
     prover: Prover | None,
 ) -> Verdict:
     alone = HornTheory(distribution.vocabulary, [rule])
-    if not (possible := violations(alone, groups)):
+    if not (possible := smallest_violations(alone, groups)):
         return Verdict(rule, None, Exact())
     (smallest,) = possible
     proof = None if prover is None else prover.rule(rule)
@@ -126,7 +126,7 @@ def _verdict(
         witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
         return Verdict(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
     undecided = "" if proof is None else proof.reason
-    violated = Imposed(alone, distribution, groups)
+    violated = ImposedViolations(alone, distribution, groups)
     hits, witnesses = 0, []
     for start in range(0, size, CHUNK):
         batch = violated.draw(min(CHUNK, size - start), rng)
@@ -143,9 +143,9 @@ def _verdict(
     return Verdict(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
 
 
-def _searched(rule: HornTheory, guided: Guided) -> Iterator[Interpretation]:
+def _searched(rule: HornTheory, guided: LocalSearch) -> Iterator[Interpretation]:
     """The first few interpretations found that the rule rejects and the model accepts."""
-    for batch, _ in guided.search(rule, sides=["positive"]):
+    for batch, _ in guided.search(rule, signs=["positive"]):
         yield from batch[:SHRUNK]
         return
 

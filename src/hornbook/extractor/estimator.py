@@ -35,7 +35,7 @@ from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import Batch, HornTheory, Rule
 from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.models import Encoding, Output, Predictor
-from hornbook.oracles.columns import fitted_binariser
+from hornbook.oracles.columns import fit_binariser
 from hornbook.queries import Budget
 from hornbook.statistics import check_tolerances
 from hornbook.teachers import DRAWS, Unknowns
@@ -432,7 +432,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if is_binary(frame):
             return Reader.of_variables(frame.iloc[used], duals=not self.judge)
         kinds = {str(column): infer_kind(values) for column, values in frame.items()}
-        return Reader.of(frame, fitted_binariser(predictors, frame.iloc[used], kinds))
+        return Reader.of(frame, fit_binariser(predictors, frame.iloc[used], kinds))
 
     def _labels(self) -> Labels:
         """The model as a function, for each label, and its classes."""

@@ -18,10 +18,10 @@ from hornbook.distributions import Distribution
 from hornbook.evaluate import Agreement, Fidelity, RuleStatistics
 from hornbook.explain.answers import FREE, Answers, united
 from hornbook.extractor.subject import Judged, Subject, said
-from hornbook.learners import Extraction, Point
+from hornbook.learners import DisagreementPoint, QueryResult
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.oracles import CoherenceReport, Exclusions
+from hornbook.oracles import CoherenceReport, GroupPropagation
 from hornbook.queries import Guarantee
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -34,7 +34,7 @@ class Found:
     Attributes
     ----------
     theory, background, statistics, guarantee, stop_reason
-        See `Extraction` and `hornbook.classify.explanation.Explanation`.
+        See `QueryResult` and `hornbook.classify.explanation.Explanation`.
     frontier
         Theories of growing size, and how faithful each is.
     steps
@@ -56,7 +56,7 @@ class Found:
     statistics: tuple[RuleStatistics, ...]
     guarantee: Guarantee
     stop_reason: str
-    frontier: tuple[Weighed, ...] | tuple[Point, ...]
+    frontier: tuple[Weighed, ...] | tuple[DisagreementPoint, ...]
     steps: tuple[dict[str, Any], ...]
     queries: int
     drawn_from: Distribution
@@ -84,7 +84,7 @@ class Found:
         )
 
     @classmethod
-    def extracted(cls, found: Extraction, subject: Subject | Judged) -> Found:
+    def extracted(cls, found: QueryResult, subject: Subject | Judged) -> Found:
         """What equivalence queries led to."""
         return cls(
             found.theory,
@@ -106,10 +106,12 @@ class Found:
         return self.drawn_from.describe()
 
     @property
-    def curve(self) -> tuple[Point, ...]:
+    def curve(self) -> tuple[DisagreementPoint, ...]:
         """The frontier as rules, literals and disagreement."""
         return tuple(
-            point if isinstance(point, Point) else Point(point.rules, point.literals, _rest(point.fidelity))
+            point
+            if isinstance(point, DisagreementPoint)
+            else DisagreementPoint(point.rules, point.literals, _rest(point.fidelity))
             for point in self.frontier
         )
 
@@ -240,7 +242,7 @@ def draw_samples(subject: Subject | Judged, found: Found, size: int, rng: np.ran
     Where a column is known to be in one bin, it is known to be in no other, as in real rows.
     """
     items = found.drawn_from.draw(size, rng)
-    return Exclusions(items.vocabulary, subject.reader.groups)(items)
+    return GroupPropagation(items.vocabulary, subject.reader.groups)(items)
 
 
 def measure_rows(answers: Answers, subjects: Sequence[Subject | Judged], rows: pd.DataFrame) -> Agreement:

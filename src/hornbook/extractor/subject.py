@@ -20,23 +20,23 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader
 from hornbook.distributions import Distribution
 from hornbook.explain.answers import FREE
-from hornbook.learners import Extraction, Settings, extract
+from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch
 from hornbook.models import Predictor
 from hornbook.models.missing import columns_with_missing
-from hornbook.oracles.columns import answers_on, asked_by_columns, reads_columns
-from hornbook.oracles.completions import Labels
+from hornbook.oracles.columns import predict_readable_rows, reads_columns, wrap_column_model
+from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.prover import Prover
 from hornbook.queries import Step
 from hornbook.teachers import (
     Teacher,
     Unknowns,
+    augmented_rows,
     classifier_labels,
     classifier_teacher,
     judge_teacher,
-    perturbed,
-    prover_about,
-    spoiled,
+    perturbed_rows,
+    prover_for_model,
 )
 from hornbook.trace import Trace
 
@@ -87,7 +87,7 @@ class Subject:
         source = self.reader.source
         if self.by_columns and isinstance(source, Binariser):
             takes_missing = self.takes_missing_in.issuperset(self.reader.columns)
-            return asked_by_columns(self.predictor, source, self.frame, takes_missing)
+            return wrap_column_model(self.predictor, source, self.frame, takes_missing)
         return self.predictor
 
     @cached_property
@@ -114,13 +114,13 @@ class Subject:
         return classifier_teacher(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels(self) -> LabelOracle:
         """The model as a function from features to labels."""
         return classifier_labels(self.asked, self.rows, self.label, **self._asking, seed=self.seed)
 
     def prover(self, seconds: float) -> Prover:
         """Who proves what the model says about variables and label; the table's rows are not needed."""
-        return prover_about(
+        return prover_for_model(
             self.asked,
             self.reader.vocabulary,
             self.label,
@@ -156,7 +156,7 @@ class Subject:
             batch = self.reader.batch(frame)
             labels = self.labels.model_labels if self.asked.encoding.native else self.labels
             return labels(batch).astype(np.int8)
-        readable, decided = answers_on(self.predictor, frame, self.takes_missing_in)
+        readable, decided = predict_readable_rows(self.predictor, frame, self.takes_missing_in)
         answers = np.empty(len(frame), np.int8)
         answers[readable] = decided
         if not readable.all():
@@ -166,12 +166,12 @@ class Subject:
     @cached_property
     def drawn_from(self) -> Distribution:
         """Where an explanation's samples come from: rows of the table, spoiled a little or a lot."""
-        return perturbed(self.rows, self.reader.groups)
+        return augmented_rows(self.rows, self.reader.groups)
 
     @property
     def asked_from(self) -> Distribution:
         """Where the features in equivalence queries come from."""
-        return spoiled(self.rows, self.reader.groups)
+        return perturbed_rows(self.rows, self.reader.groups)
 
     def explain(self, reading: Reading, watch: Callable[[Point], None] | None = None) -> Explanation:
         """The most faithful rules about the label, card or tree, that a reader is willing to read."""
@@ -191,7 +191,7 @@ class Subject:
         trace: Path | None = None,
         watch: Watch | None = None,
         device: str | None = None,
-    ) -> Extraction:
+    ) -> QueryResult:
         """Rules about the label and its negation, by equivalence queries."""
         return _extracted(self.teacher, settings, trace, watch, device)
 
@@ -228,7 +228,7 @@ class Judged:
     def prover(self, seconds: float) -> Prover:
         """Who proves which interpretations the model accepts; the table's rows are not needed."""
         groups, unknown = self.reader.groups, self.unknown
-        return prover_about(
+        return prover_for_model(
             self.predictor, self.reader.vocabulary, groups=groups, unknown=unknown, seconds=seconds
         )
 
@@ -253,14 +253,14 @@ class Judged:
         trace: Path | None = None,
         watch: Watch | None = None,
         device: str | None = None,
-    ) -> Extraction:
+    ) -> QueryResult:
         """Rules that tell what the model accepts, by equivalence queries."""
         return _extracted(self.teacher, settings, trace, watch, device)
 
 
 def _extracted(
     teacher: Teacher, settings: Settings, trace: Path | None, watch: Watch | None, device: str | None
-) -> Extraction:
+) -> QueryResult:
     return extract(
         teacher,
         teacher.distribution,

@@ -1,12 +1,12 @@
-"""Learners of Horn theories by queries, and one whole run of them on a model."""
+"""Query learners of Horn theories, and `extract`, which runs one on a model."""
 
-from hornbook.learners.extract import Extraction, Point, Settings, extract
+from hornbook.learners.extract import DisagreementPoint, QueryResult, Settings, extract
 from hornbook.learners.horn1 import horn1
 from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
 
 __all__ = [
-    "Extraction",
-    "Point",
+    "DisagreementPoint",
+    "QueryResult",
     "Settings",
     "extract",
     "horn1",

@@ -1,4 +1,4 @@
-"""Searches side by side: each is a generator that asks, and what they ask at one time is one batch."""
+"""Search for rule bodies: terms grow, shrink and are refined, and parallel searches share batches."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.pool import Pool, Side, all_but_one, count
+from hornbook.learners.pool import LabelledItems, Pool, all_but_one, count_bits
 from hornbook.logic import Bools, Words
 
-Found = TypeVar("Found")
+ResultT = TypeVar("ResultT")
 Margins: TypeAlias = NDArray[np.floating]
 Ask: TypeAlias = Callable[[Bools], Margins]
-"""Asks about terms, the rows of a (k, 2n) matrix: negative where the teacher rejects."""
+"""Margins of terms, the rows of a (terms, 2n) matrix: negative where the teacher rejects."""
 
-Asking: TypeAlias = Generator[Bools, Margins, Found]
-"""A search that yields terms, is sent their margins, and returns what it found."""
+QuerySearch: TypeAlias = Generator[Bools, Margins, ResultT]
+"""A generator that yields terms, receives their margins, and returns its result."""
 
 
-def together(searches: Sequence[Asking[Found]], ask: Ask) -> list[Found]:
-    """What each search finds.
+def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[ResultT]:
+    """Run searches in parallel, with one batch of questions a round, and return their results.
 
     Examples
     --------
     >>> def least_rejected(size):
     ...     margins = yield np.tri(size, dtype=np.bool_)
     ...     return int(np.argmax(margins < 0))
-    >>> together([least_rejected(5), least_rejected(5)], lambda terms: 2.5 - terms.sum(axis=1))
+    >>> run_batched([least_rejected(5), least_rejected(5)], lambda terms: 2.5 - terms.sum(axis=1))
     [2, 2]
 
     """
-    found: dict[int, Found] = {}
+    found: dict[int, ResultT] = {}
     answers: dict[int, Margins | None] = dict.fromkeys(range(len(searches)))
     while answers:
         asked: dict[int, Bools] = {}
@@ -52,99 +52,99 @@ def together(searches: Sequence[Asking[Found]], ask: Ask) -> list[Found]:
 
 Term: TypeAlias = NDArray[np.intp]
 Count = TypeVar("Count", int, NDArray[np.int64])
-COST_OF_A_LITERAL = 0.02
-"""What a literal costs a reader, in units of the logarithm of coverage."""
+LITERAL_COST = 0.02
+"""Cost of a literal, in units of the logarithm of coverage."""
 
-AT_ONCE = 5
-"""A growing term gets one more literal at once for each so many that it has."""
+LITERALS_PER_EXTRA = 5
+"""A term of k literals grows by 1 + k // LITERALS_PER_EXTRA literals at once."""
 
 
 @dataclass
-class View:
-    """The open items of one label that meet a growing term, and which literals of the seed they have."""
+class OpenItems:
+    """The open items of one label that meet a growing term: bits of the seed's literals, and of the items."""
 
     rows: Words
     meeting: Words
 
     @classmethod
-    def of(cls, side: Side, seed: Term, term: Term) -> View:
+    def of(cls, side: LabelledItems, seed: Term, term: Term) -> OpenItems:
         """The open items that meet `term`."""
-        return cls(side.rows[seed], side.meeting(term) & side.open)._compressed()
+        return cls(side.rows[seed], side.meeting(term) & side.open)._compress()
 
     def counts(self) -> NDArray[np.int64]:
-        """For each literal of the seed, how many items would be left."""
-        return count(self.rows & self.meeting)
+        """The number of items left with each literal of the seed, shape (seed,)."""
+        return count_bits(self.rows & self.meeting)
 
-    def narrowed(self, positions: NDArray[np.intp]) -> View:
-        """The items that have some more literals."""
+    def narrow(self, positions: NDArray[np.intp]) -> OpenItems:
+        """The items that also have the seed's literals at these positions."""
         meeting = np.bitwise_and.reduce(self.rows[positions], axis=0) & self.meeting
-        return View(self.rows, meeting)._compressed()
+        return OpenItems(self.rows, meeting)._compress()
 
-    def _compressed(self) -> View:
-        """The same without the words in which no item is left, once they are half."""
+    def _compress(self) -> OpenItems:
+        """Drop words without items, once they are half."""
         alive = np.flatnonzero(self.meeting)
         if 2 * len(alive) > len(self.meeting):
             return self
-        return View(self.rows[:, alive], self.meeting[alive])
+        return OpenItems(self.rows[:, alive], self.meeting[alive])
 
 
 @dataclass(frozen=True)
-class Growth:
-    """A term on its way: what it covers, and which literals of the seed are free."""
+class GrowingTerm:
+    """A growing term: the items it covers, and the literals of the seed not in it."""
 
     term: Term
     free: NDArray[np.intp]
-    gained: View
-    wronged: View
+    gained: OpenItems
+    wronged: OpenItems
 
     @property
     def gain(self) -> int:
-        """The rejected items newly covered."""
-        return int(count(self.gained.meeting))
+        """The number of rejected items newly covered."""
+        return int(count_bits(self.gained.meeting))
 
     @property
     def harm(self) -> int:
-        """The accepted items newly covered."""
-        return int(count(self.wronged.meeting))
+        """The number of accepted items newly covered."""
+        return int(count_bits(self.wronged.meeting))
 
     def gains(self) -> NDArray[np.int64]:
-        """What the gain would be with each free literal."""
+        """The gain with each free literal added, shape (free,)."""
         return self.gained.counts()[self.free]
 
     def harms(self) -> NDArray[np.int64]:
-        """What the harm would be with each free literal."""
+        """The harm with each free literal added, shape (free,)."""
         return self.wronged.counts()[self.free]
 
-    def plus(self, best: NDArray[np.intp], seed: Term) -> Growth:
-        """With more literals of the seed, the free ones at the positions `best`."""
+    def add_literals(self, best: NDArray[np.intp], seed: Term) -> GrowingTerm:
+        """Add the free literals at the positions `best`."""
         taken = self.free[best]
-        return Growth(
+        return GrowingTerm(
             np.append(self.term, seed[taken]),
             np.delete(self.free, best),
-            self.gained.narrowed(taken),
-            self.wronged.narrowed(taken),
+            self.gained.narrow(taken),
+            self.wronged.narrow(taken),
         )
 
 
 @dataclass(frozen=True)
-class Search:
-    """Looks for valid terms; each way to look is a generator that asks, see `learners.together`."""
+class TermSearch:
+    """Searches for valid terms; each search is a generator of questions, see `run_batched`."""
 
     pool: Pool
     min_precision: float
 
-    def prime(self, seed: Term, fixed: Term) -> Asking[Term | None]:
-        """A valid term of literals of the seed, the fixed ones among them, or None."""
+    def prime(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
+        """A valid term of literals of the seed that contains the fixed ones, or None."""
         grown = yield from self.grow(seed, fixed)
         return None if grown is None else (yield from self.shrink(grown, fixed))
 
-    def grow(self, seed: Term, fixed: Term) -> Asking[Term | None]:
+    def grow(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
-        now = Growth(
+        now = GrowingTerm(
             fixed,
             np.flatnonzero(~np.isin(seed, fixed)),
-            View.of(self.pool.rejected, seed, fixed),
-            View.of(self.pool.accepted, seed, fixed),
+            OpenItems.of(self.pool.rejected, seed, fixed),
+            OpenItems.of(self.pool.accepted, seed, fixed),
         )
         margin, whole = yield np.concatenate([self._rows(fixed), self._rows(seed)])
         if whole >= 0:
@@ -156,8 +156,8 @@ class Search:
             margins = yield self._rows(now.term, seed[now.free], True)
             progress = self._progress(now, margin, margins, scale)
             # the longer a term, the less hangs on one literal: several are taken at once
-            chosen = np.argsort(-progress, kind="stable")[: 1 + len(now.term) // AT_ONCE]
-            now = now.plus(chosen, seed)
+            chosen = np.argsort(-progress, kind="stable")[: 1 + len(now.term) // LITERALS_PER_EXTRA]
+            now = now.add_literals(chosen, seed)
             (margin,) = margins[chosen] if len(chosen) == 1 else (yield self._rows(now.term))
         while now.harm and len(now.free):
             worths = worth(now.gains(), now.harms())
@@ -168,16 +168,16 @@ class Search:
             (margin,) = yield self._rows(further)
             if margin >= 0:
                 break
-            now = now.plus(np.array([best]), seed)
+            now = now.add_literals(np.array([best]), seed)
         return now.term
 
-    def shrink(self, term: Term, fixed: Term) -> Asking[Term]:
-        """Drop literals, the one first that leaves the best rule, while the rule gets no worse."""
+    def shrink(self, term: Term, fixed: Term) -> QuerySearch[Term]:
+        """Drop literals, best first, while the rule does not get worse."""
         rejected, accepted = self.pool.rejected, self.pool.accepted
         while len(droppable := np.flatnonzero(~np.isin(term, fixed))):
-            gains = count(all_but_one(rejected.rows[term], rejected.open)[droppable])
-            harms = count(all_but_one(accepted.rows[term], accepted.open)[droppable])
-            kept = worth(*(count(side.meeting(term) & side.open) for side in (rejected, accepted)))
+            gains = count_bits(all_but_one(rejected.rows[term], rejected.open)[droppable])
+            harms = count_bits(all_but_one(accepted.rows[term], accepted.open)[droppable])
+            kept = worth(*(count_bits(side.meeting(term) & side.open) for side in (rejected, accepted)))
             valid = self.is_precise(gains, harms) & (worth(gains, harms) >= kept)
             if not valid.any():
                 return term
@@ -187,8 +187,8 @@ class Search:
             term = np.delete(term, droppable[np.argmax(np.where(valid, worth(gains, harms), -np.inf))])
         return term
 
-    def refine(self, term: Term, fixed: Term) -> Asking[Term]:
-        """Drop, add or exchange a literal while that makes the rule worth more, or shorter for nothing.
+    def refine(self, term: Term, fixed: Term) -> QuerySearch[Term]:
+        """Drop, add or exchange a literal while that makes the rule better, or shorter and as good.
 
         Here a term must be precise on all that it covers, as others may cover the same.
         """
@@ -201,8 +201,8 @@ class Search:
             term = better
         return term
 
-    def weighed(self, term: Term, fixed: Term) -> Term:
-        """What `refine` would make of a term by the pool alone, without asking."""
+    def refine_by_pool(self, term: Term, fixed: Term) -> Term:
+        """Refine a term by the pool alone, without questions."""
         better: Term | None = term
         while better is not None:
             term = better
@@ -210,7 +210,7 @@ class Search:
         return term
 
     def _options(self, term: Term, fixed: Term) -> list[Term]:
-        """The terms worth more that one literal less, more or other makes, the best first."""
+        """The better terms with one literal dropped, added or exchanged, best first."""
         table = worth(self.pool.rejected.neighbours(term), self.pool.accepted.neighbours(term))
         *without, (*_, now) = table.tolist()
         more = table[-1, :-1]
@@ -225,14 +225,18 @@ class Search:
         return [option for _, option in better]
 
     def _is_precise_throughout(self, term: Term) -> bool:
-        gain, harm = (int(count(side.meeting(term))) for side in (self.pool.rejected, self.pool.accepted))
+        gain, harm = (
+            int(count_bits(side.meeting(term))) for side in (self.pool.rejected, self.pool.accepted)
+        )
         return bool(self.is_precise(gain, harm))
 
-    def _valid(self, now: Growth, margin: float) -> bool:
+    def _valid(self, now: GrowingTerm, margin: float) -> bool:
         return margin < 0 and bool(self.is_precise(now.gain, now.harm))
 
-    def _progress(self, now: Growth, margin: float, margins: Margins, scale: float) -> NDArray[np.floating]:
-        """How far each free literal goes towards a valid term, for the coverage that it loses."""
+    def _progress(
+        self, now: GrowingTerm, margin: float, margins: Margins, scale: float
+    ) -> NDArray[np.floating]:
+        """Progress of each free literal towards a valid term per lost coverage, shape (free,)."""
         gain, harm = now.gain, now.harm
         progress = np.full(len(now.free), 1e-3)
         if not self.is_precise(gain, harm):
@@ -240,14 +244,14 @@ class Search:
         if margin >= 0:
             progress += np.clip((margin - margins) / (margin + scale), 0, 1)
         lost = np.log(max(gain, 1) / np.maximum(now.gains(), 0.5))
-        return progress / (lost + COST_OF_A_LITERAL)
+        return progress / (lost + LITERAL_COST)
 
     def is_precise(self, gain: NDArray[np.int64] | int, harm: NDArray[np.int64] | int) -> Bools:
-        """Whether enough of what is newly covered is rejected."""
+        """Whether the share of rejected items among those newly covered is at least `min_precision`."""
         return np.asarray(harm <= (1 - self.min_precision) * (np.asarray(gain) + harm))
 
     def _rows(self, term: Term, literals: Term | None = None, value: bool = True) -> Bools:
-        """Questions: the term, or the term with one literal more (or less) for each of several."""
+        """Questions, shape (terms, 2n): the term, or the term with each of `literals` set to `value`."""
         row = np.zeros((1, 2 * len(self.pool.vocabulary)), np.bool_)
         row[0, term] = True
         if literals is None:
@@ -258,5 +262,5 @@ class Search:
 
 
 def worth(gain: Count, harm: Count) -> Count:
-    """What covering so many rejected and accepted items is worth."""
+    """The worth of a rule that covers `gain` rejected and `harm` accepted items."""
     return gain - harm

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbook.learners.beam import Stakes, Term, offered
-from hornbook.learners.pool import count, items_of
+from hornbook.learners.pool import count_bits, true_bits_by_item
 from hornbook.logic import Batch, Bools, Words, bits
 from hornbook.logic.bits import WORD
 
@@ -82,7 +82,7 @@ class Cover:
 
     def __init__(self, batch: Batch, labels: Bools, worth: Worth) -> None:
         self.rows = batch.true
-        self.items = items_of(batch)
+        self.items = true_bits_by_item(batch)
         self.size = len(batch)
         self.labelled = {head: bits.pack_rows((labels == head)[None, :])[0] for head in (False, True)}
         self.worth = worth
@@ -162,7 +162,7 @@ class Cover:
 
     def _gain(self, term: Term, changed: list[tuple[Words, float]]) -> float:
         fires = self.cover(term)
-        total = sum(worth * int(count(fires & where)) for where, worth in changed)
+        total = sum(worth * int(count_bits(fires & where)) for where, worth in changed)
         return total - self.worth.literal * self.size * len(term)
 
     def _part(self) -> slice:

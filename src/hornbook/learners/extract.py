@@ -1,4 +1,4 @@
-"""How an extraction is run, and what ties its trace to it."""
+"""Extract a Horn theory from a teacher by queries: settings, one run, and its result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hornbook.errors import HornbookError
 from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.evaluate.rules import statistics_on
 from hornbook.learners.pool import Pool
-from hornbook.learners.prime import Margin, Reviser, prime
+from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.logic import Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.logic.formats import to_json
 from hornbook.logic.theory import violation
@@ -26,13 +26,13 @@ from hornbook.oracles import (
     Chain,
     Checked,
     CoherenceReport,
-    Link,
-    RuleByRule,
+    PoolOracle,
+    ResumableOracle,
+    RuleOracle,
     Sampling,
-    Stored,
-    coherence,
+    measure_coherence,
 )
-from hornbook.oracles.sampling import CHUNK, Remote
+from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import (
     Budget,
     BudgetExhausted,
@@ -50,21 +50,21 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.trace import Trace, read_step
 
-SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "guided": 0.25}
-"""Half of the queries are answered from the pool; fresh samples keep it from being learned by heart.
+ORACLE_SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "local search": 0.25}
+"""Half of the queries are answered from the pool; fresh samples prevent overfitting to it.
 
-Rule by rule is asked only when the pool has nothing: its question is decisive late in a run.
+The rule oracle is asked only when the pool has nothing: its questions are decisive late in a run.
 """
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How an extraction is run.
+    """Settings of a run of the query learner.
 
     Parameters
     ----------
     budget
-        What the run may spend.
+        Limits on queries and time.
     size, epsilon, delta
         How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
     min_precision
@@ -74,17 +74,17 @@ class Settings:
         By name, the share of the equivalence queries that an oracle may answer before the others
         are asked; see `hornbook.oracles.chain`.
     pool
-        How many labelled samples rules are weighed by from the start.
+        Number of labelled samples in the initial pool, on which rules are evaluated.
     tries
-        How many rules are tried for each counterexample.
+        Number of candidate rules for each counterexample.
     max_rules
-        How many rules there may be, the background aside; past that the least useful ones go.
+        Maximum number of rules besides the background; the least useful ones are dropped.
     evaluation
-        How many labelled samples are held out: every hypothesis and every rule is measured on
-        them, and no rule is ever weighed by them.
+        Number of labelled samples held out to measure every hypothesis and rule; no rule is
+        chosen by them.
     coherence
-        On how many samples the teacher's answers are held against its answers about completions
-        of them; 0 for none.
+        Number of samples on which the teacher's answers are compared with its answers about
+        completions; 0 to skip.
     seed
         Makes the run repeatable.
 
@@ -95,7 +95,7 @@ class Settings:
     epsilon: float = 0.1
     delta: float = 0.1
     min_precision: float = 0.9
-    shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
+    shares: Mapping[str, float] = field(default_factory=lambda: dict(ORACLE_SHARES))
     pool: int = 1 << 17
     tries: int = 4
     max_rules: int = 100
@@ -118,25 +118,25 @@ class Settings:
                 raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
 
 
-def identity(
+def run_identity(
     settings: Settings,
     distribution: Distribution,
     background: HornTheory | None,
     heads: Sequence[Head] | None,
-    guided: object,
+    local_search: object,
 ) -> dict[str, Any]:
-    """What a trace is tied to: everything that decides the steps of a run, but for the teacher.
+    """The settings that determine the steps of a run, given the teacher; a trace is tied to them.
 
-    How long a run may be is no part of it: a run may go on with a larger budget.
+    The budget is not among them, so a run can be resumed with a larger one.
     """
     vocabulary = distribution.vocabulary
-    said = {name: value for name, value in asdict(settings).items() if name != "budget"}
-    return said | {
+    decisive = {name: value for name, value in asdict(settings).items() if name != "budget"}
+    return decisive | {
         "distribution": distribution.settings(),
         "vocabulary": _digest(to_json(vocabulary, ())),
         "background": _digest(to_json(vocabulary, background or ())),
         "heads": None if heads is None else [_head_name(vocabulary, head) for head in heads],
-        "guided": guided is not None,
+        "local_search": local_search is not None,
     }
 
 
@@ -148,35 +148,37 @@ def _head_name(vocabulary: Vocabulary, head: Head) -> str | None:
     return None if isinstance(head, Bottom) else vocabulary.name(head)
 
 
-COMPLETIONS = 16
-"""Completions of each interpretation whose answers are held against the answer about it."""
+COHERENCE_COMPLETIONS = 16
+"""Number of completions of each interpretation in the coherence measurement."""
 
 
 @dataclass(frozen=True)
-class Samples:
-    """What a teacher says of draws that no other part of a run sees."""
+class FreshSamples:
+    """Fresh samples labelled by the teacher, independent of those elsewhere in a run."""
 
     member: Membership
     distribution: Distribution
     seed: int
 
-    def labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
-        """So many draws, and whether the teacher accepts each."""
+    def draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
+        """Draw `size` samples; returns them and whether the teacher accepts each."""
         batch = self.distribution.draw(size, generator(self.seed, purpose))
-        parts = [self.member(block) for block in batch.blocks(CHUNK)]
+        parts = [self.member(block) for block in batch.blocks(SAMPLING_CHUNK)]
         return batch, np.concatenate(parts)
 
-    def coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
-        """How far the teacher contradicts itself about unknown values; nothing if nothing is to be asked."""
+    def measure_coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
+        """Measure how often the teacher contradicts itself about unknown values; None if `size` is 0."""
         if not size:
             return None
         rng = generator(self.seed, Purpose.COHERENCE)
-        return coherence(self.member, self.distribution, size, COMPLETIONS, rng=rng, groups=groups)
+        return measure_coherence(
+            self.member, self.distribution, size, COHERENCE_COMPLETIONS, rng=rng, groups=groups
+        )
 
 
 @dataclass(frozen=True)
-class Point:
-    """One hypothesis on the way: what a reader has to read, and how faithful it is."""
+class DisagreementPoint:
+    """The size of one hypothesis, and its disagreement with the model on held-out samples."""
 
     rules: int
     literals: int
@@ -184,8 +186,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Extraction:
-    """What was read out of a model.
+class QueryResult:
+    """The result of a query learner on a model.
 
     Attributes
     ----------
@@ -221,7 +223,7 @@ class Extraction:
     stop_reason: str
     statistics: tuple[RuleStatistics, ...]
     coherence: CoherenceReport | None
-    frontier: tuple[Point, ...]
+    frontier: tuple[DisagreementPoint, ...]
     refuted: dict[Rule, Interpretation]
     membership_queries: int
     trace: Trace
@@ -233,17 +235,17 @@ class Extraction:
         return tuple(rule for rule in self.theory if rule not in known)
 
 
-PATIENCE = 30
-"""Counterexamples in a row that change nothing before a run counts as stalled."""
+MAX_IDLE_COUNTEREXAMPLES = 30
+"""Number of successive counterexamples without effect after which a run counts as stalled."""
 
-FRESH = 8
-"""Samples that rules are chosen by in the end, for each that they are weighed by on the way."""
+FINAL_SAMPLE_FACTOR = 8
+"""Size of the sample by which rules are finally chosen, in multiples of the pool."""
 
 INTERRUPTED = "interrupted"
 
 
-class Run:
-    """The parts of one extraction, put together; see `extract` for what they are."""
+class QueryRun:
+    """The state of one run; see `extract` for the parameters."""
 
     def __init__(
         self,
@@ -254,7 +256,7 @@ class Run:
         background: HornTheory | None,
         heads: Sequence[Head] | None,
         groups: Groups,
-        guided: Callable[[Membership, Margin | None], Link] | None,
+        local_search: Callable[[Membership, Margin | None], ResumableOracle] | None,
         path: Path | None,
         n_jobs: int | None,
         device: str | None,
@@ -264,17 +266,17 @@ class Run:
         answers: Callable[[Batch], NDArray[Any]] = (
             Checked(member) if margin is None else Checked(margin, np.floating)
         )
-        self.trace = Trace.resumed(path, identity(settings, distribution, background, heads, guided))
+        self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads, local_search))
         self.asked = asked = Budgeted(
             answers, budget.membership_queries, budget.seconds, self.trace.seconds_before
         )
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
         uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
-        self.settings, self.samples = settings, Samples(self.member, distribution, seed)
+        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
-        self.reviser = Reviser(
+        self.updater = HypothesisUpdater(
             self.member,
             self.pool,
             margin=margin,
@@ -295,12 +297,12 @@ class Run:
             remember=self.pool.add,
             device=device,
             n_jobs=n_jobs,
-            remote=Remote(uncounted, asked),
+            remote=UncountedTeacher(uncounted, asked),
         )
-        rules = RuleByRule(self.member, self.background.rules)
-        links: list[Link] = [Stored(self.pool.first_missed), rules, sampling]
-        if guided is not None:
-            links.append(guided(self.member, margin))
+        rules = RuleOracle(self.member, self.background.rules)
+        links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
+        if local_search is not None:
+            links.append(local_search(self.member, margin))
         self.chain = Chain(links, settings.shares)
         self.earlier = iter(self.trace.earlier)
         self.entry: dict[str, Any] | None = None
@@ -308,19 +310,19 @@ class Run:
         self.coherence: CoherenceReport | None = None
         self.theory = self.background
         self.found_by: dict[Rule, str] = {}
-        self.said: dict[Rule, bool] = {}
+        self.entailed_by_model: dict[Rule, bool] = {}
         self.guarantee: Guarantee | None = None
-        self.frontier: list[Point] = []
+        self.frontier: list[DisagreementPoint] = []
         self.given_up: list[Counterexample] = []
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        """Learn until something ends the run, and make the best of it; says what it was."""
+        """Learn until something ends the run, choose the final rules, and return the stop reason."""
         try:
-            reason = self._steps(watch)
+            reason = self._run_steps(watch)
             if self.guarantee is not None:
-                self._measure(self._irredundant())
+                self._measure(self._drop_redundant_rules())
             elif self.found_by:
-                self._finish()
+                self._choose_final_rules()
             self._ask_rules()
             return reason
         except BudgetExhausted as limit:
@@ -330,38 +332,38 @@ class Run:
         except TeacherFailed as error:
             return f"the model failed: {error}"
 
-    def _steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        """Learn until no counterexample is found, or too many are of no use, or queries are used up."""
-        self.held_out = self.samples.labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
-        self.pool.add(*self.samples.labelled(self.settings.pool, Purpose.POOL))
-        self.coherence = self.samples.coherence(self.settings.coherence, self.pool.groups)
+    def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
+        """Learn until no counterexample is found, the run stalls or the budget is used up."""
+        self.held_out = self.samples.draw_labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
+        self.pool.add(*self.samples.draw_labelled(self.settings.pool, Purpose.POOL))
+        self.coherence = self.samples.measure_coherence(self.settings.coherence, self.pool.groups)
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
             self.trace.record(step, self.asked.asked)
-            self._take(step)
+            self._record_outcome(step)
             if watch is not None:
                 watch(step, self.trace)
             if not isinstance(step.answer, Counterexample):
                 self.guarantee = step.answer
-                return self._equivalent_but()
+                return self._describe_equivalence()
             if step.change is not None and step.change.is_idle:
                 self.given_up.append(step.answer)
                 idle += 1
             else:
                 idle = 0
-            if idle == PATIENCE:
-                return f"stalled: the last {PATIENCE} counterexamples gave no rule that is precise enough"
-            if limit := self._limit():
+            if idle == MAX_IDLE_COUNTEREXAMPLES:
+                return f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
+            if limit := self._exhausted_limit():
                 return limit
         raise AssertionError("a learner ends with a guarantee")
 
-    def result(self, stop_reason: str) -> Extraction:
-        """Everything learned, with what is known of its faithfulness."""
+    def result(self, stop_reason: str) -> QueryResult:
+        """The result, with its guarantee and statistics."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
         if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
             # the last query was passed, but so many were asked: its own interval would be too narrow
             self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
-        return Extraction(
+        return QueryResult(
             self.theory,
             self.background,
             self.guarantee or Unknown(f"nothing was measured ({stop_reason})"),
@@ -370,33 +372,33 @@ class Run:
             self._statistics(),
             self.coherence,
             tuple(self.frontier),
-            self.reviser.refuted,
+            self.updater.refuted,
             self.asked.asked,
             self.trace,
         )
 
     def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """The recorded answer, if an earlier run got this far, or else a new one."""
+        """The recorded answer if an earlier run has one, otherwise a new one."""
         self.entry = next(self.earlier, None)
         if self.entry is None:
             return self.chain(hypothesis)
         found = read_step(hypothesis, self.entry).answer
         assert isinstance(found, Counterexample)
-        self.chain.recall(hypothesis, found)
+        self.chain.replay(hypothesis, found)
         return found
 
     def _revise(self, hypothesis: HornTheory, found: Counterexample) -> Change:
-        """The recorded change, or else a new one."""
+        """The recorded change if an earlier run has one, otherwise a new one."""
         if self.entry is None:
-            return self.reviser(hypothesis, found)
+            return self.updater(hypothesis, found)
         change = read_step(hypothesis, self.entry).change
         assert change is not None
-        self.reviser.recall(found, change)
+        self.updater.replay(found, change)
         self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
         return change
 
-    def _equivalent_but(self) -> str:
-        """How a run ended that found no further counterexample, but may have given up some."""
+    def _describe_equivalence(self) -> str:
+        """The stop reason of a run without further counterexamples; some may have been given up."""
         items = Batch.from_interpretations(
             [found.interpretation for found in self.given_up], self.pool.vocabulary
         )
@@ -404,24 +406,24 @@ class Run:
         left = int((self.theory.satisfied_by(items) != positive).sum())
         return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
-    def _take(self, step: Step) -> None:
-        """Make the outcome of a step the theory, and measure it if it is new."""
+    def _record_outcome(self, step: Step) -> None:
+        """Take the outcome of a step as the theory, and measure it if it is new."""
         if step.change is not None and isinstance(step.answer, Counterexample):
             self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
             self.found_by |= {after: self.found_by[before] for before, after in step.change.refined}
-        theory = step.hypothesis if step.change is None else step.change.applied_to(step.hypothesis)
+        theory = step.hypothesis if step.change is None else step.change.apply_to(step.hypothesis)
         self._measure(theory)
 
     def _measure(self, theory: HornTheory) -> None:
-        """Make this the theory, and a point of the frontier if it is new."""
+        """Take this theory, and add a point to the frontier if it is new."""
         if not self.frontier or theory.rules != self.theory.rules:
             self.theory = theory
-            point = self._point()
+            point = self._measure_point()
             if self.frontier[-1:] != [point]:
                 self.frontier.append(point)
 
-    def _irredundant(self) -> HornTheory:
-        """The theory without the rules found that follow from the others."""
+    def _drop_redundant_rules(self) -> HornTheory:
+        """The theory without rules that follow from the others."""
         theory = self.theory
         for rule in sorted(self._rules(), key=lambda rule: -len(rule.body)):  # of two ways the shorter stays
             others = HornTheory(theory.vocabulary, (other for other in theory if other != rule))
@@ -429,13 +431,15 @@ class Run:
                 theory = others
         return theory
 
-    def _finish(self) -> None:
-        """Choose and refine rules by fresh samples, once queries are used up."""
-        batch, labels = self.samples.labelled(FRESH * self.settings.pool, Purpose.RULE_CHOICE)
+    def _choose_final_rules(self) -> None:
+        """Choose and refine rules on fresh samples, after the last query."""
+        batch, labels = self.samples.draw_labelled(
+            FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE
+        )
         possible = self.background.satisfied_by(batch)
         pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
         pool.add(batch[possible], labels[possible])
-        pairs = self.reviser.finished(self.theory, list(self.found_by), pool)
+        pairs = self.updater.choose_final_rules(self.theory, list(self.found_by), pool)
         theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
         before, after = (int((one.satisfied_by(batch) != labels).sum()) for one in (self.theory, theory))
         if after < before:
@@ -449,29 +453,33 @@ class Run:
         breaches = [interpretation(vocabulary, each.true, each.false) for each in map(violation, rules)]
         with suppress(BudgetExhausted):
             rejected = ~self.member(Batch.from_interpretations(breaches, vocabulary))
-            self.said = dict(zip(rules, rejected.tolist(), strict=True))
+            self.entailed_by_model = dict(zip(rules, rejected.tolist(), strict=True))
 
-    def _limit(self) -> str | None:
+    def _exhausted_limit(self) -> str | None:
         trace = self.trace
         return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
 
     def _rules(self) -> HornTheory:
         """The rules found, without the background."""
-        found = (rule for rule in self.theory if rule not in self.reviser.background)
+        found = (rule for rule in self.theory if rule not in self.updater.background)
         return HornTheory(self.theory.vocabulary, found)
 
-    def _point(self) -> Point:
+    def _measure_point(self) -> DisagreementPoint:
         assert self.held_out is not None
         seen, labels = self.held_out
         agreement, found = Agreement.of(self.theory.satisfied_by(seen), labels), self._rules()
-        return Point(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
+        return DisagreementPoint(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:
             return ()
         measured = statistics_on([self.held_out], self._rules(), background=self.background)
         return tuple(
-            replace(found, found_by=self.found_by[found.rule], said=self.said.get(found.rule))
+            replace(
+                found,
+                found_by=self.found_by[found.rule],
+                entailed_by_model=self.entailed_by_model.get(found.rule),
+            )
             for found in measured
         )
 
@@ -485,25 +493,25 @@ def extract(
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
     groups: Groups = (),
-    guided: Callable[[Membership, Margin | None], Link] | None = None,
+    local_search: Callable[[Membership, Margin | None], ResumableOracle] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
     n_jobs: int | None = None,
     device: str | None = None,
-) -> Extraction:
-    """Read a Horn theory out of a teacher that need be neither Horn nor coherent.
+) -> QueryResult:
+    """Extract a Horn theory from a teacher, which need be neither Horn nor coherent.
 
-    The run ends by equivalence, which may be but for counterexamples of which no rule that is
-    precise enough can be made, by its budget, by a stall, when it is interrupted or when the
-    teacher fails, and says which; what was learned until then is kept. With a trace file a
-    run that was killed goes on from where it was, to the same result.
+    The run stops when no counterexample is found (or only some that no sufficiently precise rule
+    covers), when the budget is spent, after `MAX_IDLE_COUNTEREXAMPLES` idle counterexamples, on
+    interrupt, or when the teacher fails; `stop_reason` says which, and what was learned is kept.
+    With a trace file, a killed run resumes where it stopped, with the same result.
 
     Parameters
     ----------
     member
         The teacher.
     distribution
-        Where samples come from; faithfulness is measured on it.
+        The distribution of samples; fidelity is measured on it.
     settings
         Budget, sample sizes, precision and seed.
     margin
@@ -516,17 +524,17 @@ def extract(
     groups
         Sets of variables of which at most one is true; no question breaks them if the
         distribution does not.
-    guided
-        Makes a further equivalence oracle, asked after sampling, from the teacher and its
-        margin, both under the budget.
+    local_search
+        Makes a further equivalence oracle, such as `LocalSearch`, from the teacher and its
+        margin, both under the budget; it is asked after sampling.
     trace
-        A file that gets a line for each equivalence query, as it happens. A run with the same
-        teacher and settings takes up what it holds, perhaps with a larger budget; a run with
-        other settings refuses it.
+        A file that gets a line for each equivalence query. A run with the same teacher and
+        settings resumes from it, perhaps with a larger budget; other settings are refused.
     watch
-        Is called after each equivalence query.
+        Called after each equivalence query.
     n_jobs
-        How many processes judge samples, see `hornbook.parallel.parallel_map`; the result is the same.
+        Number of processes that judge samples, see `hornbook.parallel.parallel_map`.
+        The result is the same.
     device
         A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
         asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.
@@ -542,7 +550,7 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = Run(
-        member, distribution, settings, margin, background, heads, groups, guided, trace, n_jobs, device
+    run = QueryRun(
+        member, distribution, settings, margin, background, heads, groups, local_search, trace, n_jobs, device
     )
     return run.result(run.learn(watch))

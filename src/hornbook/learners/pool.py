@@ -1,4 +1,4 @@
-"""A pool of labelled interpretations: the evidence that rules are weighed by.
+"""A pool of labelled interpretations, on which candidate rules are evaluated.
 
 Literals here are numbers below 2n: v says that variable v is true, n + v that it is false. A
 term is a set of literals; an item meets it if it has them all.
@@ -17,8 +17,8 @@ from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary,
 from hornbook.logic.chaining import ALWAYS
 
 
-class Side:
-    """The items of one label: a row of bits for each literal, and which items are still open."""
+class LabelledItems:
+    """The items of one label: bits of each literal, shape (2n, words), and which items are open."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.batch = Batch.from_interpretations([], vocabulary)
@@ -27,29 +27,29 @@ class Side:
         self.open = np.zeros(0, np.uint64)
 
     def add(self, batch: Batch, limit: int) -> None:
-        """Append items, not judged yet; past the limit the oldest are forgotten."""
+        """Append items; beyond the limit the oldest are dropped."""
         self.batch = Batch.concatenate([self.batch, batch])
         if len(self.batch) > limit:
             self.batch = self.batch[len(self.batch) - limit :]
         self.rows = np.concatenate([self.batch.true, self.batch.false])
-        self.items = np.concatenate([self.items, items_of(batch)])[-limit:]
+        self.items = np.concatenate([self.items, true_bits_by_item(batch)])[-limit:]
 
-    def close(self, done: Bools) -> None:
-        """Mark which items need no further attention."""
+    def set_closed(self, done: Bools) -> None:
+        """Set which items are closed; the others are open."""
         self.open = bits.pack_rows(~done[None, :])[0]
 
     def meeting(self, term: NDArray[np.intp]) -> Words:
-        """The items that meet a term."""
+        """The items that meet a term, shape (words,)."""
         met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
         if not len(term):
             bits.clear_spare(met := np.full(self.rows.shape[1], ALWAYS), len(self.batch))
         return met
 
     def neighbours(self, term: NDArray[np.intp]) -> NDArray[np.int64]:
-        """How many open items lack just one literal of a term, or none, and what these have.
+        """Counts of open items that lack at most one literal of a term, shape (literals + 1, n + 1).
 
-        The last row of the table counts the items that meet the term, row j those that lack just
-        its j-th literal: in the last column all of them, in column v those in which v is true.
+        Row j counts the items that lack only the j-th literal, the last row those that meet the
+        term: column v those with variable v true, the last column all of them.
         """
         met, one = self.open, np.zeros_like(self.open)
         for literal in term:
@@ -69,7 +69,7 @@ class Side:
 
 
 class Pool:
-    """Rejected and accepted items, and where a hypothesis is wrong about them.
+    """Rejected and accepted items, and which of them a hypothesis leaves open.
 
     Open among the rejected are those that the hypothesis accepts and that were not given up;
     open among the accepted are those that it accepts too, so that a new rule could wrong them.
@@ -80,8 +80,8 @@ class Pool:
         self.vocabulary = vocabulary
         self.groups = groups
         self.limit = limit
-        self.rejected = Side(vocabulary)
-        self.accepted = Side(vocabulary)
+        self.rejected = LabelledItems(vocabulary)
+        self.accepted = LabelledItems(vocabulary)
         self._given_up: list[NDArray[np.intp]] = []
         self._judged: HornTheory | None = None
 
@@ -92,23 +92,23 @@ class Pool:
         self.accepted.add(batch[accepted], self.limit)
 
     def judge(self, hypothesis: HornTheory) -> None:
-        """Find which items are open under a hypothesis."""
+        """Recompute which items are open under a hypothesis."""
         if hypothesis is self._judged:
             return
         self._judged = hypothesis
-        self.rejected.close(~hypothesis.satisfied_by(self.rejected.batch))
-        self.accepted.close(~hypothesis.satisfied_by(self.accepted.batch))
+        self.rejected.set_closed(~hypothesis.satisfied_by(self.rejected.batch))
+        self.accepted.set_closed(~hypothesis.satisfied_by(self.accepted.batch))
         for term in self._given_up:
             self.rejected.open &= ~self.rejected.meeting(term)
 
-    def close(self, term: NDArray[np.intp]) -> None:
-        """Count the items that meet a term as judged: a rule is to reject them."""
+    def close_term(self, term: NDArray[np.intp]) -> None:
+        """Close the items that meet a term, because a rule will reject them."""
         self._judged = None
         for side in (self.rejected, self.accepted):
             side.open = side.open & ~side.meeting(term)
 
     def reopen(self, rejected: Words, accepted: Words) -> None:
-        """Just these items are open."""
+        """Open these items and close all others."""
         self._judged = None
         for side, words in ((self.rejected, rejected), (self.accepted, accepted)):
             bits.clear_spare(words, len(side.batch))
@@ -116,47 +116,47 @@ class Pool:
 
     @contextmanager
     def reopened(self, rejected: Words, accepted: Words) -> Iterator[None]:
-        """For a while, some items are open that a hypothesis rejects."""
+        """Open further items within the context."""
         before = self.rejected.open, self.accepted.open
         self.rejected.open, self.accepted.open = before[0] | rejected, before[1] | accepted
         yield
         self.rejected.open, self.accepted.open = before
 
     def give_up(self, item: Interpretation) -> None:
-        """Stop offering an item, and items that say the same and more, as counterexamples."""
+        """Never return this item, or a more specific one, as a counterexample again."""
         self._judged = None
-        self._given_up.append(literals(item, len(self.vocabulary)))
+        self._given_up.append(term_of(item, len(self.vocabulary)))
 
-    def missed(self) -> NDArray[np.intp]:
+    def missed_positions(self) -> NDArray[np.intp]:
         """The positions of open rejected items."""
         return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
 
     def accepted_nearest(self, term: NDArray[np.intp], size: int) -> Batch:
-        """The accepted items that lack the fewest literals of a term, given those they lack."""
+        """The accepted items that lack the fewest literals of a term, changed to meet it."""
         lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
         nearest = np.argsort(lacking, kind="stable")[:size]
-        return imposed(self.accepted.batch[nearest], term, self.groups)
+        return impose_term(self.accepted.batch[nearest], term, self.groups)
 
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
         """An item that the teacher rejects and the hypothesis accepts."""
         self.judge(hypothesis)
-        missed = self.missed()
+        missed = self.missed_positions()
         return self.rejected.batch[int(missed[0])] if len(missed) else None
 
 
-def literals(item: Interpretation, width: int) -> NDArray[np.intp]:
-    """The term of everything that an item says."""
+def term_of(item: Interpretation, width: int) -> NDArray[np.intp]:
+    """The term of all known values of an item."""
     return np.array([*sorted(item.true), *(width + v for v in sorted(item.false))], np.intp)
 
 
-def said(term: NDArray[np.intp], width: int) -> Interpretation:
-    """The item that says a term and nothing else."""
+def interpretation_of(term: NDArray[np.intp], width: int) -> Interpretation:
+    """The interpretation in which exactly the literals of a term are known."""
     true, false = term[term < width], term[term >= width] - width
     return Interpretation(frozenset(true.tolist()), frozenset(false.tolist()))
 
 
-def imposed(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Batch:
-    """The same items, made to meet a term; where it makes one of a group true, the others are not."""
+def impose_term(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Batch:
+    """Change items to meet a term; the other variables of its groups become false."""
     vocabulary, width = batch.vocabulary, len(batch.vocabulary)
     true, false = batch.true.copy(), batch.false.copy()
     every = np.full(true.shape[1], ALWAYS)
@@ -177,7 +177,7 @@ def imposed(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Batch:
 
 
 def all_but_one(rows: Words, start: Words) -> Words:
-    """For each row, the AND of `start` and all the other rows."""
+    """For each row, the AND of `start` and all other rows, shape (rows, words)."""
     without = np.empty_like(rows)
     above = start
     for at in range(len(rows)):
@@ -190,13 +190,13 @@ def all_but_one(rows: Words, start: Words) -> Words:
     return without
 
 
-def items_of(batch: Batch) -> Words:
-    """The true variables of each item, as one row of bits an item."""
+def true_bits_by_item(batch: Batch) -> Words:
+    """The true variables of each item as bits, shape (items, words)."""
     parts = [bits.transposed(block.true, len(block)) for block in batch.blocks()]
     return np.concatenate([np.zeros((0, bits.words_for(len(batch.vocabulary))), np.uint64), *parts])
 
 
-def count(words: Words) -> NDArray[np.int64]:
+def count_bits(words: Words) -> NDArray[np.int64]:
     """The number of set bits along the last axis."""
     counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
     return counts

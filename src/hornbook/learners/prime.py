@@ -1,4 +1,7 @@
-"""Rules as terms and back: a rule rejects what has its body and the literal that says its head is false."""
+"""Learn Horn rules with prime bodies from counterexamples and a pool of labelled items.
+
+The term of a rule `A → c` is `A ∧ ¬c`: the rule rejects the interpretations that meet it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.body import Asking, Search, Term, together, worth
-from hornbook.learners.pool import Pool, Side, count, literals, said
+from hornbook.learners.body import QuerySearch, Term, TermSearch, run_batched, worth
+from hornbook.learners.pool import LabelledItems, Pool, count_bits, interpretation_of, term_of
 from hornbook.logic import (
     BOTTOM,
     Batch,
@@ -25,20 +28,28 @@ from hornbook.logic import (
     bits,
 )
 from hornbook.logic.chaining import derive
-from hornbook.queries import Change, Counterexample, Equivalence, Membership, Step, asked, interpretation
+from hornbook.queries import (
+    Change,
+    Counterexample,
+    Equivalence,
+    Membership,
+    Step,
+    batch_from_terms,
+    interpretation,
+)
 from hornbook.randomness import Purpose, generator
 
 
 @dataclass(frozen=True)
-class Wording:
-    """How terms over a vocabulary are worded as rules with some heads, the preferred first.
+class TermCodec:
+    """Converts rules to terms and back, with a list of heads, the preferred one first.
 
     Examples
     --------
     >>> vocabulary = Vocabulary(["rain", "wet"])
-    >>> wording = Wording.of(vocabulary, None)
-    >>> term = wording.term(Rule({0}, 1))
-    >>> term.tolist(), wording.rule(term) == Rule({0}, 1)
+    >>> codec = TermCodec.of(vocabulary, None)
+    >>> term = codec.term(Rule({0}, 1))
+    >>> term.tolist(), codec.rule(term) == Rule({0}, 1)
     ([0, 3], True)
 
     """
@@ -47,34 +58,34 @@ class Wording:
     heads: tuple[Head, ...]
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, heads: Sequence[Head] | None) -> Wording:
-        """With the heads given, or with ⊥ and every variable without a dual."""
-        # a variable with a dual need not be a head: what it would say, its dual says in a body
+    def of(cls, vocabulary: Vocabulary, heads: Sequence[Head] | None) -> TermCodec:
+        """Use the given heads, or ⊥ and every variable without a dual."""
+        # a variable with a dual need not be a head: its dual in the body says the same
         unpaired = (v for v, dual in enumerate(vocabulary.duals) if dual is None)
         return cls(vocabulary, (BOTTOM, *unpaired) if heads is None else tuple(heads))
 
-    def zero(self, head: Head) -> tuple[int, ...]:
-        """The literal that says that a head is false, its dual if it has one; none for ⊥."""
+    def head_literal(self, head: Head) -> tuple[int, ...]:
+        """The literal of a false head (its dual if it has one), as a tuple; empty for ⊥."""
         if isinstance(head, Bottom):
             return ()
         dual = self.vocabulary.dual(head)
         return (len(self.vocabulary) + head if dual is None else dual,)
 
     def rule(self, term: Term) -> Rule:
-        """The rule that rejects what meets the term, with the preferred head that it allows."""
+        """The rule that rejects the items that meet the term, with the most preferred head possible."""
         body = set(term.tolist())
         for head in self.heads:
-            if head is not BOTTOM and body.issuperset(self.zero(head)):
-                return Rule(body.difference(self.zero(head)), head)
+            if head is not BOTTOM and body.issuperset(self.head_literal(head)):
+                return Rule(body.difference(self.head_literal(head)), head)
         return Rule(body, BOTTOM)
 
     def term(self, rule: Rule) -> Term:
-        """What an item must have for the rule to reject it."""
-        return np.array(sorted({*rule.body, *self.zero(rule.head)}), np.intp)
+        """The term of a rule: an item that meets it violates the rule."""
+        return np.array(sorted({*rule.body, *self.head_literal(rule.head)}), np.intp)
 
 
 def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -> Rule:
-    """The rule that a positive counterexample refutes.
+    """Find the rule that a positive counterexample refutes.
 
     The derivation of the conflict is walked, adding derived facts one at a time and asking
     the teacher: the first rule whose head flips the answer is refuted, and if none does, the
@@ -110,63 +121,67 @@ def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -
 
 
 @dataclass(frozen=True)
-class Cover:
-    """The items that meet each of several terms, of both labels.
+class TermCoverage:
+    """The items of each label that meet each of several terms, shape (terms, words).
 
-    It looks at each rule by itself. An item that rules reject only together, one deriving what
-    another needs, counts for none of them.
+    Each rule is considered by itself: an item that only a chain of rules rejects counts for
+    none of them.
     """
 
     rejected: Words
     accepted: Words
 
     @classmethod
-    def of(cls, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> Cover:
+    def of(cls, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> TermCoverage:
         """The items of a pool that meet the terms."""
         terms = list(terms)
-        return cls(_met(pool.rejected, terms), _met(pool.accepted, terms))
+        return cls(_find_meeting(pool.rejected, terms), _find_meeting(pool.accepted, terms))
 
-    def of_some(self, positions: Sequence[int]) -> Cover:
-        """The cover of some of the terms."""
-        return Cover(self.rejected[positions], self.accepted[positions])
+    def select(self, positions: Sequence[int]) -> TermCoverage:
+        """The coverage of the terms at these positions."""
+        return TermCoverage(self.rejected[positions], self.accepted[positions])
 
-    def alone(self, at: int) -> tuple[Words, Words]:
+    def covered_only_by(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet one term and no other."""
-        return self.rejected[at] & _once(self.rejected), self.accepted[at] & _once(self.accepted)
+        return self.rejected[at] & _in_one_row(self.rejected), self.accepted[at] & _in_one_row(self.accepted)
 
-    def beside(self, at: int) -> tuple[Words, Words]:
+    def uncovered_without(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet no other term."""
         rejected, accepted = (
-            ~(_any(words[:at]) | _any(words[at + 1 :])) for words in (self.rejected, self.accepted)
+            ~(_in_any_row(words[:at]) | _in_any_row(words[at + 1 :]))
+            for words in (self.rejected, self.accepted)
         )
         return rejected, accepted
 
     def replace(self, at: int, term: NDArray[np.intp], pool: Pool) -> None:
-        """Put another term in the place of one."""
+        """Replace the term at a position."""
         self.rejected[at], self.accepted[at] = (side.meeting(term) for side in (pool.rejected, pool.accepted))
 
     def contributions(self) -> NDArray[np.int64]:
-        """What each term is worth on the items that meet it and no other."""
-        return worth(*(count(words & _once(words)) for words in (self.rejected, self.accepted)))
+        """The worth of each term on the items that meet no other term, shape (terms,)."""
+        return worth(*(count_bits(words & _in_one_row(words)) for words in (self.rejected, self.accepted)))
 
-    def best(self, chosen: Sequence[int], most: int) -> list[int]:
-        """The positions of terms that are worth most together, as far as exchanges of those chosen lead.
+    def choose_terms(self, chosen: Sequence[int], most: int) -> list[int]:
+        """Choose at most `most` terms by local search from `chosen`; returns their positions.
 
-        A term that does more harm than good goes. The one that adds most comes in, and then, if
-        they are too many, the one goes whose removal costs least.
+        Terms that do more harm than good are dropped. The term that adds most is added, and if
+        there are too many terms, the one whose removal costs least is dropped.
         """
         chosen = list(chosen)
-        relevant = Cover(_met_by_some(self.rejected), _met_by_some(self.accepted))
+        relevant = TermCoverage(_drop_unmet(self.rejected), _drop_unmet(self.accepted))
         added = -1
         while True:
-            losses = relevant.of_some(chosen).contributions()
+            losses = relevant.select(chosen).contributions()
             if len(chosen) > most or losses.min(initial=0) < 0:
                 least = len(chosen) - 1 if losses[-1] <= losses.min() else int(np.argmin(losses))
                 if chosen.pop(least) == added:
                     return chosen
                 continue
             offers = worth(
-                *(count(words & ~_any(words[chosen])) for words in (relevant.rejected, relevant.accepted))
+                *(
+                    count_bits(words & ~_in_any_row(words[chosen]))
+                    for words in (relevant.rejected, relevant.accepted)
+                )
             )
             if offers.max(initial=0) <= 0:
                 return chosen
@@ -174,26 +189,26 @@ class Cover:
             chosen.append(added)
 
 
-def _met(side: Side, terms: list[NDArray[np.intp]]) -> Words:
+def _find_meeting(side: LabelledItems, terms: list[NDArray[np.intp]]) -> Words:
     met = np.zeros((len(terms), side.rows.shape[1]), np.uint64)
     for row, term in zip(met, terms, strict=True):
         row[:] = side.meeting(term)
     return met
 
 
-def _met_by_some(words: Words) -> Words:
-    """The same rows, without the items that are in none of them."""
-    return bits.take(words, np.flatnonzero(bits.flat(_any(words), bits.WORD * words.shape[1])))
+def _drop_unmet(words: Words) -> Words:
+    """Drop the items that are in no row, shape (rows, fewer words)."""
+    return bits.take(words, np.flatnonzero(bits.flat(_in_any_row(words), bits.WORD * words.shape[1])))
 
 
-def _any(words: Words) -> Words:
-    """The items that are in some row."""
+def _in_any_row(words: Words) -> Words:
+    """The items that are in at least one row, shape (words,)."""
     some: Words = np.bitwise_or.reduce(words, axis=0)
     return some
 
 
-def _once(words: Words) -> Words:
-    """The items that are in exactly one row."""
+def _in_one_row(words: Words) -> Words:
+    """The items that are in exactly one row, shape (words,)."""
     once, twice = np.zeros((2, words.shape[1]), np.uint64)
     for row in words:
         twice |= once & row
@@ -202,46 +217,48 @@ def _once(words: Words) -> Words:
     return exactly
 
 
-SWEEPS = 3
-"""How often every rule is looked at again, unless none of them changes any more."""
+MAX_SWEEPS = 3
+"""Maximum number of passes in which every rule is refined."""
 
 
-def finished(
+def choose_final_rules(
     candidates: Sequence[Rule],
     chosen: Sequence[int],
     most: int,
     *,
-    search: Search,
-    wording: Wording,
-    stands: Callable[[Term], bool],
+    search: TermSearch,
+    codec: TermCodec,
+    passes_trial: Callable[[Term], bool],
 ) -> list[tuple[Rule, Rule]]:
-    """The rules chosen in the end, each with the candidate that it was refined from.
+    """Choose and refine the final rules; returns (candidate, refined rule) pairs.
 
     Parameters
     ----------
     candidates, chosen
-        Rules, and the positions of those to begin with.
+        Candidate rules, and the positions of those to start from.
     most
-        How many are to be chosen.
+        Maximum number of rules.
     search
-        Knows the labelled items, and what makes a term precise.
-    wording
-        Turns rules into terms and back.
-    stands
-        Whether a term stands its trial.
+        The search, with its pool of labelled items.
+    codec
+        Converts rules to terms and back.
+    passes_trial
+        Whether the teacher confirms a term.
 
     """
     pool = search.pool
-    origins = [candidates[at] for at in Cover.of(pool, map(wording.term, candidates)).best(chosen, most)]
-    rules, terms = list(origins), [wording.term(rule) for rule in origins]
-    cover = Cover.of(pool, terms)
-    for _ in range(SWEEPS):
+    origins = [
+        candidates[at] for at in TermCoverage.of(pool, map(codec.term, candidates)).choose_terms(chosen, most)
+    ]
+    rules, terms = list(origins), [codec.term(rule) for rule in origins]
+    cover = TermCoverage.of(pool, terms)
+    for _ in range(MAX_SWEEPS):
         before = list(rules)
         for at, rule in enumerate(before):
-            pool.reopen(*cover.beside(at))
-            term = search.weighed(terms[at], np.array(wording.zero(rule.head), np.intp))
-            after = wording.rule(term)
-            if after not in rules and stands(term):
+            pool.reopen(*cover.uncovered_without(at))
+            term = search.refine_by_pool(terms[at], np.array(codec.head_literal(rule.head), np.intp))
+            after = codec.rule(term)
+            if after not in rules and passes_trial(term):
                 rules[at], terms[at] = after, term
                 cover.replace(at, term, pool)
         if rules == before:
@@ -250,37 +267,37 @@ def finished(
 
 
 Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
-"""How far from rejection each interpretation is: negative where the teacher rejects."""
+"""The margin of each interpretation: negative where the teacher rejects."""
 
 TRIAL_SIZE = 256
-"""How many accepted items are made to meet a new term, to see whether the teacher then rejects them."""
+"""Number of accepted items that are changed to meet a new term, to test whether the teacher rejects them."""
 
 LARGEST_MARGIN = 1e30
-"""Margins are cut off here: a teacher may call itself infinitely sure, but progress is a ratio."""
+"""Margins are clipped to this value, because a ratio of infinite margins is undefined."""
 
-TRIALS = 4
-"""How often a term is sought anew after it failed its trial."""
+MAX_TRIALS = 4
+"""Maximum number of searches for a term that passes its trial."""
 
-REFINED = 5
-"""Rules that are refined with each counterexample, in turn."""
+RULES_REFINED = 5
+"""Number of rules refined after each counterexample, in turn."""
 
-CANDIDATES = 1024
-"""Rules of earlier hypotheses that are looked at again in the end, the latest."""
+MAX_CANDIDATES = 1024
+"""Maximum number of rules of earlier hypotheses, the latest, that compete in the end."""
 
 Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
 
 
 def prime(equivalent: Equivalence, revise: Revise, background: HornTheory) -> Iterator[Step]:
-    """Learn until no counterexample is found, yielding each hypothesis with the answer and the change."""
+    """Learn until no counterexample is found; yields each hypothesis with the answer and the change."""
     h = background
     while isinstance(answer := equivalent(h), Counterexample):
         change = revise(h, answer)
         yield Step(h, answer, change)
-        h = change.applied_to(h)
+        h = change.apply_to(h)
     yield Step(h, answer)
 
 
-class Reviser:
+class HypothesisUpdater:
     """Turns a counterexample into a change of the hypothesis.
 
     Parameters
@@ -325,14 +342,14 @@ class Reviser:
         self.member = member
         self.pool = pool
         self.margin = margin
-        self.wording = Wording.of(pool.vocabulary, heads)
+        self.codec = TermCodec.of(pool.vocabulary, heads)
         self.background = frozenset(background)
         self.tries = tries
         self.max_rules = max_rules
         self.seed = seed
         self.calls = 0
         self.failed: list[tuple[Interpretation, ...]] = []
-        self.search = Search(pool, min_precision)
+        self.search = TermSearch(pool, min_precision)
         self.refuted: dict[Rule, Interpretation] = {}
 
     def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
@@ -342,14 +359,14 @@ class Reviser:
         self.pool.judge(h)
         if answer.positive:
             return self._refute(h, answer.interpretation)
-        others = self.pool.missed()
+        others = self.pool.missed_positions()
         chosen = generator(self.seed, Purpose.RULE_SEARCH, self.calls).choice(
             others, min(self.tries - 1, len(others)), replace=False
         )
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
-        added = self._useful(self._found(seeds, h), h)
-        removed = self._superfluous(h, added)
-        refined = self._refined([rule for rule in h if rule not in self.background | removed], added)
+        added = self._choose_useful(self._find_rules(seeds, h), h)
+        removed = self._find_superfluous(h, added)
+        refined = self._refine_rules([rule for rule in h if rule not in self.background | removed], added)
         change = Change(
             tuple(rule for rule in added if rule not in removed),
             tuple(rule for rule in h if rule in removed),
@@ -361,11 +378,11 @@ class Reviser:
         self.pool.give_up(answer.interpretation)
         return replace(change, given_up=answer.interpretation)
 
-    def recall(self, answer: Counterexample, change: Change) -> None:
-        """Take up what an earlier run made of a counterexample."""
+    def replay(self, answer: Counterexample, change: Change) -> None:
+        """Replay a recorded change."""
         self.calls += 1
         for questions in change.failed:
-            self._stand_trial([literals(question, len(self.pool.vocabulary)) for question in questions])
+            self._try_terms([term_of(question, len(self.pool.vocabulary)) for question in questions])
         if answer.positive:
             self._remember_accepted(answer.interpretation)
         elif change.given_up is not None:
@@ -373,37 +390,39 @@ class Reviser:
         if change.witness is not None:
             self.refuted |= dict.fromkeys(change.removed, change.witness)
 
-    def finished(self, h: HornTheory, candidates: Sequence[Rule], pool: Pool) -> list[tuple[Rule, Rule]]:
-        """The best of all rules so far by a pool of fresh items, refined: what each was, and is."""
+    def choose_final_rules(
+        self, h: HornTheory, candidates: Sequence[Rule], pool: Pool
+    ) -> list[tuple[Rule, Rule]]:
+        """Choose and refine the best rules so far on a pool of fresh items; returns (before, after) pairs."""
         rules = [rule for rule in h if rule not in self.background]
-        others = [rule for rule in candidates if rule not in {*rules, *self.refuted}][-CANDIDATES:]
-        return finished(
+        others = [rule for rule in candidates if rule not in {*rules, *self.refuted}][-MAX_CANDIDATES:]
+        return choose_final_rules(
             [*rules, *others],
             range(len(rules)),
             self.max_rules,
             search=replace(self.search, pool=pool),
-            wording=self.wording,
-            stands=lambda term: not len(self._exceptions(term)),
+            codec=self.codec,
+            passes_trial=lambda term: not len(self._exceptions(term)),
         )
 
-    def _found(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
-        """Rules with prime bodies that reject the seeds, and that stand their trial."""
+    def _find_rules(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
+        """Find rules with prime bodies that reject the seeds and pass their trials."""
         rules: list[Rule] = []
-        for _ in range(TRIALS):
-            found = together([self._search(seed) for seed in seeds], self._margins)
+        for _ in range(MAX_TRIALS):
+            found = run_batched([self._search(seed) for seed in seeds], self._margins)
             pairs = [(seed, term) for seed, term in zip(seeds, found, strict=True) if term is not None]
-            stands = self._stand_trial([term for _, term in pairs])
-            rules += (self.wording.rule(term) for (_, term), good in zip(pairs, stands, strict=True) if good)
+            stands = self._try_terms([term for _, term in pairs])
+            rules += (self.codec.rule(term) for (_, term), good in zip(pairs, stands, strict=True) if good)
             if all(stands):
                 break
             seeds = [seed for (seed, _), good in zip(pairs, stands, strict=True) if not good]
             self.pool.judge(h)
         return [rule for rule in dict.fromkeys(rules) if rule not in {*self.refuted, *h}]
 
-    def _search(self, seed: Interpretation) -> Asking[Term | None]:
-        """The first valid term, by the preference of heads, that rejects a seed."""
+    def _search(self, seed: Interpretation) -> QuerySearch[Term | None]:
+        """Search for a valid term that rejects a seed, in order of preferred heads."""
         zeros = [
-            self.wording.zero(head) for head in self.wording.heads if head is BOTTOM or head in seed.false
+            self.codec.head_literal(head) for head in self.codec.heads if head is BOTTOM or head in seed.false
         ]
         for zero in zeros:
             known = np.array(sorted({*seed.true, *zero}), np.intp)
@@ -412,79 +431,81 @@ class Reviser:
                 return term
         return None
 
-    def _useful(self, rules: list[Rule], h: HornTheory) -> list[Rule]:
-        """The rules worth having beside each other and the hypothesis, the best first."""
+    def _choose_useful(self, rules: list[Rule], h: HornTheory) -> list[Rule]:
+        """Choose the rules that improve the hypothesis, best first."""
         chosen: list[Rule] = []
         while rules:
-            best = max(rules, key=self._worth)
-            if chosen and self._worth(best) <= 0:
+            best = max(rules, key=self._rule_worth)
+            if chosen and self._rule_worth(best) <= 0:
                 break
             rules.remove(best)
             if not HornTheory(h.vocabulary, (*h, *chosen)).entails(best):
                 chosen.append(best)
-            self.pool.close(self.wording.term(best))
+            self.pool.close_term(self.codec.term(best))
         return chosen
 
-    def _superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
-        """The rules that have to go: those that do more harm than good, and the least useful of too many."""
+    def _find_superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
+        """Find the rules to drop: harmful ones, and the least useful ones beyond `max_rules`."""
         rules = [*(rule for rule in h if rule not in self.background), *added]
-        cover, kept = Cover.of(self.pool, map(self.wording.term, rules)), list(range(len(rules)))
+        cover, kept = TermCoverage.of(self.pool, map(self.codec.term, rules)), list(range(len(rules)))
         while kept:
-            worths = cover.of_some(kept).contributions()
+            worths = cover.select(kept).contributions()
             least = int(np.argmin(worths))
             if worths[least] >= 0 and len(kept) <= self.max_rules:
                 break
             kept.pop(least)
         return frozenset(rules) - {rules[at] for at in kept}
 
-    def _refined(self, rules: list[Rule], added: Sequence[Rule]) -> tuple[tuple[Rule, Rule], ...]:
-        """Some of the rules, whose turn it is, each with what it becomes given all the others."""
+    def _refine_rules(self, rules: list[Rule], added: Sequence[Rule]) -> tuple[tuple[Rule, Rule], ...]:
+        """Refine the next few rules in turn, given all others; returns (before, after) pairs."""
         if not rules:
             return ()
-        cover = Cover.of(self.pool, map(self.wording.term, [*rules, *added]))
-        first = (self.calls * REFINED) % len(rules)
+        cover = TermCoverage.of(self.pool, map(self.codec.term, [*rules, *added]))
+        first = (self.calls * RULES_REFINED) % len(rules)
         refined: dict[Rule, Rule] = {}
-        for at in sorted({(first + turn) % len(rules) for turn in range(REFINED)}):
+        for at in sorted({(first + turn) % len(rules) for turn in range(RULES_REFINED)}):
             before = rules[at]
-            zero = np.array(self.wording.zero(before.head), np.intp)
-            with self.pool.reopened(*cover.alone(at)):
-                (term,) = together([self.search.refine(self.wording.term(before), zero)], self._margins)
-            after = self.wording.rule(term)
+            zero = np.array(self.codec.head_literal(before.head), np.intp)
+            with self.pool.reopened(*cover.covered_only_by(at)):
+                (term,) = run_batched([self.search.refine(self.codec.term(before), zero)], self._margins)
+            after = self.codec.rule(term)
             taken = {*rules, *added, *refined.values(), *self.refuted}
             if after in taken:
                 continue
-            if not all(self._stand_trial([term])):
-                break  # the pool is another now
+            if not all(self._try_terms([term])):
+                break  # the trial has changed the pool
             refined[before] = after
             cover.replace(at, term, self.pool)
         return tuple(refined.items())
 
-    def _stand_trial(self, terms: Sequence[Term]) -> list[bool]:
-        """Whether each of several terms stands its trial; what speaks against the others is remembered."""
+    def _try_terms(self, terms: Sequence[Term]) -> list[bool]:
+        """Whether each term passes its trial; the exceptions to the others are added to the pool."""
         exceptions = [self._exceptions(term) for term in terms]
         failed = [at for at, found in enumerate(exceptions) if len(found)]
         if failed:
             against = Batch.concatenate(exceptions)
             self.pool.add(against, np.ones(len(against), np.bool_))
-            self.failed.append(tuple(said(terms[at], len(self.pool.vocabulary)) for at in failed))
+            self.failed.append(
+                tuple(interpretation_of(terms[at], len(self.pool.vocabulary)) for at in failed)
+            )
         return [not len(found) for found in exceptions]
 
     def _exceptions(self, term: Term) -> Batch:
-        """Where none is allowed: accepted items, made to meet a term, that the teacher still accepts."""
+        """With `min_precision` 1, accepted items changed to meet a term that the teacher still accepts."""
         if self.search.min_precision < 1:
             return Batch.from_interpretations([], self.pool.vocabulary)
         tried = self.pool.accepted_nearest(term, TRIAL_SIZE)
         return tried[self.member(tried)]
 
-    def _worth(self, rule: Rule) -> int:
-        """What the rule is worth to the hypothesis, by the pool."""
-        term, pool = self.wording.term(rule), self.pool
-        gain = count(pool.rejected.meeting(term) & pool.rejected.open)
-        harm = count(pool.accepted.meeting(term) & pool.accepted.open)
+    def _rule_worth(self, rule: Rule) -> int:
+        """The worth of a rule on the open items of the pool."""
+        term, pool = self.codec.term(rule), self.pool
+        gain = count_bits(pool.rejected.meeting(term) & pool.rejected.open)
+        harm = count_bits(pool.accepted.meeting(term) & pool.accepted.open)
         return worth(int(gain), int(harm))
 
     def _refute(self, h: HornTheory, witness: Interpretation) -> Change:
-        """Remove the rule to blame, unless it stays precise enough all the same."""
+        """Remove the refuted rule, unless it is still precise enough."""
         vocabulary, pool = h.vocabulary, self.pool
         self._remember_accepted(witness)
         rule = blame(self.member, h, witness)
@@ -502,7 +523,7 @@ class Reviser:
         self.pool.add(Batch.from_interpretations([item], self.pool.vocabulary), np.ones(1, np.bool_))
 
     def _margins(self, terms: Bools) -> NDArray[np.floating]:
-        batch = asked(self.pool.vocabulary, terms)
+        batch = batch_from_terms(self.pool.vocabulary, terms)
         if self.margin is not None:
             return np.clip(self.margin(batch), -LARGEST_MARGIN, LARGEST_MARGIN)
         return np.where(self.member(batch), 1.0, -1.0)

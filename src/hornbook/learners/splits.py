@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.points import SIZES
-from hornbook.learners.pool import count
+from hornbook.learners.pool import count_bits
 from hornbook.logic import Batch, Bools, Words, bits
 from hornbook.trees.tree import Node, Split, Tree
 
@@ -117,7 +117,7 @@ class Reached:
         return self._only(self.here & true), self._only(self.here & ~true)
 
     def _only(self, here: Words) -> Reached:
-        size = int(count(here))
+        size = int(count_bits(here))
         if len(here) <= FEW or 8 * size > bits.WORD * len(here):
             return replace(self, here=here, size=size)
         items = np.flatnonzero(bits.flat(here, bits.WORD * len(here)))
@@ -126,11 +126,14 @@ class Reached:
 
     def positives(self) -> int:
         """How many have the label."""
-        return int(count(self.labelled & self.here))
+        return int(count_bits(self.labelled & self.here))
 
     def gains(self) -> NDArray[np.float64]:
         """For each literal how much purer labels are on both sides of it (Gini impurity, summed)."""
-        sizes, positives = count(self.true & self.here), count(self.true & (self.labelled & self.here))
+        sizes, positives = (
+            count_bits(self.true & self.here),
+            count_bits(self.true & (self.labelled & self.here)),
+        )
         whole = self.positives()
         apart = _impurity(positives, sizes) + _impurity(whole - positives, self.size - sizes)
         gains: NDArray[np.float64] = _impurity(whole, self.size) - apart

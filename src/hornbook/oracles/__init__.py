@@ -1,11 +1,11 @@
 """Membership and equivalence oracles, and filters that wrap them."""
 
-from hornbook.oracles.chain import Chain, Link, RuleByRule, Stored
-from hornbook.oracles.coherence import CoherenceReport, coherence
+from hornbook.oracles.chain import Chain, PoolOracle, ResumableOracle, RuleOracle
+from hornbook.oracles.coherence import CoherenceReport, measure_coherence
 from hornbook.oracles.completions import Completions
 from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
-from hornbook.oracles.local_search import Guided
-from hornbook.oracles.membership import Classifier, Exclusions, Judge
+from hornbook.oracles.local_search import LocalSearch
+from hornbook.oracles.membership import Classifier, GroupPropagation, Judge
 from hornbook.oracles.perfect import PerfectTeacher
 from hornbook.oracles.sampling import Sampling
 
@@ -18,13 +18,13 @@ __all__ = [
     "CoherenceReport",
     "Completions",
     "Counted",
-    "Exclusions",
-    "Guided",
+    "GroupPropagation",
     "Judge",
-    "Link",
+    "LocalSearch",
     "PerfectTeacher",
-    "RuleByRule",
+    "PoolOracle",
+    "ResumableOracle",
+    "RuleOracle",
     "Sampling",
-    "Stored",
-    "coherence",
+    "measure_coherence",
 ]

@@ -1,4 +1,4 @@
-"""Equivalence on stored examples: what is known already is checked before anything is asked."""
+"""Equivalence oracles on stored examples and on single rules, and the chain that asks several in turn."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hornbook.logic.theory import violation
 from hornbook.queries import Counterexample, Equivalence, Guarantee, Membership, Unknown, interpretation
 
 
-class Stored:
-    """Offers an item of a pool that the teacher rejects and the hypothesis accepts.
+class PoolOracle:
+    """Finds an item of a pool that the teacher rejects and the hypothesis accepts.
 
     `missed(hypothesis)` gives the first such item, or None.
     """
@@ -29,11 +29,11 @@ class Stored:
             return Unknown("no stored example contradicts the hypothesis")
         return Counterexample(item, found_by=self.name)
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Nothing to take up: the pool is the memory."""
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Do nothing: the pool is this oracle's only state."""
 
 
-class RuleByRule:
+class RuleOracle:
     """Asks for each rule A → u whether the closure of A under the other rules, with u false, is rejected.
 
     If it is accepted, the rule is wrong. As the hypothesis comes close to the teacher this
@@ -49,23 +49,23 @@ class RuleByRule:
         self._asked: set[Interpretation] = set()
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
-        """A breach of a rule that the teacher accepts."""
-        questions = self._new(hypothesis)
+        """A violation of some rule that the teacher accepts."""
+        questions = self._take_new_questions(hypothesis)
         accepted = self.member(Batch.from_interpretations(questions, hypothesis.vocabulary))
         if accepted.any():
             return Counterexample(questions[int(accepted.argmax())], True, self.name)
         return Unknown("the teacher rejects the breach of every rule, all else unknown")
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Take note that an earlier run asked about a hypothesis."""
-        self._new(hypothesis)
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query: mark the questions about its hypothesis as asked."""
+        self._take_new_questions(hypothesis)
 
-    def _new(self, hypothesis: HornTheory) -> list[Interpretation]:
-        questions = [item for item in self._breaches(hypothesis) if item not in self._asked]
+    def _take_new_questions(self, hypothesis: HornTheory) -> list[Interpretation]:
+        questions = [item for item in self._violations(hypothesis) if item not in self._asked]
         self._asked.update(questions)
         return questions
 
-    def _breaches(self, hypothesis: HornTheory) -> Iterator[Interpretation]:
+    def _violations(self, hypothesis: HornTheory) -> Iterator[Interpretation]:
         vocabulary = hypothesis.vocabulary
         everything = frozenset(range(len(vocabulary)))
         for rule in hypothesis:
@@ -78,16 +78,16 @@ class RuleByRule:
                     yield item
 
 
-class Link(Equivalence, Protocol):
-    """An equivalence oracle that signs what it finds, and can take up an earlier run."""
+class ResumableOracle(Equivalence, Protocol):
+    """An equivalence oracle with a name that can replay the queries of an earlier run."""
 
     @property
     def name(self) -> str:
-        """What `found_by` says of its counterexamples."""
+        """The value of `found_by` in its counterexamples."""
         ...
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample, /) -> None:
-        """Be as if asked about the hypothesis once more, at the end of which the chain had `found`."""
+    def replay(self, hypothesis: HornTheory, found: Counterexample, /) -> None:
+        """Replay a recorded query: restore the state after the chain answered `found`."""
         ...
 
 
@@ -108,7 +108,7 @@ class Chain:
 
     """
 
-    def __init__(self, oracles: Sequence[Link], shares: Mapping[str, float] | None = None) -> None:
+    def __init__(self, oracles: Sequence[ResumableOracle], shares: Mapping[str, float] | None = None) -> None:
         self.oracles = oracles
         self.shares = shares or {}
         self._answered: Counter[str] = Counter()
@@ -116,7 +116,7 @@ class Chain:
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The first counterexample found, or what its absence guarantees."""
         guarantees: dict[str, Guarantee] = {}
-        for oracle in self._in_turn():
+        for oracle in self._order_oracles():
             answer = oracle(hypothesis)
             if isinstance(answer, Counterexample):
                 self._answered[oracle.name] += 1
@@ -126,16 +126,16 @@ class Chain:
         nothing = in_order[0] if in_order else Unknown("no equivalence oracle was asked")
         return next((one for one in in_order if not isinstance(one, Unknown)), nothing)
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Take up a counterexample of an earlier run: its oracle was asked, and those before it."""
-        for oracle in self._in_turn():
-            oracle.recall(hypothesis, found)
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query with every oracle that was asked, up to the one that answered."""
+        for oracle in self._order_oracles():
+            oracle.replay(hypothesis, found)
             if oracle.name == found.found_by:
                 self._answered[oracle.name] += 1
                 return
 
-    def _in_turn(self) -> list[Link]:
-        """Those within their share, in order, and then the others."""
+    def _order_oracles(self) -> list[ResumableOracle]:
+        """The oracles within their share, in order, and then the others."""
         queries = self._answered.total() + 1
         return sorted(
             self.oracles,

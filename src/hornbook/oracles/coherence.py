@@ -1,6 +1,6 @@
 """How often a teacher's answers about unknown values contradict its answers about known ones.
 
-A formula rejects a partial interpretation exactly when it rejects every completion of it. The
+A formula rejects a partial interpretation exactly when it rejects cross_indices completion of it. The
 answers of a network about ? need not come from any formula; this measures how far they do.
 """
 
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from hornbook.distributions import Distribution, Groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation
-from hornbook.oracles.completions import COMPLETIONS_BLOCK, ROUND, Fillings, every
+from hornbook.oracles.completions import COMPLETIONS_BLOCK, MAX_ROUND, CompletionTable, cross_indices
 from hornbook.queries import Membership
 from hornbook.statistics import Share
 
-WITNESSES = 5
-"""Witnesses kept of each kind."""
+MAX_WITNESSES = 5
+"""Maximum number of witnesses of each kind."""
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A partial interpretation, and a completion of it that the teacher answers otherwise."""
+    """A partial interpretation and a completion of it that the teacher answers differently."""
 
     partial: Interpretation
     completion: Interpretation
@@ -63,7 +63,7 @@ class CoherenceReport:
         )
 
 
-def coherence(
+def measure_coherence(
     member: Membership,
     distribution: Distribution,
     size: int = 10_000,
@@ -72,7 +72,7 @@ def coherence(
     rng: np.random.Generator,
     groups: Groups = (),
 ) -> CoherenceReport:
-    r"""Ask about partial interpretations and completions of them, and count contradictions.
+    r"""Measure how often answers about partial interpretations contradict those about completions.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ def coherence(
     >>> from hornbook.logic import HornTheory
     >>> from hornbook.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus \n pegasus -> myth")
-    >>> print(coherence(theory.satisfied_by, Random(theory.vocabulary), 1000, rng=np.random.default_rng(0)))
+    >>> drawn, rng = Random(theory.vocabulary), np.random.default_rng(0)
+    >>> print(measure_coherence(theory.satisfied_by, drawn, 1000, rng=rng))
     rejected although a completion is accepted: 0.00 % (95 % interval 0.00 % to 4.20 %) of the rejected
     accepted although none of 32 completions is: 0.00 % (95 % interval 0.00 % to 0.52 %) of the accepted
     measured on: random interpretations of 4 variables, each value unknown with probability 33.3 %
@@ -102,18 +103,18 @@ def coherence(
     """
     if completions < 1:
         raise HornbookError(f"coherence is about completions: at least one is tried; got {completions}")
-    fillings = Fillings(distribution.vocabulary, rng, groups=groups)
+    table = CompletionTable(distribution.vocabulary, rng, groups=groups)
     counts = np.zeros((2, 2), np.intp)  # by the answer to the partial one, and whether it is contradicted
     witnesses: tuple[list[Witness], list[Witness]] = ([], [])
     for start in range(0, size, COMPLETIONS_BLOCK):
         batch = distribution.draw(min(COMPLETIONS_BLOCK, size - start), rng)
-        batch = batch[fillings.of(batch).any]
-        answers, contradicted, numbers = _contradictions(member, fillings, batch, completions)
+        batch = batch[table.prepare(batch).any]
+        answers, contradicted, numbers = _contradictions(member, table, batch, completions)
         np.add.at(counts, (answers.astype(np.intp), contradicted.astype(np.intp)), 1)
         for answer in (False, True):
-            room = WITNESSES - len(witnesses[answer])
+            room = MAX_WITNESSES - len(witnesses[answer])
             items = np.flatnonzero(contradicted & (answers == answer))[:room]
-            filled = fillings.of(batch[items]).filled(np.arange(len(items)), numbers[items])
+            filled = table.prepare(batch[items]).complete(np.arange(len(items)), numbers[items])
             witnesses[answer].extend(map(Witness, batch[items], filled))
     rejected, accepted = (Share.of(row[1], row.sum()) for row in counts)
     return CoherenceReport(
@@ -122,16 +123,18 @@ def coherence(
 
 
 def _contradictions(
-    member: Membership, fillings: Fillings, batch: Batch, completions: int
+    member: Membership, table: CompletionTable, batch: Batch, completions: int
 ) -> tuple[Bools, Bools, NDArray[np.intp]]:
-    """The answers, whether completions contradict them, and the number of one that does."""
+    """The answers, whether completions contradict them, and the number of one that does; each (items,)."""
     answers = member(batch)
-    holes = fillings.of(batch)
+    cells = table.prepare(batch)
     accepted = np.zeros(len(batch), np.bool_)
     numbers = np.zeros(len(batch), np.intp)
-    for first in range(0, completions, ROUND):
-        tried = np.arange(first, min(first + ROUND, completions))
-        found = member(holes.filled(*every(np.arange(len(batch)), tried))).reshape(len(batch), len(tried))
+    for first in range(0, completions, MAX_ROUND):
+        tried = np.arange(first, min(first + MAX_ROUND, completions))
+        found = member(cells.complete(*cross_indices(np.arange(len(batch)), tried))).reshape(
+            len(batch), len(tried)
+        )
         numbers = np.where(~accepted & found.any(axis=1), first + found.argmax(axis=1), numbers)
         accepted |= found.any(axis=1)
     return answers, accepted != answers, numbers

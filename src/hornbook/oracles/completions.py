@@ -1,4 +1,4 @@
-"""Ways to fill in unknown values: the same ways for the same interpretation, whoever asks and when.
+"""Completions of partial interpretations, and oracles that answer about unknown values by them.
 
 A table of complete rows is drawn once. Which of its rows fill an interpretation is decided by a
 hash of the interpretation, so an answer depends neither on what else is in the batch nor on what
@@ -18,18 +18,18 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 from hornbook.logic.batch import BLOCK
 from hornbook.models.predictor import Floats
-from hornbook.oracles.membership import Classifier, Exclusions
+from hornbook.oracles.membership import Classifier, GroupPropagation
 from hornbook.queries import Membership
 
-DENSITIES = (0.05, 0.5, 0.2, 0.9, 0.1, 0.7, 0.35)
-"""Shares of true values among those filled in, in the order in which they are tried."""
+TRUE_SHARES = (0.05, 0.5, 0.2, 0.9, 0.1, 0.7, 0.35)
+"""Shares of true values in random completions, in the order in which they are tried."""
 
-ROWS = 1 << 11
-"""Rows in the table for each density, a power of two: the last bits of a hash pick one."""
+TABLE_ROWS = 1 << 11
+"""Number of table rows for each share, a power of two: the last bits of a hash pick one."""
 
 
-class Fillings:
-    """Completions of partial interpretations, numbered from 0.
+class CompletionTable:
+    """Numbered completions of partial interpretations, taken from a table of complete rows.
 
     Number 0 makes every unknown variable false. The others take unknown values from a table:
     random rows at several densities of true values, or rows of a distribution. A variable and
@@ -46,16 +46,16 @@ class Fillings:
         Sets of variables of which at most one is true.
     rows
         Where the rows of the table come from; what such a row does not know is false. By
-        default they are random, at the densities of `DENSITIES` in turn.
-    leave
-        Variables that are left as they are, known or not, together with their duals.
+        default they are random, at the densities of `TRUE_SHARES` in turn.
+    keep
+        Variables that are never completed, and neither are their duals.
 
     Examples
     --------
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
-    >>> fillings = Fillings(vocabulary, np.random.default_rng(0))
+    >>> completions = CompletionTable(vocabulary, np.random.default_rng(0))
     >>> batch = Batch.from_array([[1, np.nan, np.nan, 0, np.nan, np.nan]], vocabulary)
-    >>> fillings.of(batch).filled(np.array([0, 0, 0]), np.array([0, 1, 2])).to_array()
+    >>> completions.prepare(batch).complete(np.array([0, 0, 0]), np.array([0, 1, 2])).to_array()
     array([[1., 0., 0., 0., 1., 1.],
            [1., 0., 0., 0., 1., 1.],
            [1., 1., 0., 0., 0., 1.]])
@@ -69,93 +69,93 @@ class Fillings:
         *,
         groups: Groups = (),
         rows: Distribution | None = None,
-        leave: Collection[int] = (),
+        keep: Collection[int] = (),
     ) -> None:
         self.vocabulary = vocabulary
         groups = check_groups(groups, vocabulary)
         self.literals = Literals.of(vocabulary, groups)
         drawn = self.literals.drawn
         self.groups = [np.searchsorted(drawn, sorted(group)) for group in groups]
-        self.left = np.array([v in leave or vocabulary.dual(v) in leave for v in drawn.tolist()], np.bool_)
-        # indexed by row, density, drawn variable
+        self.kept = np.array([v in keep or vocabulary.dual(v) in keep for v in drawn.tolist()], np.bool_)
+        # (table rows, shares, drawn variables)
         if rows is None:
-            dense = rng.random((ROWS, len(DENSITIES), len(drawn))) < np.array(DENSITIES)[:, None]
+            dense = rng.random((TABLE_ROWS, len(TRUE_SHARES), len(drawn))) < np.array(TRUE_SHARES)[:, None]
         else:
-            dense = bits.unpack(rows.draw(ROWS, rng).true[drawn], ROWS)[:, None].copy()
+            dense = bits.unpack(rows.draw(TABLE_ROWS, rng).true[drawn], TABLE_ROWS)[:, None].copy()
         for group in self.groups:
-            _leave_one(dense, group, rng)
+            _keep_one_per_group(dense, group, rng)
         packed = bits.pack_rows(dense.reshape(-1, len(drawn)))
         self.table: Words = packed.reshape(*dense.shape[:2], -1)
         self.salt = rng.integers(0, 2**64, 2, np.uint64)
 
     def __len__(self) -> int:
-        """How many ways there are before they repeat."""
+        """The number of completions before they repeat."""
         rows, densities, _ = self.table.shape
         return 1 + int(rows * densities)
 
-    def of(self, batch: Batch) -> Holes:
-        """A batch made ready for filling."""
+    def prepare(self, batch: Batch) -> UnknownCells:
+        """Find the unknown values of a batch, to complete them."""
         batch.refuse_device("completions of unknown values")
-        return Holes(self, batch)
+        return UnknownCells(self, batch)
 
 
-class Holes:
-    """The unknown values of a batch, ready to be filled again and again.
+class UnknownCells:
+    """The unknown values of a batch, which `complete` gives values.
 
     Attributes
     ----------
     any
-        Which interpretations have a value to be filled in.
+        Which interpretations have a value to be completed, shape (items,).
 
     """
 
-    def __init__(self, fillings: Fillings, batch: Batch) -> None:
-        if batch.vocabulary is not fillings.vocabulary and batch.vocabulary != fillings.vocabulary:
+    def __init__(self, completions: CompletionTable, batch: Batch) -> None:
+        if batch.vocabulary is not completions.vocabulary and batch.vocabulary != completions.vocabulary:
             raise HornbookError("the batch and the completions are over different vocabularies")
-        self.fillings = fillings
-        rows = fillings.literals.drawn
+        self.completions = completions
+        rows = completions.literals.drawn
         true, false = batch.true[rows], batch.false[rows]
         unknown = ~(true | false)
-        unknown[fillings.left] = 0
+        unknown[completions.kept] = 0
         allowed = unknown.copy()  # to become true
-        for group in fillings.groups:
+        for group in completions.groups:
             allowed[group] &= ~np.bitwise_or.reduce(true[group], axis=0)
-        # from here on a row of words an interpretation, a bit a drawn variable
+        # (items, words): a row an interpretation, a bit a drawn variable
         self.true, self.false, self.unknown, self.allowed = (
             bits.transposed(words, len(batch)) for words in (true, false, unknown, allowed)
         )
         self.any: Bools = (self.unknown != 0).any(axis=1)
-        self.first, self.stride = hashes(np.hstack([self.true, self.false]), fillings.salt)
+        self.first, self.stride = hash_rows(np.hstack([self.true, self.false]), completions.salt)
 
-    def filled(self, items: NDArray[np.intp], numbers: NDArray[np.intp]) -> Batch:
-        """For each item the completion with the number beside it."""
-        table, literals = self.fillings.table, self.fillings.literals
+    def complete(self, items: NDArray[np.intp], numbers: NDArray[np.intp]) -> Batch:
+        """The completion `numbers[i]` of interpretation `items[i]`, for every i."""
+        table, literals = self.completions.table, self.completions.literals
         turn, density = np.divmod(numbers - 1, table.shape[1])
-        row = (self.first[items] + turn.astype(np.uint64) * self.stride[items]) % np.uint64(ROWS)
+        row = (self.first[items] + turn.astype(np.uint64) * self.stride[items]) % np.uint64(TABLE_ROWS)
         filling = table[row, density] & self.allowed[items]
         filling[numbers == 0] = 0
         true = self.true[items] | filling
         false = self.false[items] | (self.unknown[items] ^ filling)
         whole = literals.mirrored(*(bits.transposed(words, literals.count) for words in (true, false)))
-        return Batch(self.fillings.vocabulary, *whole, len(items))
+        return Batch(self.completions.vocabulary, *whole, len(items))
 
 
-def _leave_one(dense: Bools, group: NDArray[np.intp], rng: np.random.Generator) -> None:
-    """Let at most one of the group be true in each row, any of the true ones as likely, in place."""
+def _keep_one_per_group(dense: Bools, group: NDArray[np.intp], rng: np.random.Generator) -> None:
+    """Keep one random true variable of the group in each row and make the others false, in place."""
     preference = np.where(dense[..., group], rng.random((*dense.shape[:2], len(group))), 0)
     dense[..., group] &= preference == preference.max(axis=-1, keepdims=True)
 
 
-def hashes(rows: Words, salt: Words) -> tuple[Words, Words]:
-    """Two numbers for each row of words, the second odd."""
+def hash_rows(rows: Words, salt: Words) -> tuple[Words, Words]:
+    """Two hashes of each row of words, the second one odd; both of shape (rows,)."""
     first = np.full(len(rows), salt[0])
     for column in rows.T:
-        first = _mixed(first ^ column)
-    return first, _mixed(first ^ salt[1]) | np.uint64(1)
+        first = _mix_words(first ^ column)
+    return first, _mix_words(first ^ salt[1]) | np.uint64(1)
 
 
-def _mixed(words: Words) -> Words:
-    """Words whose every bit depends on every bit of the given ones: the finaliser of SplitMix64."""
+def _mix_words(words: Words) -> Words:
+    """Mix the bits of each word by the finaliser of SplitMix64."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -163,14 +163,14 @@ def _mixed(words: Words) -> Words:
 
 
 COMPLETIONS_BLOCK = 1 << 11
-"""Interpretations completed at a time."""
+"""Number of interpretations completed at a time."""
 
-ROUND = 16
-"""Completions of each that are asked about at most at a time: with `BLOCK` it bounds the memory."""
+MAX_ROUND = 16
+"""Maximum number of completions of an interpretation in one batch; bounds the memory."""
 
 
 class Completions:
-    """Accepts an interpretation if the teacher accepts some completion of it, among so many tried.
+    """Accepts an interpretation if the teacher accepts at least one of `draws` completions of it.
 
     Accepted is certain: there is a completion that the teacher accepts. Rejected says that none
     of `draws` completions was accepted, so a teacher that accepts few of them may be misjudged,
@@ -188,7 +188,7 @@ class Completions:
         The variables.
     draws
         How many completions are tried: the one that makes every unknown variable false, and
-        then random ones, see `Fillings`.
+        then random ones, see `CompletionTable`.
     margin
         The teacher's margins, negative where it rejects, if completions are to have them too.
     rng
@@ -197,7 +197,7 @@ class Completions:
         Sets of variables of which at most one is true.
     rows
         A distribution whose rows fill in the unknown values; random rows by default.
-    leave
+    keep
         Variables whose unknown values the teacher does understand: the `heads` of a classifier.
 
     Examples
@@ -224,74 +224,81 @@ class Completions:
         rng: np.random.Generator,
         groups: Groups = (),
         rows: Distribution | None = None,
-        leave: Collection[int] = (),
+        keep: Collection[int] = (),
     ) -> None:
         self.member = member
         self.draws = draws
         self.margins = margin
-        self.fillings = Fillings(vocabulary, rng, groups=groups, rows=rows, leave=leave)
-        if not 1 <= draws <= len(self.fillings):
+        self.completions = CompletionTable(vocabulary, rng, groups=groups, rows=rows, keep=keep)
+        most = len(self.completions)
+        if not 1 <= draws <= most:
             raise HornbookError(
-                f"completions are tried 1 to {len(self.fillings)} times an interpretation; got draws={draws}"
+                f"completions are tried 1 to {most} times an interpretation; got draws={draws}"
             )
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether some completion of each interpretation is accepted."""
-        return np.concatenate([np.zeros(0, np.bool_), *map(self._some, batch.blocks(COMPLETIONS_BLOCK))])
+        return np.concatenate(
+            [np.zeros(0, np.bool_), *map(self._accept_some, batch.blocks(COMPLETIONS_BLOCK))]
+        )
 
     def margin(self, batch: Batch) -> Floats:
         """The largest margin among the completions; all of them are asked about."""
         if self.margins is None:
             raise HornbookError("these completions only decide; for margins give Completions the teacher's")
-        return np.concatenate([np.zeros(0, np.float32), *map(self._largest, batch.blocks(COMPLETIONS_BLOCK))])
+        return np.concatenate(
+            [np.zeros(0, np.float32), *map(self._maximise_margin, batch.blocks(COMPLETIONS_BLOCK))]
+        )
 
     def describe(self) -> str:
         """What an answer means."""
         return f"accepted: some completion is; rejected: none of {self.draws} completions is"
 
-    def _some(self, batch: Batch) -> Bools:
-        holes = self.fillings.of(batch)
+    def _accept_some(self, batch: Batch) -> Bools:
+        cells = self.completions.prepare(batch)
         accepted = np.zeros(len(batch), np.bool_)
         pending = np.arange(len(batch))
         for numbers in rounds(self.draws):
-            answers = self.member(holes.filled(*every(pending, numbers)))
+            answers = self.member(cells.complete(*cross_indices(pending, numbers)))
             accepted[pending] = answers.reshape(len(pending), -1).any(axis=1)
-            pending = np.flatnonzero(~accepted & holes.any)
+            pending = np.flatnonzero(~accepted & cells.any)
             if not len(pending):
                 break
         return accepted
 
-    def _largest(self, batch: Batch) -> Floats:
+    def _maximise_margin(self, batch: Batch) -> Floats:
         assert self.margins is not None
-        holes = self.fillings.of(batch)
+        cells = self.completions.prepare(batch)
         largest = np.full(len(batch), -np.inf, np.float32)
         for numbers in rounds(self.draws):
-            asked = np.flatnonzero(holes.any | (numbers[0] == 0))
-            margins = self.margins(holes.filled(*every(asked, numbers)))
+            asked = np.flatnonzero(cells.any | (numbers[0] == 0))
+            margins = self.margins(cells.complete(*cross_indices(asked, numbers)))
             best = margins.reshape(len(asked), len(numbers)).max(axis=1)
             largest[asked] = np.maximum(largest[asked], best)
         return largest
 
 
 def rounds(draws: int) -> Iterator[NDArray[np.intp]]:
-    """The numbers below `draws`: one, one, two, four and so on at a time, up to `ROUND`.
+    """Split the numbers below `draws` into rounds of 1, 1, 2, 4, … up to `MAX_ROUND` numbers.
 
     Most interpretations that are accepted at all are accepted early, so few are asked for first.
     """
     start = 0
     while start < draws:
-        size = min(max(start, 1), ROUND)  # as many as were asked for so far
+        size = min(max(start, 1), MAX_ROUND)  # as many as were asked for so far
         yield np.arange(start, min(start + size, draws))
         start += size
 
 
-def every(items: NDArray[np.intp], numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Each item with each number, item by item."""
+def cross_indices(
+    items: NDArray[np.intp], numbers: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pair each item with each number, item by item; both of shape (items · numbers,)."""
     return np.repeat(items, len(numbers)), np.tile(numbers, len(items))
 
 
-class Labels:
-    """The label of each row of features, by the model itself or by a majority of completions.
+class LabelOracle:
+    """The model's label of each row; with unknown values, the label of most of its completions.
 
     Parameters
     ----------
@@ -314,7 +321,7 @@ class Labels:
     >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 0], [0, 0], [0, 0]], symptoms)
     >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
     >>> classifier = Classifier(model, Labelled(Rows(rows), "ill").vocabulary, "ill")
-    >>> labels = Labels(classifier, rows, draws=32, rng=np.random.default_rng(0))
+    >>> labels = LabelOracle(classifier, rows, draws=32, rng=np.random.default_rng(0))
     >>> labels(Batch.from_array([[1, np.nan], [np.nan, 0], [0, 0]], symptoms))
     array([ True, False, False])
     >>> print(labels.describe())
@@ -333,12 +340,12 @@ class Labels:
     ) -> None:
         self.classifier = classifier
         self.draws = draws
-        self.exclusions = Exclusions(classifier.vocabulary, groups)
-        self.fillings = None
+        self.propagate = GroupPropagation(classifier.vocabulary, groups)
+        self.completions = None
         if draws is not None:
             source = Labelled(Rows(rows), classifier.vocabulary.name(classifier.label))
-            self.fillings = Fillings(
-                classifier.vocabulary, rng, groups=groups, rows=source, leave=classifier.heads
+            self.completions = CompletionTable(
+                classifier.vocabulary, rng, groups=groups, rows=source, keep=classifier.heads
             )
 
     def __call__(self, batch: Batch) -> Bools:
@@ -347,7 +354,7 @@ class Labels:
         return np.concatenate([np.zeros(0, np.bool_), *parts])
 
     def describe(self) -> str:
-        """How unknown values are answered about."""
+        """How rows with unknown values get their labels."""
         return (
             "the model's own"
             if self.draws is None
@@ -355,24 +362,24 @@ class Labels:
         )
 
     def model_labels(self, batch: Batch) -> Bools:
-        """What the model itself says of each row, with nothing added to what is known."""
-        return self.classifier.predict(self._unlabelled(batch))
+        """The model's own label of each row, without group propagation and completions."""
+        return self.classifier.predict(self._with_unknown_label(batch))
 
-    def _unlabelled(self, batch: Batch) -> Batch:
+    def _with_unknown_label(self, batch: Batch) -> Batch:
         """The rows as interpretations of features and label, the label unknown."""
         unknown = np.zeros((len(self.classifier.heads), batch.true.shape[1]), np.uint64)
         true, false = (np.concatenate([rows, unknown]) for rows in (batch.true, batch.false))
         return Batch(self.classifier.vocabulary, true, false, len(batch))
 
     def _labels(self, batch: Batch) -> Bools:
-        items = self.exclusions(self._unlabelled(batch))
-        if self.fillings is None:
+        items = self.propagate(self._with_unknown_label(batch))
+        if self.completions is None:
             return self.classifier.predict(items)
         assert self.draws is not None
-        holes = self.fillings.of(items)
-        labels = self.classifier.predict(holes.filled(np.arange(len(batch)), np.zeros(len(batch), np.intp)))
-        open_ones = np.flatnonzero(holes.any)
-        completions = holes.filled(*every(open_ones, np.arange(1, self.draws + 1)))
+        cells = self.completions.prepare(items)
+        labels = self.classifier.predict(cells.complete(np.arange(len(batch)), np.zeros(len(batch), np.intp)))
+        open_ones = np.flatnonzero(cells.any)
+        completions = cells.complete(*cross_indices(open_ones, np.arange(1, self.draws + 1)))
         votes = self.classifier.predict(completions).reshape(len(open_ones), self.draws)
         labels[open_ones] = 2 * votes.sum(axis=1) >= self.draws
         return labels

@@ -1,4 +1,4 @@
-"""Filters: a membership oracle around another, adding one thing.
+"""Filters: membership oracles that wrap another one and add one behaviour.
 
 `Cached(Counted(teacher.member))` counts the questions that reach the teacher.
 """
@@ -19,30 +19,30 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, arrays, bits
 from hornbook.queries import BudgetExhausted, Membership, TeacherFailed
 
-Answers = TypeVar("Answers", bound=NDArray[Any])
-"""Booleans, or the scores behind them."""
+AnswersT = TypeVar("AnswersT", bound=NDArray[Any])
+"""An array of answers: booleans, or margins."""
 
-PART = 1 << 10
-"""Questions asked at a time while a clock is running."""
+TIMED_BLOCK = 1 << 10
+"""Maximum number of questions asked at a time under a time limit."""
 
 
-class Counted(Generic[Answers]):
+class Counted(Generic[AnswersT]):
     """Counts questions and batches."""
 
-    def __init__(self, member: Callable[[Batch], Answers]) -> None:
+    def __init__(self, member: Callable[[Batch], AnswersT]) -> None:
         self.member = member
         self.questions = 0
         self.batches = 0
 
-    def __call__(self, batch: Batch) -> Answers:
+    def __call__(self, batch: Batch) -> AnswersT:
         """Ask, and count."""
         self.questions += len(batch)
         self.batches += 1
         return self.member(batch)
 
 
-class Checked(Generic[Answers]):
-    """Turns whatever goes wrong in a teacher into `TeacherFailed`, and never asks about nothing.
+class Checked(Generic[AnswersT]):
+    """Raises `TeacherFailed` for every error and malformed answer of a teacher; skips empty batches.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Checked(Generic[Answers]):
 
     """
 
-    def __init__(self, member: Callable[[Batch], Answers], kind: type[np.generic] = np.bool_) -> None:
+    def __init__(self, member: Callable[[Batch], AnswersT], kind: type[np.generic] = np.bool_) -> None:
         self.member = member
         self.kind = kind
 
-    def __call__(self, batch: Batch) -> Answers:
+    def __call__(self, batch: Batch) -> AnswersT:
         """Ask, and look at the answers before passing them on."""
         if not len(batch):
-            return cast(Answers, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
+            return cast(AnswersT, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
         try:
             answers: Any = self.member(batch)
             if arrays.on_host(batch.true) or not hasattr(answers, "device"):
@@ -78,11 +78,11 @@ class Checked(Generic[Answers]):
         wrong = arrays.module_of(answers).isnan(answers)
         if wrong.any():
             raise TeacherFailed(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
-        return cast(Answers, answers)
+        return cast(AnswersT, answers)
 
 
 class Cached:
-    """Remembers the last `size` answers and asks only what it does not know."""
+    """Caches the last `size` answers and asks only for those it does not have."""
 
     def __init__(self, member: Membership, size: int = 1 << 18) -> None:
         self.member = member
@@ -109,17 +109,16 @@ class Cached:
         return np.array([known[key] for key in keys], np.bool_)
 
 
-class Budgeted(Generic[Answers]):
-    """Stops a run when it has asked enough, or has run long enough.
+class Budgeted(Generic[AnswersT]):
+    """Raises `BudgetExhausted` when the limit on questions or on time is reached.
 
-    With a time limit large batches are asked in parts, so that the limit is kept, but on a device,
-    whose answers come all at once. `asked` counts the questions that were passed on; `spent` are
-    seconds that were used before.
+    With a time limit, large CPU batches are split so that the limit is noticed; device batches
+    are not. `asked` counts the questions passed on; `spent` is the number of seconds used before.
     """
 
     def __init__(
         self,
-        member: Callable[[Batch], Answers],
+        member: Callable[[Batch], AnswersT],
         questions: int | None,
         seconds: float | None,
         spent: float = 0.0,
@@ -130,18 +129,18 @@ class Budgeted(Generic[Answers]):
         self.asked = 0
         self.deadline = None if seconds is None else time.monotonic() + seconds - spent
 
-    def __call__(self, batch: Batch) -> Answers:
+    def __call__(self, batch: Batch) -> AnswersT:
         """Ask, if the budget allows it."""
         self._refuse_beyond(len(batch))
         parts = []
         whole = self.deadline is None or not len(batch) or not arrays.on_host(batch.true)
-        for part in [batch] if whole else batch.blocks(PART):
+        for part in [batch] if whole else batch.blocks(TIMED_BLOCK):
             self.charge(len(part))
             parts.append(self.member(part))
-        return cast(Answers, arrays.module_of(parts[0]).concat(parts))
+        return cast(AnswersT, arrays.module_of(parts[0]).concat(parts))
 
     def charge(self, questions: int) -> None:
-        """Count questions that are asked here or, for this run, elsewhere, if the budget allows them."""
+        """Charge questions to the budget, whether this process, a device or a worker asks them."""
         self._refuse_beyond(questions)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise BudgetExhausted(f"budget of {self.seconds} seconds")
@@ -149,7 +148,7 @@ class Budgeted(Generic[Answers]):
 
     @property
     def left(self) -> float:
-        """How many more questions may be asked."""
+        """The number of questions left."""
         return math.inf if self.questions is None else self.questions - self.asked
 
     def _refuse_beyond(self, questions: int) -> None:
@@ -158,7 +157,7 @@ class Budgeted(Generic[Answers]):
 
 
 class Voted:
-    """Asks a noisy teacher several times and goes with the majority.
+    """Asks a noisy teacher several times and returns the majority's answer.
 
     A question is asked again only while its majority is open. A cache goes outside,
     `Cached(Voted(member, 5))`: inside, it would repeat one answer.

@@ -1,4 +1,4 @@
-"""Interpretations one change apart, kept as rows of words so that thousands are changed at once."""
+"""Equivalence by local search: change interpretations step by step until one is a counterexample."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, Imposed, Literals
+from hornbook.distributions import Distribution, Groups, ImposedViolations, Literals
 from hornbook.distributions.literals import check_groups
-from hornbook.distributions.violations import violations
+from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary, Words
 from hornbook.models.predictor import Floats
@@ -36,7 +36,7 @@ class Moves:
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> moves = Moves(vocabulary)
     >>> rows = moves.rows(Batch.from_array([[1, 0, 0, 1]], vocabulary))
-    >>> moves.batch(moves.changed(rows, np.array([[1, 4]]))[0]).to_array()
+    >>> moves.batch(moves.apply_each(rows, np.array([[1, 4]]))[0]).to_array()
     array([[ 1.,  1.,  0.,  0.],
            [nan,  0., nan,  1.]])
 
@@ -59,19 +59,19 @@ class Moves:
         return 3 * self.variables
 
     def rows(self, batch: Batch) -> Words:
-        """The interpretations as rows of words."""
+        """The interpretations as rows of words, shape (items, words)."""
         return self.literals.table_of(batch)
 
     def batch(self, rows: Words) -> Batch:
         """Rows of words as a batch."""
         return Batch(self.vocabulary, *self.literals.mirrored(*self.literals.sliced(rows)), len(rows))
 
-    def changed(self, rows: Words, moves: Indices) -> Words:
-        """For each row and each of the moves beside it, the row so changed: (rows, moves, words)."""
+    def apply_each(self, rows: Words, moves: Indices) -> Words:
+        """Each row after each of its moves alone, shape (rows, moves, words)."""
         return (rows[:, None] & self.keep[moves]) | self.put[moves]
 
-    def stages(self, rows: Words, moves: Indices, allowed: Bools, counts: Sequence[int]) -> Words:
-        """Each row after the first so many of the moves beside it: (rows, counts, words).
+    def apply_prefixes(self, rows: Words, moves: Indices, allowed: Bools, counts: Sequence[int]) -> Words:
+        """Each row after its first `count` moves, for every count: shape (rows, counts, words).
 
         Moves that are not allowed are passed over, but counted.
         """
@@ -82,34 +82,34 @@ class Moves:
                 stages.append(rows)
         return np.stack(stages, axis=1)
 
-    def idle(self, rows: Words) -> Bools:
-        """Which moves would leave each row as it is: (rows, moves)."""
+    def find_idle(self, rows: Words) -> Bools:
+        """Which moves leave each row unchanged, shape (rows, moves)."""
         octets = np.ascontiguousarray(rows).view(np.uint8)
         known = np.unpackbits(octets, axis=1, count=2 * self.variables, bitorder="little").view(np.bool_)
         true, false = known[:, : self.variables], known[:, self.variables :]
         return np.hstack([true, false, ~(true | false)])
 
-    def first_order(self, rows: Words, slopes: Floats) -> Floats:
-        """What each move is worth if the score grows by `slopes` with the truth of the variables.
+    def estimate_gains(self, rows: Words, slopes: Floats) -> Floats:
+        """The first-order gain of each move, from the slopes of the score: shape (rows, moves).
 
-        The truth of a variable is 1, 0 or, where unknown, ½. What a move does to the others
-        of a group is left out. The result is indexed by row and move, `slopes` by row and variable.
+        The truth of a variable is 1, 0 or, where unknown, ½. The effect of a move on the other
+        variables of a group is ignored. `slopes` has shape (rows, variables).
         """
         literals = self.literals
         own = slopes[:, literals.drawn]
         own[:, literals.paired] -= slopes[:, literals.duals]
-        true, false, _ = np.split(self.idle(rows).astype(np.float32), 3, axis=1)
+        true, false, _ = np.split(self.find_idle(rows).astype(np.float32), 3, axis=1)
         truth = (1 + true - false) / 2
         return np.hstack([own * (1 - truth), -own * truth, own * (0.5 - truth)])
 
 
-COUNTS = (1, 2, 4, 8, 16, 32)
-"""So many of the most promising changes are made together, and each outcome is asked about."""
+MOVE_COUNTS = (1, 2, 4, 8, 16, 32)
+"""Numbers of the best moves that a step tries together."""
 
 
 @dataclass(frozen=True)
 class Walkers:
-    """Interpretations on their way to a counterexample.
+    """Interpretations on their way to a counterexample, one walker each.
 
     `rows` are the interpretations, as `Moves` has them. `accepts` is what the hypothesis says
     about them, which no step changes. `heights` is how near the teacher is to saying the
@@ -127,8 +127,8 @@ class Walkers:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
     @property
-    def arrived(self) -> Bools:
-        """Where teacher and hypothesis differ: a teacher accepts at margin 0, and rejects below."""
+    def has_arrived(self) -> Bools:
+        """Where teacher and hypothesis differ: the teacher accepts at margin 0 and rejects below."""
         return np.where(self.accepts, self.heights > 0, self.heights >= 0)
 
     def __len__(self) -> int:
@@ -139,7 +139,7 @@ class Walkers:
 
 
 class Climb:
-    """One search against one hypothesis: what it may ask, and what it has found.
+    """One hill climb against one hypothesis, with the counterexamples it has found.
 
     Parameters
     ----------
@@ -180,15 +180,15 @@ class Climb:
         self.asked = 0
 
     def step(self, walkers: Walkers) -> Walkers:
-        """Make the best of the most promising changes; those who arrive or cannot climb leave.
+        """Apply the best moves; walkers that reach a counterexample or cannot improve are dropped.
 
         At equal heights the larger change is taken: a teacher that only decides has no others.
         """
         best = self._best_moves(walkers)
         size, depth = best.shape
-        single = self.moves.changed(walkers.rows, best).reshape(size * depth, -1)
-        kept = self.keeps(single, np.repeat(walkers.accepts, depth)).reshape(size, depth)
-        stages = self.moves.stages(walkers.rows, best, kept, COUNTS)
+        single = self.moves.apply_each(walkers.rows, best).reshape(size * depth, -1)
+        kept = self.keeps_verdict(single, np.repeat(walkers.accepts, depth)).reshape(size, depth)
+        stages = self.moves.apply_prefixes(walkers.rows, best, kept, MOVE_COUNTS)
         count = stages.shape[1]
         heights = np.full((size, count), -np.inf, np.float32)
         at, stage = np.nonzero((stages != walkers.rows[:, None]).any(axis=2))
@@ -198,69 +198,69 @@ class Climb:
         everyone = np.arange(size)
         rows, heights = stages[everyone, highest], heights[everyone, highest]
         stepped = Walkers(rows, walkers.accepts, heights, walkers.goals)
-        return stepped[(heights >= walkers.heights) & ~stepped.arrived]
+        return stepped[(heights >= walkers.heights) & ~stepped.has_arrived]
 
-    def measured(self, walkers: Walkers, chosen: Bools) -> Floats:
-        """What each of the chosen moves is worth, by asking; the others are worth nothing."""
+    def measure_moves(self, walkers: Walkers, chosen: Bools) -> Floats:
+        """The gain in height of each chosen move, by asking the teacher; -inf for the other moves."""
         worth = np.full(chosen.shape, -np.inf, np.float32)
-        at, move = np.nonzero(chosen & ~self.moves.idle(walkers.rows))
+        at, move = np.nonzero(chosen & ~self.moves.find_idle(walkers.rows))
         changed = (walkers.rows[at] & self.moves.keep[move]) | self.moves.put[move]
         at, move, heights = self._ask(walkers, at, move, changed)
         worth[at, move] = heights - walkers.heights[at]
         return worth
 
-    def keeps(self, rows: Words, accepts: Bools) -> Bools:
-        """Where the hypothesis still says the same, and the background is satisfied."""
+    def keeps_verdict(self, rows: Words, accepts: Bools) -> Bools:
+        """Where the hypothesis still answers `accepts` and the background is satisfied."""
         batch = self.moves.batch(rows)
         kept: Bools = self.hypothesis.satisfied_by(batch) == accepts
         return kept if self.background is None else kept & self.background.satisfied_by(batch)
 
-    def placed(self, rows: Words, accepts: Bools, goals: Words) -> Walkers:
-        """Walkers at these rows, with their heights; those that have arrived are noted as found."""
+    def place(self, rows: Words, accepts: Bools, goals: Words) -> Walkers:
+        """Create walkers at these rows and ask for their heights; those at a counterexample go to `found`."""
         margins = self.margin(self.moves.batch(rows)) if len(rows) else np.empty(0, np.float32)
         self.asked += len(rows)
         placed = Walkers(rows, accepts, np.where(accepts, -margins, margins), goals)
-        if placed.arrived.any():
-            self.found.append(placed[placed.arrived])
+        if placed.has_arrived.any():
+            self.found.append(placed[placed.has_arrived])
         return placed
 
     def _ask(
         self, walkers: Walkers, at: Indices, what: Indices, rows: Words
     ) -> tuple[Indices, Indices, Floats]:
-        """The heights of changed walkers, of those which the hypothesis still judges alike."""
-        kept = self.keeps(rows, walkers.accepts[at])
+        """The heights of moved walkers, for those on which the hypothesis keeps its verdict."""
+        kept = self.keeps_verdict(rows, walkers.accepts[at])
         at, what = at[kept], what[kept]
-        placed = self.placed(rows[kept], walkers.accepts[at], walkers.goals[at])
+        placed = self.place(rows[kept], walkers.accepts[at], walkers.goals[at])
         return at, what, placed.heights
 
     def _best_moves(self, walkers: Walkers) -> Indices:
-        """For each walker the best move of each of the most promising variables, the best first."""
+        """Each walker's best moves, one per variable, the best first: shape (walkers, depth)."""
         count = self.moves.variables
         worth = self.worth(self, walkers)
-        worth[self.moves.idle(walkers.rows)] = -np.inf
+        worth[self.moves.find_idle(walkers.rows)] = -np.inf
         by_value = worth.reshape(len(walkers), 3, count)
-        variables = np.argsort(-by_value.max(axis=1), axis=1)[:, : COUNTS[-1]]
+        variables = np.argsort(-by_value.max(axis=1), axis=1)[:, : MOVE_COUNTS[-1]]
         values = np.take_along_axis(by_value.argmax(axis=1), variables, axis=1)
         return values * count + variables
 
 
-Side = Literal["negative", "positive"]
+Sign = Literal["negative", "positive"]
 
-MEASURED = 48
-"""Moves of each walker whose margins are asked for in a step, about: a random choice of them."""
+MEASURED_MOVES = 48
+"""Expected number of random moves of a walker whose margins a step asks for."""
 
-POOL = 4
-"""Starting points are chosen from so many times as many."""
+START_FACTOR = 4
+"""Number of samples from which each starting point is chosen."""
 
-IMPOSED = ((1.0, 0.0), (0.9, 0.0), (0.7, 0.5))
-"""How starting points violate a rule: the share of its violation they have, and of the rest they forget."""
+START_VIOLATIONS = ((1.0, 0.0), (0.9, 0.0), (0.7, 0.5))
+"""How starting points violate a rule: the shares of literals imposed and of other values made unknown."""
 
-STORED = 1 << 10
-"""Counterexamples remembered as starting points."""
+MAX_STORED = 1 << 10
+"""Maximum number of counterexamples remembered as starting points."""
 
 
-class Guided:
-    """Changes interpretations step by step until hypothesis and teacher differ on one.
+class LocalSearch:
+    """An equivalence oracle that changes interpretations step by step towards a counterexample.
 
     Points that the hypothesis accepts are driven to where the teacher rejects, points that it
     rejects to where the teacher accepts; the hypothesis never changes its mind on the way. They
@@ -305,14 +305,14 @@ class Guided:
     ...     return (39.5 - (batch.to_array() == 1).sum(axis=1)).astype(np.float32)
     >>> def member(batch):
     ...     return margin(batch) >= 0
-    >>> guided = Guided(member, margin, Random(vocabulary), seed=0)
-    >>> found = guided(HornTheory(vocabulary))
+    >>> search = LocalSearch(member, margin, Random(vocabulary), seed=0)
+    >>> found = search(HornTheory(vocabulary))
     >>> len(found.interpretation.true), found.positive, found.found_by
-    (40, False, 'guided')
+    (40, False, 'local search')
 
     """
 
-    name = "guided"
+    name = "local search"
 
     def __init__(
         self,
@@ -352,59 +352,64 @@ class Guided:
         for batch, positive in self.search(hypothesis):
             self.remember(batch[:1])
             return Counterexample(batch[0], bool(positive[0]), self.name, (self.queries,))
-        return Unknown(f"guided search looked at {self.size} interpretations and found no counterexample")
+        return Unknown(f"local search looked at {self.size} interpretations and found no counterexample")
 
     def search(
-        self, hypothesis: HornTheory, sides: Sequence[Side] = ("negative", "positive")
+        self, hypothesis: HornTheory, signs: Sequence[Sign] = ("negative", "positive")
     ) -> Iterator[tuple[Batch, Bools]]:
         """Batches of counterexamples as they are found, the clearest first, and which are positive."""
         self.queries += 1
         self.rng = generator(self.seed, Purpose.GUIDED_SEARCH, self.queries)
         climb = Climb(hypothesis, self._margin, self.moves, self._worth, self.background)
-        sources = self._sources(hypothesis)
+        sources = self._start_distributions(hypothesis)
         drawn = 0
         while drawn + climb.asked < self.size:
-            walkers = self._starting(climb, sources, sides)
-            drawn += POOL * self.walkers
-            yield from self._confirmed(climb)
+            walkers = self._choose_starts(climb, sources, signs)
+            drawn += START_FACTOR * self.walkers
+            yield from self._confirm_found(climb)
             for _ in range(self.steps):
                 if not len(walkers):
                     break
                 walkers = climb.step(walkers)
-                yield from self._confirmed(climb)
+                yield from self._confirm_found(climb)
 
     def remember(self, batch: Batch) -> None:
         """Take counterexamples as starting points of later searches, which will not report them again."""
         self._stored |= dict.fromkeys(row.tobytes() for row in self.moves.rows(batch))
-        while len(self._stored) > STORED:
+        while len(self._stored) > MAX_STORED:
             del self._stored[next(iter(self._stored))]
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Take note of a search in an earlier run, and of what it found, if it did."""
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query: remember its counterexample if this oracle found it."""
         self.queries += 1
         if found.found_by == self.name:
             self.remember(Batch.from_interpretations([found.interpretation], self.moves.vocabulary))
 
-    def _sources(self, hypothesis: HornTheory) -> list[Distribution]:
-        if not violations(hypothesis, self.groups):
+    def _start_distributions(self, hypothesis: HornTheory) -> list[Distribution]:
+        if not smallest_violations(hypothesis, self.groups):
             return [self.distribution]
-        imposed = (Imposed(hypothesis, self.distribution, self.groups, *shares) for shares in IMPOSED)
+        imposed = (
+            ImposedViolations(hypothesis, self.distribution, self.groups, *shares)
+            for shares in START_VIOLATIONS
+        )
         return [self.distribution, *imposed]
 
-    def _starting(self, climb: Climb, sources: Sequence[Distribution], sides: Sequence[Side]) -> Walkers:
-        """Of each side some of the nearest points to a counterexample, and as many others."""
-        share = -(-POOL * self.walkers // len(sources))
+    def _choose_starts(self, climb: Climb, sources: Sequence[Distribution], signs: Sequence[Sign]) -> Walkers:
+        """For each sign, the samples nearest to a counterexample and as many random ones."""
+        share = -(-START_FACTOR * self.walkers // len(sources))
         stored = np.frombuffer(b"".join(self._stored), np.uint64).reshape(-1, self.moves.put.shape[1])
         rows = np.concatenate(
             [*(self.moves.rows(source.draw(share, self.rng)) for source in sources), stored]
         )
         accepts = climb.hypothesis.satisfied_by(self.moves.batch(rows))
-        wanted = np.where(accepts, "negative" in sides, "positive" in sides) & climb.keeps(rows, accepts)
-        placed = climb.placed(rows[wanted], accepts[wanted], rows[wanted])
-        rejected = placed.accepts == placed.arrived
+        wanted = np.where(accepts, "negative" in signs, "positive" in signs) & climb.keeps_verdict(
+            rows, accepts
+        )
+        placed = climb.place(rows[wanted], accepts[wanted], rows[wanted])
+        rejected = placed.accepts == placed.has_arrived
         chosen = []
         for side in (True, False):
-            there = self.rng.permutation(np.flatnonzero((placed.accepts == side) & ~placed.arrived))
+            there = self.rng.permutation(np.flatnonzero((placed.accepts == side) & ~placed.has_arrived))
             near = there[np.argsort(-placed.heights[there], kind="stable")]
             picked = np.unique(np.concatenate([part[: self.walkers // 4 + 1] for part in (near, there)]))
             answered = np.flatnonzero(rejected == side)
@@ -418,17 +423,17 @@ class Guided:
         return np.where(self.member(batch), np.float32(1), np.float32(-1))
 
     def _worth(self, climb: Climb, walkers: Walkers) -> Floats:
-        """What each move is worth to each walker."""
+        """The estimated gain of each move for each walker, shape (walkers, moves)."""
         if self.gradient is not None:
-            worth = self.moves.first_order(walkers.rows, self.gradient(self.moves.batch(walkers.rows)))
+            worth = self.moves.estimate_gains(walkers.rows, self.gradient(self.moves.batch(walkers.rows)))
             return np.where(walkers.accepts[:, None], -worth, worth)
         order = self.rng.random((len(walkers), len(self.moves)), np.float32)
         if self.margin is not None:
-            return climb.measured(walkers, order < MEASURED / len(self.moves))
-        return order + self.moves.idle(walkers.goals)
+            return climb.measure_moves(walkers, order < MEASURED_MOVES / len(self.moves))
+        return order + self.moves.find_idle(walkers.goals)
 
-    def _confirmed(self, climb: Climb) -> Iterator[tuple[Batch, Bools]]:
-        """What was found since last asked, if the teacher and the hypothesis still say so."""
+    def _confirm_found(self, climb: Climb) -> Iterator[tuple[Batch, Bools]]:
+        """Yield the counterexamples found since the last call that the teacher confirms."""
         if not climb.found:
             return
         found = Walkers.concatenate(climb.found)

@@ -1,4 +1,4 @@
-"""Models as teachers: judges of interpretations, and classifiers of features that become judges."""
+"""Models as membership oracles: judges of interpretations, and classifiers with their label."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hornbook.models import Predictor
 from hornbook.models.predictor import TINY, Floats
 
 Gradient = Callable[[Batch], Floats]
-"""For each interpretation and variable, how the score grows with the truth of the variable."""
+"""The slope of the score in the truth of each variable, shape (items, variables)."""
 
 
 class Judge:
-    """A model that judges interpretations: it accepts those for which it decides.
+    """A model that judges whole interpretations: it accepts those it classifies as positive.
 
     Examples
     --------
@@ -41,12 +41,12 @@ class Judge:
         return self.predictor.decide(batch)
 
     def margin(self, batch: Batch) -> Floats:
-        """How clearly it does; negative where it rejects."""
+        """The signed distance from the decision boundary; negative where the model rejects."""
         return self.predictor.margin(batch)
 
 
 class Classifier:
-    """A model that predicts a label from features, as a judge of features and label together.
+    """A model that predicts a label from features, as a membership oracle over features and label.
 
     An interpretation is rejected exactly when its label is known and contradicts what the
     model predicts from the features. Where the label is unknown the model is not asked.
@@ -108,14 +108,14 @@ class Classifier:
         return agreed
 
     def margin(self, batch: Batch) -> Floats:
-        """How clearly the model predicts the label that is given; infinite where none is."""
+        """The margin by which the model predicts the given label; infinite where the label is unknown."""
         true, false = self._labels(batch)
         known = true | false
         if not known.all() and arrays.on_host(known):
             partly = np.full(len(batch), np.inf, np.float32)
             partly[known] = self.margin(batch[np.flatnonzero(known)])
             return partly
-        leads = self.predictor.margin(self._read(batch))
+        leads = self.predictor.margin(self._select_features(batch))
         against = -leads
         # a lead of 0 predicts true, so it contradicts a false label, however narrowly
         against[against == 0] = -TINY
@@ -125,22 +125,22 @@ class Classifier:
 
     def predict(self, batch: Batch) -> Bools:
         """What the model predicts from the features, whatever the label."""
-        return self.predictor.decide(self._read(batch))
+        return self.predictor.decide(self._select_features(batch))
 
-    def lifted(self, gradient: Gradient) -> Gradient:
-        """The gradient of the model's score as one of the margin, over features and label."""
+    def lift_gradient(self, gradient: Gradient) -> Gradient:
+        """Turn a gradient of the model's score into a gradient of the margin, over features and label."""
 
         def of_margin(batch: Batch) -> Floats:
             true, false = self._labels(batch)
             slopes = np.zeros((len(batch), len(self.vocabulary)), np.float32)
             sign = true.astype(np.float32) - false.astype(np.float32)
-            slopes[:, self.rows] = sign[:, None] * gradient(self._read(batch))
+            slopes[:, self.rows] = sign[:, None] * gradient(self._select_features(batch))
             return slopes
 
         return of_margin
 
-    def _read(self, batch: Batch) -> Batch:
-        """The part of a batch that the model reads: whole rows of words, nothing unpacked."""
+    def _select_features(self, batch: Batch) -> Batch:
+        """Select the model's features from a batch, as whole rows of words."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the classifier are over different vocabularies")
         return Batch(self.features, batch.true[self.rows], batch.false[self.rows], len(batch))
@@ -186,17 +186,17 @@ class Classifier:
             )
 
 
-class Exclusions:
-    """Makes the unknown others of a group false where one of its variables is true.
+class GroupPropagation:
+    """Makes the other variables of a one-hot group false where one of them is true.
 
-    A model that is told that a column is in one bin is told of its other bins too, as it was
-    in training.
+    So a model that is given one bin of a column gets the values of its other bins too, as in
+    training.
 
     Examples
     --------
     >>> vocabulary = Vocabulary(["age=low", "age=high", "ill"])
     >>> batch = Batch.from_array([[1, np.nan, np.nan], [np.nan, 0, 1]], vocabulary)
-    >>> Exclusions(vocabulary, ((0, 1),))(batch).to_array()
+    >>> GroupPropagation(vocabulary, ((0, 1),))(batch).to_array()
     array([[ 1.,  0., nan],
            [nan,  0.,  1.]])
 

@@ -1,4 +1,4 @@
-"""The perfect teacher: a known theory that answers every query exactly."""
+"""A teacher that knows the target theory and answers every query exactly."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _violated(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> In
 
 
 def _inflated(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    true = _grown(rule, accepting, rng, share=0.5)
+    true = _enlarge_body(rule, accepting, rng, share=0.5)
     rest = frozenset(range(len(accepting.vocabulary))) - accepting.closure(true)
     zeros = frozenset(v for v in sorted(rest) if rng.random() < 0.5)
     return Interpretation(true, zeros | violation(rule).false)
 
 
 def _adversarial(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return _closed(_grown(rule, accepting, rng, share=1.0), accepting)
+    return _closed(_enlarge_body(rule, accepting, rng, share=1.0), accepting)
 
 
 def _total(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
@@ -88,7 +88,9 @@ def _closed(facts: frozenset[int], accepting: HornTheory) -> Interpretation:
     return Interpretation(true, everything - true)
 
 
-def _grown(rule: Rule, accepting: HornTheory, rng: np.random.Generator, share: float) -> frozenset[int]:
+def _enlarge_body(
+    rule: Rule, accepting: HornTheory, rng: np.random.Generator, share: float
+) -> frozenset[int]:
     """The body and about `share` of the other variables, so that the head still does not follow."""
     true = rule.body
     others = [

@@ -1,4 +1,4 @@
-"""Equivalence by sampling: fresh draws from a named distribution, in chunks, until one differs."""
+"""Equivalence queries by sampling: fresh samples are drawn in chunks until one is a counterexample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.distributions.protocol import draw_on
-from hornbook.distributions.words import BLOCK, keys_of
+from hornbook.distributions.words import BLOCK_ITEMS, keys_from_seeds
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, arrays
 from hornbook.oracles.filters import Budgeted
@@ -23,36 +23,38 @@ from hornbook.queries import Counterexample, Estimated, Guarantee, Membership, P
 from hornbook.randomness import Purpose, generator, seed_sequence
 from hornbook.statistics import Share, sample_size
 
-CHUNK = BLOCK
-"""Samples drawn, asked and judged at a time: memory is bounded by it, whatever the sample size."""
+SAMPLING_CHUNK = BLOCK_ITEMS
+"""Number of samples drawn and judged at a time, which bounds the memory for any sample size."""
 
-TOGETHER = 1 << 10
-"""Chunks drawn, asked and judged together on a device at most: enough to keep the whole of it at work."""
+MAX_DEVICE_CHUNKS = 1 << 10
+"""Maximum number of chunks in one batch on a device: enough to keep all of it busy."""
 
-COPIES = 16
-"""So many times the memory of a batch may be needed to draw it, judge it and draw the next one meanwhile.
-On an H200 five times was seen for random interpretations, and seven for a mixture of four kinds."""
+DEVICE_COPIES = 16
+"""Device memory for one batch, in multiples of its size: drawing, judging, and drawing the next one.
+
+On an H200 we measured 5 for random interpretations and 7 for a mixture of four kinds.
+"""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-Place = tuple[int, int, int]
-"""The numbers of a query and of a chunk, and how many samples the chunk has."""
+ChunkId = tuple[int, int, int]
+"""The number of a query, the number of a chunk in it, and the size of the chunk."""
 
-Difference = tuple[Batch, Bools, int]
-"""A chunk, the teacher's answers, and which of them is the first that a hypothesis contradicts."""
+ChunkDifference = tuple[Batch, Bools, int]
+"""A chunk, the teacher's answers, and the index of the first answer that the hypothesis contradicts."""
 
 
 @dataclass(frozen=True)
-class Remote:
-    """A teacher as a device or other processes ask it, and the account that is kept here of its questions."""
+class UncountedTeacher:
+    """A teacher without filters, for a device or worker processes, and the budget to charge."""
 
     member: Membership
-    account: Budgeted[Any]
+    budget: Budgeted[Any]
 
 
 class Sampling:
-    """Draws interpretations until hypothesis and teacher differ on one; a missing rule before a wrong one.
+    """Draws samples until hypothesis and teacher differ on one; negative counterexamples come first.
 
     Every sample is fresh: none was seen by the learner before. A query that finds nothing is
     PAC if its size was computed for that and is at least Angluin's, whose failures add up to δ
@@ -65,26 +67,26 @@ class Sampling:
     distribution
         Where samples come from.
     size
-        How many a query draws at most: `paper`, `angluin`, `vapnik` or a number.
+        Maximum number of samples of a query: `paper`, `angluin`, `vapnik` or a number.
     epsilon, delta
-        What the size is computed from.
+        Tolerances from which the size is computed.
     seed
-        Decides, with the numbers of the query and of the chunk, what is drawn: it can be drawn again.
+        Seed of the samples. With the number of the query and of the chunk it determines every chunk.
     remember
-        Is given the labelled chunk in which a difference was found, for the learner's pool.
+        Called with the labelled chunk that contains the counterexample; it feeds the learner's pool.
     device
         A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged, very many
-        at once. A chunk in which the device sees a difference is drawn and judged here once more, and
-        counts if it differs here too. So the answer is the same, unless rounding hides a difference
+        at once. A chunk in which the device sees a difference is drawn and judged again on the CPU, and
+        counts if it differs there too. So the answer is the same, unless rounding hides a difference
         from the device. The teacher has to answer on the device: torch models do, see `Predictor`.
     n_jobs
-        How many processes share the chunks of a query, see `hornbook.parallel.parallel_map`.
-        The answer does not depend on it. The first chunk is judged here: most counterexamples
-        are found in it.
+        Number of processes that share the chunks of a query, see `hornbook.parallel.parallel_map`.
+        The answer does not depend on it. The first chunk is judged in this process, as most
+        counterexamples are found in it.
     remote
-        For a device and other processes, a teacher without the filters that count its questions, and
-        where they are counted here, chunk after chunk. Without it they ask `member`: on a device
-        filters then count all that is asked at once, and other processes count each for itself.
+        The teacher without counting filters, for a device or worker processes, and the budget that
+        is charged in this process, chunk by chunk. By default they ask `member`: then filters on a
+        device count all questions of a batch at once, and each worker process counts for itself.
 
     Examples
     --------
@@ -113,7 +115,7 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         remember: Callable[[Batch, Bools], None] | None = None,
         device: str | None = None,
         n_jobs: int | None = None,
-        remote: Remote | None = None,
+        remote: UncountedTeacher | None = None,
     ) -> None:
         self.member = member
         self.distribution = distribution
@@ -124,17 +126,17 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
         self.remember = remember
         self.device = device
         self.n_jobs = n_jobs
-        self.remote = remote or Remote(member, Budgeted(member, None, None))
+        self.remote = remote or UncountedTeacher(member, Budgeted(member, None, None))
         self.queries = 0
         if device is not None:
             arrays.check_device(device)
         self._size(size)  # refuses what cannot be drawn before anything is asked
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """The first difference found, or the guarantee that its absence gives."""
+        """The first counterexample found, or the guarantee that its absence gives."""
         self.queries += 1
         size = self._size(self.size)
-        for at, found in self._judged(hypothesis, size):
+        for at, found in self._judge_chunks(hypothesis, size):
             if found is not None:
                 batch, accepted, first = found
                 if self.remember is not None:
@@ -145,142 +147,152 @@ positive=False, found_by='sampling', at=(1, 0, 1000))
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Remember once more the chunk in which an earlier run found a difference, if it was here."""
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query: draw the chunk with its counterexample again, and remember it."""
         self.queries += 1
         if found.found_by == self.name and self.remember is not None:
             query, chunk, size = found.at
-            batch = draw(self.distribution, self.seed, (query, chunk, size))
+            batch = draw_chunk(self.distribution, self.seed, (query, chunk, size))
             self.remember(batch, self.member(batch))
 
     def _size(self, rule: str | int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
-    def _judged(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
-        """Chunk after chunk: where it is, and its first difference."""
-        places = self._places(size)
+    def _judge_chunks(
+        self, hypothesis: HornTheory, size: int
+    ) -> Iterator[tuple[ChunkId, ChunkDifference | None]]:
+        """Yield each chunk's id and first difference, in order."""
+        places = self._chunk_ids(size)
         if self.device is not None:
-            yield from self._judged_there(hypothesis, size)
+            yield from self._judge_on_device(hypothesis, size)
         elif count_workers(self.n_jobs) == 1:
-            yield from self._judged_here(hypothesis, places)
+            yield from self._judge_on_cpu(hypothesis, places)
         else:
-            yield from self._judged_here(hypothesis, islice(places, 1))
-            yield from self._judged_elsewhere(hypothesis, size)
+            yield from self._judge_on_cpu(hypothesis, islice(places, 1))
+            yield from self._judge_in_workers(hypothesis, size)
 
-    def _judged_here(
-        self, hypothesis: HornTheory, places: Iterable[Place]
-    ) -> Iterator[tuple[Place, Difference | None]]:
-        """What this process finds."""
+    def _judge_on_cpu(
+        self, hypothesis: HornTheory, places: Iterable[ChunkId]
+    ) -> Iterator[tuple[ChunkId, ChunkDifference | None]]:
+        """Judge chunks in this process."""
 
-        def judged(at: Place) -> tuple[Place, Batch, Bools]:
-            batch = draw(self.distribution, self.seed, at)
+        def judged(at: ChunkId) -> tuple[ChunkId, Batch, Bools]:
+            batch = draw_chunk(self.distribution, self.seed, at)
             return at, batch, hypothesis.satisfied_by(batch)
 
-        with closing(ahead(judged, places, arrays.core_is_free)) as found:
+        with closing(prefetch(judged, places, arrays.core_is_free)) as found:
             for at, batch, satisfied in found:
                 yield at, first_difference(batch, self.member(batch), satisfied)
 
-    def _judged_there(self, hypothesis: HornTheory, size: int) -> Iterator[tuple[Place, Difference | None]]:
-        """What a device finds in many chunks at once, looked at here where there is something to see."""
+    def _judge_on_device(
+        self, hypothesis: HornTheory, size: int
+    ) -> Iterator[tuple[ChunkId, ChunkDifference | None]]:
+        """Judge many chunks at once on a device; chunks with a difference are judged again on the CPU."""
         assert self.device is not None
         device, query = self.device, self.queries
-        member, account = self.remote.member, self.remote.account
-        affordable = -(-size // CHUNK) if size <= account.left else int(account.left) // CHUNK
+        member, budget = self.remote.member, self.remote.budget
+        affordable = -(-size // SAMPLING_CHUNK) if size <= budget.left else int(budget.left) // SAMPLING_CHUNK
 
         def judged(part: range) -> tuple[range, Batch, Bools]:
-            keys = keys_of(seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part)
-            items = min(part.stop * CHUNK, size) - part.start * CHUNK
+            keys = keys_from_seeds(
+                seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part
+            )
+            items = min(part.stop * SAMPLING_CHUNK, size) - part.start * SAMPLING_CHUNK
             batch = draw_on(device, self.distribution, keys, items)
             return part, batch, hypothesis.satisfied_by(batch)
 
-        places = self._places(size)
-        with closing(ahead(judged, parts(affordable, self._together(device)))) as found:
+        places = self._chunk_ids(size)
+        with closing(
+            prefetch(judged, growing_ranges(affordable, self._chunks_per_device_batch(device)))
+        ) as found:
             for part, batch, satisfied in found:
                 seen = differing_chunks(member(batch), satisfied)
                 for at in islice(places, len(part)):
-                    account.charge(at[2])
+                    budget.charge(at[2])
                     shared = (member, self.distribution, hypothesis, self.seed)
-                    yield at, difference(*shared, at) if at[1] - part.start in seen else None
+                    yield at, find_difference(*shared, at) if at[1] - part.start in seen else None
         for at in places:
-            account.charge(at[2])  # ends the run where the affordable chunks end
+            budget.charge(at[2])  # ends the run where the affordable chunks end
 
-    def _together(self, device: str) -> int:
-        """How many chunks the device's memory has room for, with all that is made of them on the way."""
-        chunk = 2 * len(self.distribution.vocabulary) * CHUNK // 8
-        return max(1, min(TOGETHER, arrays.free_memory(device) // (COPIES * chunk)))
+    def _chunks_per_device_batch(self, device: str) -> int:
+        """The number of chunks that fit into the device's memory, with intermediate results."""
+        chunk = 2 * len(self.distribution.vocabulary) * SAMPLING_CHUNK // 8
+        return max(1, min(MAX_DEVICE_CHUNKS, arrays.free_memory(device) // (DEVICE_COPIES * chunk)))
 
-    def _judged_elsewhere(
+    def _judge_in_workers(
         self, hypothesis: HornTheory, size: int
-    ) -> Iterator[tuple[Place, Difference | None]]:
-        """What other processes find in all chunks but the first."""
-        member, account = self.remote.member, self.remote.account
-        rest = size - CHUNK  # the first chunk is paid for
-        affordable = -(-rest // CHUNK) if rest <= account.left else int(account.left) // CHUNK
-        judge = partial(difference, member, self.distribution, hypothesis, self.seed)
-        judge_numbered = partial(_judge_numbered, judge, partial(place_of, self.queries, size, CHUNK))
+    ) -> Iterator[tuple[ChunkId, ChunkDifference | None]]:
+        """Judge all chunks but the first in worker processes."""
+        member, budget = self.remote.member, self.remote.budget
+        rest = size - SAMPLING_CHUNK  # the first chunk is paid for
+        affordable = -(-rest // SAMPLING_CHUNK) if rest <= budget.left else int(budget.left) // SAMPLING_CHUNK
+        judge = partial(find_difference, member, self.distribution, hypothesis, self.seed)
+        judge_numbered = partial(
+            _judge_numbered, judge, partial(chunk_id, self.queries, size, SAMPLING_CHUNK)
+        )
         with closing(parallel_map(judge_numbered, range(1, 1 + affordable), self.n_jobs)) as found:
-            for at in self._places(size, 1):
-                account.charge(at[2])  # ends the run where the affordable chunks end
+            for at in self._chunk_ids(size, 1):
+                budget.charge(at[2])  # ends the run where the affordable chunks end
                 yield at, next(found)
 
-    def _places(self, size: int, first: int = 0) -> Iterator[Place]:
-        for number in range(first, -(-size // CHUNK)):
-            yield place_of(self.queries, size, CHUNK, number)
+    def _chunk_ids(self, size: int, first: int = 0) -> Iterator[ChunkId]:
+        for number in range(first, -(-size // SAMPLING_CHUNK)):
+            yield chunk_id(self.queries, size, SAMPLING_CHUNK, number)
 
 
-def place_of(query: int, size: int, length: int, number: int) -> Place:
-    """The place of a chunk of a query, whose samples are cut into chunks of this length."""
+def chunk_id(query: int, size: int, length: int, number: int) -> ChunkId:
+    """The id of a chunk of a query, whose samples are cut into chunks of this length."""
     return query, number, min(length, size - number * length)
 
 
 def _judge_numbered(
-    judge: Callable[[Place], Difference | None], place: Callable[[int], Place], number: int
-) -> Difference | None:
+    judge: Callable[[ChunkId], ChunkDifference | None], identify: Callable[[int], ChunkId], number: int
+) -> ChunkDifference | None:
     """Judge the chunk of this number."""
-    return judge(place(number))
+    return judge(identify(number))
 
 
-def difference(
-    member: Membership, distribution: Distribution, hypothesis: HornTheory, seed: int, at: Place
-) -> Difference | None:
-    """The first difference of a chunk, a missing rule before a wrong one, whoever judges it."""
-    batch = draw(distribution, seed, at)
+def find_difference(
+    member: Membership, distribution: Distribution, hypothesis: HornTheory, seed: int, at: ChunkId
+) -> ChunkDifference | None:
+    """Draw a chunk and judge it: its first difference, or None."""
+    batch = draw_chunk(distribution, seed, at)
     return first_difference(batch, member(batch), hypothesis.satisfied_by(batch))
 
 
-def first_difference(batch: Batch, accepted: Bools, satisfied: Bools) -> Difference | None:
-    """The first difference of a chunk, if there is one."""
+def first_difference(batch: Batch, accepted: Bools, satisfied: Bools) -> ChunkDifference | None:
+    """The first difference between teacher and hypothesis on a chunk, or None."""
     differs = accepted != satisfied
-    return (batch, accepted, foremost(differs, accepted)) if differs.any() else None
+    return (batch, accepted, first_counterexample_index(differs, accepted)) if differs.any() else None
 
 
 def differing_chunks(accepted: Any, satisfied: Any) -> set[int]:
-    """The numbers of those among many chunks on a device in which answers differ; they alone leave it."""
+    """The numbers of the chunks on a device in which answers differ; only these numbers leave the device."""
     if arrays.on_host(accepted):
         raise HornbookError(
             "the teacher was asked on a device and answered on the CPU; there, teachers are theories, "
             "networks, and the judges and classifiers of torch models"
         )
     (items,) = (accepted != satisfied).nonzero(as_tuple=True)
-    return set((items // CHUNK).unique().tolist())
+    return set((items // SAMPLING_CHUNK).unique().tolist())
 
 
-def foremost(differs: Bools, accepted: Bools) -> int:
-    """The first difference, a missing rule before a wrong one."""
+def first_counterexample_index(differs: Bools, accepted: Bools) -> int:
+    """The index of the first negative counterexample, or of the first positive one if there is none."""
     missing = differs & ~accepted
     return int(np.argmax(missing if missing.any() else differs))
 
 
-def draw(distribution: Distribution, seed: int, at: Place) -> Batch:
-    """The samples of a chunk: what they are follows from the seed and its place."""
+def draw_chunk(distribution: Distribution, seed: int, at: ChunkId) -> Batch:
+    """Draw the samples of a chunk, which depend on the seed and the chunk's id only."""
     query, chunk, size = at
     return distribution.draw(size, generator(seed, Purpose.EQUIVALENCE, query, chunk))
 
 
-def ahead(
+def prefetch(
     job: Callable[[Item], Result], items: Iterable[Item], pays: Callable[[], bool] = lambda: True
 ) -> Generator[Result]:
-    """The results of a job; where it pays, all but the first are made in the background, one ahead."""
+    """Yield the results of a job; if `pays`, compute each but the first in the background, one ahead."""
     items = iter(items)
     for first in islice(items, 1):
         yield job(first)
@@ -296,14 +308,14 @@ def ahead(
             yield last.result()
 
 
-def parts(chunks: int, most: int) -> list[range]:
-    """The chunks in parts of at most so many; the first are smaller, as most differences are found soon.
+def growing_ranges(chunks: int, most: int) -> list[range]:
+    """Split chunks into ranges that double in length up to `most`, as most differences are found early.
 
     Examples
     --------
-    >>> parts(3, most=1)
+    >>> growing_ranges(3, most=1)
     [range(0, 1), range(1, 2), range(2, 3)]
-    >>> parts(20, most=8)
+    >>> growing_ranges(20, most=8)
     [range(0, 1), range(1, 3), range(3, 7), range(7, 15), range(15, 20)]
 
     """

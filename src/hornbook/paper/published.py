@@ -18,7 +18,7 @@ from hornbook.learners.shrink import Shrink
 from hornbook.logic import HornTheory, Rule
 from hornbook.models.network import Net
 from hornbook.oracles import Counted
-from hornbook.oracles.sampling import CHUNK
+from hornbook.oracles.sampling import SAMPLING_CHUNK
 from hornbook.queries import Counterexample, Equivalence, Guarantee, Membership, Unknown
 
 NETS = (
@@ -130,8 +130,8 @@ def missing_rules(
     """
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Unknown:
-        for start in range(0, size, CHUNK):
-            batch = distribution.draw(min(CHUNK, size - start), rng)
+        for start in range(0, size, SAMPLING_CHUNK):
+            batch = distribution.draw(min(SAMPLING_CHUNK, size - start), rng)
             missed = np.flatnonzero(hypothesis.satisfied_by(batch) & ~member(batch))
             if len(missed):
                 return Counterexample(batch[int(missed[0])], found_by="sampling")

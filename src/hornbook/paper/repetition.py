@@ -25,7 +25,7 @@ from hornbook.learners import extract
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.models.network import MLP, Net
-from hornbook.oracles import coherence
+from hornbook.oracles import measure_coherence
 from hornbook.paper import published as paper
 from hornbook.paper.missing import accuracy
 from hornbook.paper.search import score
@@ -188,7 +188,7 @@ class Repetition:
         size = self.scale.evaluation * self.sample
         found = disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
-        contradictions = coherence(network, task.mixed, self.scale.coherent, rng=asked)
+        contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}

@@ -16,7 +16,7 @@ import numpy as np
 
 from hornbook.data.examples import Examples
 from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
-from hornbook.distributions.random import THIRD
+from hornbook.distributions.random import DEFAULT_MISSING
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Rule, bits
 
@@ -134,7 +134,7 @@ def default_recipe(
     theory: HornTheory,
     rows: Batch | None = None,
     hard: float = 0.1,
-    missing: float = THIRD,
+    missing: float = DEFAULT_MISSING,
     sizes: tuple[int, int] = (200, 200),
 ) -> Recipe:
     """One accepted example in ten is hard, all else is random; the rejected ones violate a rule.

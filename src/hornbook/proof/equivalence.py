@@ -115,7 +115,7 @@ class ProvedEquivalence:
             return Unknown(f"undecided after {spent:.1f} s: {'; '.join(sides)}")
         return Proved(BRANCHING, float(min(least, -found.upper)))
 
-    def recall(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
         """Nothing is remembered from one question to the next."""
 
     def _missing(self, hypothesis: HornTheory) -> Found:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from markupsafe import Markup, escape
 
 from hornbook.classify.candidate import Point as Weighed
-from hornbook.learners import Point
+from hornbook.learners import DisagreementPoint
 from hornbook.report.content import Checkpoint
 from hornbook.statistics import Share
 
@@ -66,7 +66,7 @@ class Chart:
     logarithmic: bool = False
 
 
-def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
+def fidelity_chart(curve: Iterable[DisagreementPoint | Weighed]) -> Chart:
     """Fidelity against what there is to read: the best of each size.
 
     Rules, cards and trees are compared by literals; the run of a learner goes by rules.
@@ -74,7 +74,7 @@ def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
     Examples
     --------
     >>> wrong = {(1, 3): 30, (2, 6): 10, (2, 5): 8}
-    >>> curve = [Point(*size, Share.of(hits, 100)) for size, hits in wrong.items()]
+    >>> curve = [DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()]
     >>> [(dot.x, dot.y) for dot in fidelity_chart(curve).series[0].dots]
     [(1, 0.7), (2, 0.92)]
 
@@ -82,7 +82,7 @@ def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
     best: dict[str, dict[int, Share]] = {}
     x = "rules"
     for point in curve:
-        if isinstance(point, Point):
+        if isinstance(point, DisagreementPoint):
             form, size, agreed = "rules", point.rules, _agreed(point)
         else:
             form, size, agreed, x = point.form, point.literals, point.fidelity, "literals to read"
@@ -97,7 +97,7 @@ def fidelity_chart(curve: Iterable[Point | Weighed]) -> Chart:
     return Chart(title, x, "fidelity", series, percent=True)
 
 
-def _agreed(point: Point) -> Share:
+def _agreed(point: DisagreementPoint) -> Share:
     wrong = point.disagreement
     return Share.of(wrong.size - wrong.hits, wrong.size, wrong.confidence)
 
@@ -285,13 +285,14 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
     return parts
 
 
-def fidelity_curve(curve: Iterable[Point | Weighed], ax: Axes | None = None) -> Axes:
+def fidelity_curve(curve: Iterable[DisagreementPoint | Weighed], ax: Axes | None = None) -> Axes:
     """Fidelity against the number of rules: the report's first chart.
 
     Examples
     --------
     >>> from hornbook.statistics import Share
-    >>> ax = fidelity_curve([Point(1, 3, Share.of(30, 100)), Point(2, 6, Share.of(10, 100))])
+    >>> wrong = {(1, 3): 30, (2, 6): 10}
+    >>> ax = fidelity_curve([DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()])
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('rules', 'fidelity')
 

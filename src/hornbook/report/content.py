@@ -13,7 +13,7 @@ from hornbook.deciders import Decider
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
-from hornbook.learners import Point
+from hornbook.learners import DisagreementPoint
 from hornbook.logic import Bottom, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.queries import Budget, Guarantee
 from hornbook.statistics import Share
@@ -53,7 +53,7 @@ class Checkpoint:
     equivalence_queries: int
     membership_queries: int
     seconds: float
-    point: Point
+    point: DisagreementPoint
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Report:
     decider: Decider | None = None
     undetermined: Share | None = None
     default: str | None = None
-    curve: tuple[Point | Weighed, ...] = ()
+    curve: tuple[DisagreementPoint | Weighed, ...] = ()
     convergence: tuple[Checkpoint, ...] = ()
     differences: tuple[Difference, ...] = ()
 

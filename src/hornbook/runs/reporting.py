@@ -11,7 +11,7 @@ import pandas as pd
 from hornbook.explain.answers import FREE
 from hornbook.extractor.estimator import HornExtractor
 from hornbook.extractor.subject import Subject, said
-from hornbook.learners import Point
+from hornbook.learners import DisagreementPoint
 from hornbook.logic import Rule
 from hornbook.queries import Budget, Guarantee
 from hornbook.report.content import Checkpoint, Difference, Facts, Honesty, Report, ReportedRule, Spent
@@ -62,7 +62,7 @@ def report_of(
         notes.append("The model reads columns: of each bin it is shown one value that was seen in it.")
     if reading.found and len(reading.found) > 1:
         notes.append(f"More than one class follows for {reading.conflicts}.")
-    asked = [found.said for found in reading.rules if found.said is not None]
+    asked = [found.entailed_by_model for found in reading.rules if found.entailed_by_model is not None]
     if asked:
         notes.append(
             f"Asked for each rule with all else unknown, the model itself says {sum(asked)} of {len(asked)}."
@@ -129,7 +129,7 @@ def _contradicted(told: Any, truth: Any) -> Share:
     return Share.of(int((told != truth)[known].sum()), int(known.sum()))
 
 
-def _checkpoints(steps: Any, curve: tuple[Point, ...]) -> Iterator[Checkpoint]:
+def _checkpoints(steps: Any, curve: tuple[DisagreementPoint, ...]) -> Iterator[Checkpoint]:
     """The equivalence queries of a run, each with the theory of its size."""
     sizes = {point.rules: point for point in curve}
     found = [step for step in steps if "query" in step]

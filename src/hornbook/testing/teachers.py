@@ -11,7 +11,7 @@ from hornbook.distributions import Distribution
 from hornbook.logic import Batch, Bools, bits
 from hornbook.models import Encoding, Predictor
 from hornbook.models.predictor import Floats
-from hornbook.oracles.completions import hashes
+from hornbook.oracles.completions import hash_rows
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
 
@@ -76,7 +76,7 @@ class Mistaken:
     def __call__(self, batch: Batch) -> Bools:
         """The other's answers, some flipped."""
         rows = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
-        flips: Bools = hashes(rows, self.salt)[0] < np.uint64(self.share * 2**64)
+        flips: Bools = hash_rows(rows, self.salt)[0] < np.uint64(self.share * 2**64)
         return self.member(batch) ^ flips
 
 
