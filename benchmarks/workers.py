@@ -5,8 +5,8 @@
 The query is one of the paper's size and more: 204 paired variables, the paper's network in torch,
 a hypothesis of 100 rules with bodies of 18. Network and hypothesis agree everywhere, so that every
 chunk is judged. The search trains nets of the paper's grid on the synthetic cohort. Each runs
-twice: the second time workers have their imports and the model. The answers must be equal to those
-of one process.
+twice: the second time workers have their imports, except for Ray's, which joblib starts anew. The
+answers must be equal to those of one process.
 """
 
 import argparse
