@@ -18,7 +18,7 @@ from hornbook.models.predictor import Floats
 from hornbook.oracles import Classifier, Completions, Exclusions, Judge
 from hornbook.oracles.completions import Labels
 from hornbook.proof.equivalence import ExactCompletions
-from hornbook.proof.prover import SECONDS, Prover
+from hornbook.proof.prover import PROOF_SECONDS, Prover
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 
@@ -73,7 +73,7 @@ class Teacher:
             return "the model's own"
         return self.model.describe()
 
-    def prover(self, seconds: float = SECONDS) -> Prover:
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
         """Who proves what the model says, for every input and in so many seconds a question."""
         model = self.model.member if isinstance(self.model, Completions) else self.model
         if isinstance(model, ExactCompletions):
@@ -188,7 +188,7 @@ def _prover(
     vocabulary: Vocabulary,
     groups: Groups,
     values: Values | None,
-    seconds: float = SECONDS,
+    seconds: float = PROOF_SECONDS,
 ) -> Prover:
     """Who proves what a model says about an interpretation."""
     classifier = model if isinstance(model, Classifier) else None
@@ -211,7 +211,7 @@ def prover_about(
     inputs: Sequence[str] | None = None,
     groups: Groups = (),
     unknown: Unknowns | None = None,
-    seconds: float = SECONDS,
+    seconds: float = PROOF_SECONDS,
 ) -> Prover:
     """Who proves what a model says, without any rows: about features and label, or, of a judge, variables.
 

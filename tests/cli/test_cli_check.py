@@ -95,7 +95,7 @@ def test_rules_that_a_classifier_obeys_hold(checked, model, options):
     lines = done.stdout.splitlines()
     assert [line.split("#")[0].split(maxsplit=1)[0] for line in lines[:2]] == ["holds", "holds"]
     assert "the model accepts 0 of 200 violations, 0.00 % (95 % interval" in lines[0]
-    assert lines[2].startswith("# violations are imposed on: 'ill' true or false")
+    assert lines[2].startswith("# sampled cases: 'ill' true or false")
 
 
 @pytest.mark.parametrize(("model", "options"), CLASSIFIERS[:2])

@@ -274,5 +274,5 @@ def test_an_interrupted_command_keeps_what_is_finished(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert out == "" and err.startswith("hornbook: interrupted; the same command goes on")
+    assert out == "" and err.startswith("hornbook: interrupted; run the same command again")
     assert os.path.exists(tmp_path / "run" / "config.json")

@@ -32,7 +32,7 @@ from hornbook.extractor.reading import Reading
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.proof.certificate import PROOFS, Certificates, digest
+from hornbook.proof.certificate import PROOFS_FILE, Certificates, digest
 from hornbook.queries import Guarantee
 from hornbook.report.content import ReportedRule
 from hornbook.statistics import Share
@@ -155,7 +155,7 @@ def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     ready(folder)
     if (folder / CONFIG).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG), config)
-    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE, PROOFS] if force else [])):
+    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE, PROOFS_FILE] if force else [])):
         (folder / name).unlink(missing_ok=True)
     _write(folder / CONFIG, _json(config))
 
@@ -191,7 +191,7 @@ def save(
     _write(folder / TEXT, text)
     _write(folder / REPORT, report)
     if certificates is None:
-        (folder / PROOFS).unlink(missing_ok=True)
+        (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
         certificates.bind(checksums_of(_read(folder, CONFIG), rules))
     _write(folder / METRICS, _json(metrics_object(reading)))

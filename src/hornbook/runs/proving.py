@@ -13,7 +13,7 @@ from hornbook.errors import HornbookError
 from hornbook.extractor.subject import Judged, Subject
 from hornbook.logic import Rule
 from hornbook.proof.certificate import (
-    PROOFS,
+    PROOFS_FILE,
     Certificate,
     Certificates,
     Finding,
@@ -25,8 +25,8 @@ from hornbook.proof.certificate import (
     subject_object,
     verify_certificates,
 )
-from hornbook.proof.primes import repaired
-from hornbook.proof.prover import SECONDS, Prover
+from hornbook.proof.primes import repair_rule
+from hornbook.proof.prover import PROOF_SECONDS, Prover
 from hornbook.runs.folder import CONFIG, METRICS, RULES, Run, checksum
 from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
@@ -64,14 +64,14 @@ def prove(
             refuted.append(certificate)
     for certificate in refuted:
         if time.time() < deadline:
-            repair = repaired(certificates.prover, certificate.rule, deadline)
+            repair = repair_rule(certificates.prover, certificate.rule, deadline)
             if repair.verdict.status == "proved":
                 certificates.add(mended := replace(certificate, repair=repair))
                 yield mended
 
 
 def verify_run(
-    run: Run, *, model: Path | None = None, trust_pickle: bool = False, seconds: float = 2 * SECONDS
+    run: Run, *, model: Path | None = None, trust_pickle: bool = False, seconds: float = 2 * PROOF_SECONDS
 ) -> Iterator[Finding]:
     """Derive again what the certificates of a run say, and what the run says because of them.
 
@@ -87,33 +87,35 @@ def verify_run(
         What a question may take.
 
     """
-    path = run.folder / PROOFS
+    path = run.folder / PROOFS_FILE
     if not path.is_file() and any(run.guarantees.values()):
         yield from find_missing(run.answers.theory.vocabulary, RunClaims(run.checksums, run.guarantees))
         return
     content = read_certificates(path)
-    if _is_other(content, "run", "config", run.checksums["config"]):
-        yield _tell_changed(CONFIG)
+    if _names_other(content, "run", "config", run.checksums["config"]):
+        yield _changed_finding(CONFIG)
         return
     source = find_run_model(run, model)
-    if _is_other(content, "model", "sha256", checksum(source)):
-        yield _tell_changed(source.name)
+    if _names_other(content, "model", "sha256", checksum(source)):
+        yield _changed_finding(source.name)
         return
     prover = restore_prover(run, source, trust_pickle, seconds)
     yield from verify_content(run, content, prover, source, seconds)
 
 
-def _is_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
+def _names_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
     """Whether certificates name another checksum than a file has of which questions would be made again."""
     told = content.get(part)
     return isinstance(told, dict) and told.get(name) != own
 
 
-def _tell_changed(name: str) -> Finding:
-    return Finding(name, False, f"it is not what it was when {PROOFS} was written: the checksums differ")
+def _changed_finding(name: str) -> Finding:
+    return Finding(name, False, f"it is not what it was when {PROOFS_FILE} was written: the checksums differ")
 
 
-def restore_prover(run: Run, model: Path, trust_pickle: bool = False, seconds: float = SECONDS) -> Prover:
+def restore_prover(
+    run: Run, model: Path, trust_pickle: bool = False, seconds: float = PROOF_SECONDS
+) -> Prover:
     """Who proved the rules of a run, made anew from its configuration and the file of its model."""
     try:
         extractor = restore_extractor(run, load_run_model(run, model, trust_pickle))
@@ -127,7 +129,7 @@ def restore_prover(run: Run, model: Path, trust_pickle: bool = False, seconds: f
 
 
 def verify_content(
-    run: Run, content: dict[str, Any], prover: Prover, model: Path, seconds: float = 2 * SECONDS
+    run: Run, content: dict[str, Any], prover: Prover, model: Path, seconds: float = 2 * PROOF_SECONDS
 ) -> Iterator[Finding]:
     """Check the content of a run's file of certificates with a prover that was made from the run."""
     asked = subject_object(prover)["asked"]
