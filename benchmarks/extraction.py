@@ -30,7 +30,7 @@ from hornbook.learners import Settings, extract
 from hornbook.learners.shrink import Shrink, shrink_one_zero
 from hornbook.models.network import MLP
 from hornbook.oracles import Guided
-from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
+from hornbook.paper.published import NETS, QUERIES, run_lrn_star
 from hornbook.paper.task import Task
 from hornbook.parallel import mapped
 from hornbook.queries import Budget, Membership
@@ -87,7 +87,7 @@ def paper(
     """LRN* as printed, with smaller counterexamples, or with line 7 decided by heads."""
     start = time.perf_counter()
     rng = np.random.default_rng(seed)
-    found = read_by_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, by_heads=by_heads)
+    found = run_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, by_heads=by_heads)
     row = Row(
         name,
         len(found.rules),
@@ -159,7 +159,7 @@ def trees(task: Task, network: Timed, labels: int, brief: bool, seed: int) -> li
 
 def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     """The network of a seed, read in every way: the rows of its table, and what to say above them."""
-    network = Timed(task.network(NET, seed))
+    network = Timed(task.train_network(NET, seed))
     found = [] if brief else [
         paper(task, network, "LRN*, as in the paper", seed),
         paper(task, network, "LRN*, counterexamples shrunk", seed, shrink=shrink_one_zero),

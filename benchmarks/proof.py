@@ -34,7 +34,7 @@ from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
 from hornbook.models.network import MLP, Net
-from hornbook.paper.task import Task, default_recipe, target_theory, training_set
+from hornbook.paper.task import Task, default_recipe, draw_training_set, target_theory
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN
@@ -65,9 +65,9 @@ def prover_of(network: MLP, seconds: float, groups: Groups = ()) -> Timed:
 
 def networks(task: Task) -> Iterator[tuple[str, MLP]]:
     """The paper's architecture trained on 400 examples, and on 5,000."""
-    yield "400 examples", task.network(PAPER, seed=0)
+    yield "400 examples", task.train_network(PAPER, seed=0)
     larger = replace(task, recipe=replace(task.recipe, sizes=(2500, 2500)))
-    yield "5,000 examples", larger.network(PAPER, seed=0)
+    yield "5,000 examples", larger.train_network(PAPER, seed=0)
 
 
 def extracted(task: Task, network: MLP) -> tuple[Rule, ...]:
@@ -164,7 +164,7 @@ def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterat
 def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
     """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
     recipe = replace(task.recipe, sizes=(2500, 2500))
-    examples = training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
+    examples = draw_training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
     inputs = ENCODINGS["half"].encode(examples.batch)
     for name, model in (
         ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
@@ -202,7 +202,7 @@ def smaller(task: Task, variables: int, net: Net) -> MLP:
     rows = Batch(vocabulary, task.rows.true[at], task.rows.false[at], len(task.rows))
     theory = target_theory(rows, label, conflicts="drop")
     narrow = replace(task, rows=rows, theory=theory, recipe=default_recipe(theory, rows))
-    return narrow.network(net, seed=0)
+    return narrow.train_network(net, seed=0)
 
 
 def scaling_table(task: Task, seconds: float) -> Table:
@@ -232,7 +232,7 @@ def sampling_table(task: Task, seconds: float) -> Table:
     table = columns(
         f"{SAMPLE:,} violations sampled, then the prover", "property", "accepted", "verdict", "seconds"
     )
-    network = task.network(PAPER, seed=0)
+    network = task.train_network(PAPER, seed=0)
     prover = prover_of(network, seconds)
     for rule in (rule for rule in task.theory if rule.head is not BOTTOM):
         if prover.prove_rule(rule).status != "proved":

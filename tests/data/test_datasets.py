@@ -21,7 +21,7 @@ from hornbook.data.hcc import FEATURES, cache_folder, cached_download, hcc, hcc_
 from hornbook.data.table import Table
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper.task import target_theory, training_set
+from hornbook.paper.task import draw_training_set, target_theory
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
@@ -71,7 +71,7 @@ def test_the_papers_variables_and_theory(patients: Table) -> None:
 def test_the_papers_training_set(patients: Table) -> None:
     _, rows = binarise(patients, dual=True)
     theory = target_theory(rows, "survives")
-    examples = training_set(theory, rows, rng=np.random.default_rng(0))
+    examples = draw_training_set(theory, rows, rng=np.random.default_rng(0))
     assert examples.accepted.sum() == (~examples.accepted).sum() == 200
     assert np.array_equal(theory.satisfied_by(examples.batch), examples.accepted)
 

@@ -21,7 +21,7 @@ from hornbook.data.examples import (
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
-from hornbook.paper.task import Recipe, default_recipe, quotas, target_theory, training_set
+from hornbook.paper.task import Recipe, default_recipe, draw_training_set, quotas, target_theory
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")
@@ -46,7 +46,7 @@ def with_other_class(rows: Batch) -> Batch:
 
 ROWS = some_rows()
 THEORY = target_theory(ROWS, "label")
-EXAMPLES = training_set(THEORY, ROWS, rng=rng())
+EXAMPLES = draw_training_set(THEORY, ROWS, rng=rng())
 
 
 def same(left: Examples, right: Examples) -> bool:
@@ -96,12 +96,12 @@ def test_a_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> Non
     counted = {kind: int((EXAMPLES.kinds == kind).sum()) for kind in set(EXAMPLES.kinds.tolist())}
     assert counted == {"random": 180, "row": 10, "near miss": 10, "violation": 200}
     assert set(EXAMPLES[EXAMPLES.kinds == "row"].batch) <= set(ROWS)
-    assert same(training_set(THEORY, ROWS, rng=rng(4)), training_set(THEORY, ROWS, rng=rng(4)))
+    assert same(draw_training_set(THEORY, ROWS, rng=rng(4)), draw_training_set(THEORY, ROWS, rng=rng(4)))
 
 
 def test_the_recipe_is_a_parameter_that_states_itself() -> None:
     recipe = default_recipe(THEORY, hard=0.5, missing=0.2, sizes=(30, 10))
-    examples = training_set(THEORY, rng=rng(), recipe=recipe)
+    examples = draw_training_set(THEORY, rng=rng(), recipe=recipe)
     assert int((examples.kinds == "near miss").sum()) == 15
     assert len(examples) == 40
     assert str(recipe).startswith(
@@ -116,10 +116,10 @@ def test_an_impossible_recipe_ends_with_a_reason() -> None:
     with pytest.raises(
         HornbookError, match="found 40 distinct accepted examples of 41 wanted in 40 real rows"
     ):
-        training_set(THEORY, rng=rng(), recipe=recipe)
+        draw_training_set(THEORY, rng=rng(), recipe=recipe)
     never = Recipe(Rows(ROWS), Rows(ROWS), (1, 1))
     with pytest.raises(HornbookError, match="found 0 distinct rejected"):
-        training_set(THEORY, rng=rng(), recipe=never)
+        draw_training_set(THEORY, rng=rng(), recipe=never)
 
 
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=5), st.integers(0, 300))

@@ -91,12 +91,12 @@ class Fold(NamedTuple):
     valid: Items
 
 
-def folds_of(parts: Items) -> tuple[Fold, ...]:
+def make_folds(parts: Items) -> tuple[Fold, ...]:
     """A fold for each part, which is validated on; `parts` gives the number of each example's part.
 
     Examples
     --------
-    >>> for fold in folds_of(np.array([0, 1, 1, 0])):
+    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
     ...     print(fold.train, fold.valid)
     [1 2] [0 3]
     [0 3] [1 2]
