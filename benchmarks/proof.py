@@ -54,7 +54,7 @@ class Timed(Prover):
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
         """The verdict, its seconds those of the processor."""
         start = time.process_time()
-        verdict = super().rule(rule, seconds)
+        verdict = super().prove_rule(rule, seconds)
         return replace(verdict, seconds=time.process_time() - start)
 
 

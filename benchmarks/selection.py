@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.data.datasets import load_dataset
-from hornbook.data.examples import split
+from hornbook.data.examples import split_examples
 from hornbook.models.network import Net
 from hornbook.paper.selection import ModelSelection, SelectionResult, select_network
 from hornbook.paper.task import Recipe, Task, draw_training_set
@@ -59,7 +59,7 @@ def main() -> None:
     arguments = parser.parse_args()
     task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
     rng = np.random.default_rng(arguments.seed)
-    examples, _ = split(draw_training_set(task.theory, task.rows, rng=rng, recipe=task.recipe), rng)
+    examples, _ = split_examples(draw_training_set(task.theory, task.rows, rng=rng, recipe=task.recipe), rng)
     several = Recipe(task.recipe.accepted, task.recipe.rejected, FRESH)
     fresh = draw_training_set(task.theory, task.rows, rng=rng, recipe=several)
     start = time.perf_counter()

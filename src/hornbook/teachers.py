@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.data.table import Table
 from hornbook.distributions import Distribution, Groups, Labelled, Literals, Mixture, Rows
 from hornbook.errors import HornbookError
@@ -86,7 +86,7 @@ class Teacher:
     def background(self) -> HornTheory:
         """What always holds: a variable excludes its dual, and the others of its group."""
         vocabulary = self.distribution.vocabulary
-        return HornTheory.background(vocabulary) | exclusivity(vocabulary, self.groups)
+        return HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
 
 
 def judge_teacher(

@@ -119,7 +119,7 @@ def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):
     words = [line.split()[0] for line in done.stdout.splitlines()[:4]]
     assert words == ["holds", "holds", "broken", "holds"]
     assert "nothing can violate it" in done.stdout
-    assert "# answers about unknown values: the model's own" in done.stdout
+    assert "# unknown values: the model's own" in done.stdout
 
 
 def test_a_seed_repeats_a_check(checked):

@@ -16,8 +16,8 @@ from hornbook.models.network import (
     Training,
     encode,
     glorot,
+    iterate_batches,
     one_thread,
-    steps,
     torch,
     weights_rng,
 )
@@ -198,5 +198,5 @@ def test_first_weights_depend_on_the_architecture_and_the_seed_alone():
 
 
 def test_every_epoch_has_its_own_order():
-    order = list(steps(np.arange(10), 1, 2, np.random.default_rng(0)))
+    order = list(iterate_batches(np.arange(10), 1, 2, np.random.default_rng(0)))
     assert not np.array_equal(order[0], order[1])

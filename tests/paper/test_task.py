@@ -12,10 +12,10 @@ from hornbook.data.examples import (
     UNSEEN,
     Examples,
     accuracy_by_kind,
-    against,
-    folds,
-    parts,
-    split,
+    assign_parts,
+    iterate_folds,
+    mark_unseen_violations,
+    split_examples,
     violated_rules,
 )
 from hornbook.distributions import Mixture, Random, Rows, Violations
@@ -147,7 +147,7 @@ def test_every_rejected_example_violates_a_rule_and_no_accepted_one_does() -> No
 @pytest.mark.parametrize("disjoint", [None, THEORY], ids=["plain", "rule-disjoint"])
 @pytest.mark.parametrize("shares", [(0.8, 0.2), (1, 1, 1), (1, 1, 1, 1, 1)])
 def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, shares: tuple[float, ...]) -> None:
-    part = parts(EXAMPLES, shares, rng(), disjoint)
+    part = assign_parts(EXAMPLES, shares, rng(), disjoint)
     assert set(part.tolist()) == set(range(len(shares)))
     for kind in set(EXAMPLES.kinds.tolist()):
         of_kind = part[EXAMPLES.kinds == kind]
@@ -156,14 +156,14 @@ def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, share
 
 
 def test_a_rule_disjoint_split_shares_no_violated_rule() -> None:
-    training, test = split(EXAMPLES, rng(), disjoint=THEORY)
+    training, test = split_examples(EXAMPLES, rng(), disjoint=THEORY)
     assert (len(training), len(test)) == (320, 80)
     seen, tested = (violated_rules(THEORY, part.batch).any(axis=1) for part in (training, test))
     assert not (seen & tested).any()
-    marked = against(training, test, THEORY)
+    marked = mark_unseen_violations(training, test, THEORY)
     assert UNSEEN in marked.kinds
     assert SEEN not in marked.kinds
-    assert SEEN in against(training, training, THEORY).kinds
+    assert SEEN in mark_unseen_violations(training, training, THEORY).kinds
 
 
 def test_linked_rules_stay_in_one_part() -> None:
@@ -173,14 +173,14 @@ def test_linked_rules_stay_in_one_part() -> None:
     assert vocabulary.names == ("a", "z", "b", "c", "d")
     batch = Batch.from_array(np.repeat(dense, 3, axis=0), vocabulary)
     examples = Examples(batch, theory.satisfied_by(batch), np.full(12, "violation"))
-    assert len(set(parts(examples, (1, 1), rng(), theory).tolist())) == 1
+    assert len(set(assign_parts(examples, (1, 1), rng(), theory).tolist())) == 1
 
 
 def test_folds_partition_the_examples() -> None:
-    tested = [fold for _, fold in folds(EXAMPLES, 3, rng())]
+    tested = [fold for _, fold in iterate_folds(EXAMPLES, 3, rng())]
     assert sum(map(len, tested)) == 400
     assert {item for fold in tested for item in fold.batch} == set(EXAMPLES.batch)
-    for training, test in folds(EXAMPLES, 3, rng()):
+    for training, test in iterate_folds(EXAMPLES, 3, rng()):
         assert not set(training.batch) & set(test.batch)
 
 
@@ -198,8 +198,8 @@ def test_accuracy_is_told_by_kind() -> None:
     ("call", "message"),
     [
         (lambda: accuracy_by_kind(EXAMPLES, np.ones(3, np.bool_)), "400 examples need as many answers"),
-        (lambda: split(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
-        (lambda: list(folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
+        (lambda: split_examples(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
+        (lambda: list(iterate_folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
         (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
     ],
 )

@@ -72,7 +72,7 @@ def runs(tmp_path_factory):
 
 def remember_answers(prover):
     """Ask no question twice, so that thousands of verifications take seconds."""
-    prover.rule = lru_cache(None)(prover.rule)
+    prover.prove_rule = lru_cache(None)(prover.prove_rule)
     ask = prover.member
     answer = lru_cache(None)(lambda item: ask(Batch.from_interpretations([item], prover.vocabulary))[0])
     prover.member = lambda batch: [answer(item) for item in batch]

@@ -172,7 +172,7 @@ def test_a_region_of_ties_is_decided_by_one_question():
     assert prover.prove_rejection((), ()).status == "proved"  # predict says the first class at a tie
     assert sum(asked) < 100
     other = Prover(own_decision(model, positive=False), prover.vocabulary)
-    assert other.question((), ()).status == "refuted"
+    assert other.prove_rejection((), ()).status == "refuted"
 
 
 @pytest.mark.parametrize("kind", MODELS)

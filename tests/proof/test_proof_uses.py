@@ -82,7 +82,7 @@ class Counting(Prover):
         self.questions += 1
         if self.questions > self.patience:
             raise KeyboardInterrupt
-        return super().rule(rule, seconds)
+        return super().prove_rule(rule, seconds)
 
 
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):

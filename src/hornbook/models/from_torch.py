@@ -38,18 +38,18 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
         order="F" if linear else "C",
-        there=partial(_there, model, name),
+        there=partial(_on_device, model, name),
     )
 
 
 def module_on(model: Any, device: Any) -> Any:
-    """The module, if it is on a device already, and otherwise a copy of it as it is now."""
+    """Return the module if it is on the device already, otherwise a copy there."""
     weights = _first_weights(model)
     return model if weights is None or weights.device == device else deepcopy(model).to(device)
 
 
-def _there(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
-    """What the module gives on a device: tensors for tensors."""
+def _on_device(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
+    """Return a function that evaluates the module on a device, from tensors to tensors."""
     try:
         return partial(_outputs, module_on(model, device))
     except Exception as error:  # whatever a module raises that does not want to be copied
@@ -66,7 +66,7 @@ def _outputs(model: Any, array: Any) -> Any:
     tensor = torch.from_numpy(array) if arrays.on_host(array) else array
     if weights is not None:
         tensor = tensor.to(weights.device, weights.dtype)
-    with _evaluating(model), torch.no_grad():
+    with _evaluation_mode(model), torch.no_grad():
         answer = model(tensor)
     if not isinstance(answer, torch.Tensor):
         raise TypeError(f"forward gave a {type(answer).__name__}, not one tensor; wrap the module")
@@ -76,8 +76,8 @@ def _outputs(model: Any, array: Any) -> Any:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode for a while: parts that were training train again afterwards."""
+def _evaluation_mode(model: Any) -> Iterator[None]:
+    """Switch the module to evaluation mode, and back to training mode afterwards."""
     training = [module for module in model.modules() if module.training]
     if training:
         model.eval()
@@ -89,7 +89,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _first_weights(model: Any) -> Any:
-    """A tensor of the module's whose device and type stand for the whole."""
+    """The first floating-point tensor of the module; its device and type stand for the whole."""
     tensors = chain(model.parameters(), model.buffers())
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)
 

@@ -90,7 +90,7 @@ def _torch(path: Path) -> Any:
 
 READERS: dict[str, Callable[[Path], Any]] = {
     ".onnx": from_onnx.open_session,
-    ".safetensors": from_safetensors.read,
+    ".safetensors": from_safetensors.read_network,
     ".keras": _keras,
     ".skops": _skops,
     ".json": _xgboost,

@@ -38,10 +38,10 @@ from hornbook.models.network import (
     Setting,
     Training,
     glorot,
+    iterate_batches,
     one_thread,
     order_rng,
-    repeat,
-    steps,
+    repeat_job,
     steps_per_epoch,
     torch,
     weights_rng,
@@ -83,7 +83,7 @@ def make_schedule(folds: Sequence[Fold], training: Training, seed: int, device: 
     shape = (len(folds), per_epoch * training.epochs, training.batch_size)
     items, shares = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     for task, fold in enumerate(folds):
-        order = steps(fold.train, per_epoch, training.epochs, order_rng(seed, task))
+        order = iterate_batches(fold.train, per_epoch, training.epochs, order_rng(seed, task))
         for step, chosen in enumerate(order):
             items[task, step, : len(chosen)] = chosen
             shares[task, step, : len(chosen)] = 1 / max(len(chosen), 1)
@@ -235,7 +235,7 @@ def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, opti
         descent.descend(0, error.view(stack.tasks, -1, error.shape[2]), flow[0])
         at.add_(1)
 
-    repeat(step, order.items.shape[1], examples.device)
+    repeat_job(step, order.items.shape[1], examples.device)
 
 
 @one_thread()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbook.data.examples import Examples, split
+from hornbook.data.examples import Examples, split_examples
 from hornbook.distributions import Distribution, Mixture, Violations
 from hornbook.errors import HornbookError
 from hornbook.evaluate import disagreement
@@ -117,7 +117,7 @@ class Sweep:
         for seed in self.seeds:
             rng = np.random.default_rng(seed)
             examples = draw_training_set(test.theory, rng=rng, recipe=recipe)
-            learnt, apart = split(examples, rng, 2 * self.tested / sum(sizes))
+            learnt, apart = split_examples(examples, rng, 2 * self.tested / sum(sizes))
             network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
             unknown.append(_unknown_share(learnt[~learnt.accepted].batch))
             own.append(accuracy(network, apart))

@@ -19,7 +19,7 @@ import numpy as np
 from hornbook.baselines.hoeffding import hoeffding_tree, tuned
 from hornbook.baselines.tree import accepted_by, read_tree, tree_object
 from hornbook.data.binarise import Binariser
-from hornbook.data.examples import Examples, split
+from hornbook.data.examples import Examples, split_examples
 from hornbook.evaluate import disagreement
 from hornbook.learners import extract
 from hornbook.learners.extract import INTERRUPTED
@@ -67,7 +67,7 @@ class Repetition:
         task, scale = self.task, self.scale
         rng = generator(self.seed, Purpose.TRAINING_SET)
         examples = draw_training_set(task.theory, rng=rng, recipe=task.recipe)
-        training, apart = split(examples, rng)
+        training, apart = split_examples(examples, rng)
         recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
         fresh = draw_training_set(
             task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hornbook.data.examples import Examples, Tally, accuracy_by_kind, parts
+from hornbook.data.examples import Examples, Tally, accuracy_by_kind, assign_parts
 from hornbook.errors import HornbookError
 from hornbook.models.network import MLP, EncodingName, Fold, Net, Setting, Training, encode, make_folds
 from hornbook.models.training import train
@@ -57,7 +57,7 @@ class ModelSelection:
     def validation(self, examples: Examples, seed: int) -> Setting:
         """Cross-validation on the examples."""
         inputs = encode(examples.batch, self.encoding)
-        numbers = parts(examples, [1] * self.folds, np.random.default_rng(seed))
+        numbers = assign_parts(examples, [1] * self.folds, np.random.default_rng(seed))
         return Setting(inputs, examples.accepted, make_folds(numbers), self.training, seed)
 
     def test(self, examples: Examples, fresh: Examples, seed: int) -> Setting:

@@ -23,7 +23,7 @@ from hornbook.logic import Batch, HornTheory, Rule, bits
 if TYPE_CHECKING:
     from hornbook.data.table import Table
 from hornbook.data.binarise import Binariser, binarise
-from hornbook.data.examples import split
+from hornbook.data.examples import split_examples
 from hornbook.data.table import Table
 from hornbook.logic import BOTTOM, Head
 from hornbook.models.network import MLP, Net
@@ -284,5 +284,5 @@ class Task:
         """Train a network on four fifths of a training set; the rest decides when to stop."""
         rng = np.random.default_rng(seed)
         examples = draw_training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
-        training, validation = split(examples, rng)
+        training, validation = split_examples(examples, rng)
         return train(training, net, validation=validation, seed=seed)

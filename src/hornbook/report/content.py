@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from hornbook.cards.card import Card
 from hornbook.classify.candidate import Point as Weighed
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.deciders import Decider
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
@@ -187,7 +187,7 @@ class Report:
     @property
     def known(self) -> HornTheory:
         """What holds before any rule is found: the background, and that groups are exclusive."""
-        return self.background | exclusivity(self.background.vocabulary, self.groups)
+        return self.background | exclusivity_rules(self.background.vocabulary, self.groups)
 
     @property
     def theory(self) -> HornTheory:

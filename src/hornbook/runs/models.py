@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.table import spelled
+from hornbook.data.table import spell_level
 from hornbook.errors import HornbookError
 from hornbook.extractor.estimator import HornExtractor
 from hornbook.models import load_model
@@ -19,7 +19,7 @@ def make_extractor(
 ) -> HornExtractor:
     """The extractor of a run: `positive` is the value of the target that counts as true, if it was named."""
     known = list(getattr(model, "classes_", ()))
-    named = {spelled(name.item() if hasattr(name, "item") else name): name for name in known}
+    named = {spell_level(name.item() if hasattr(name, "item") else name): name for name in known}
     own = None if positive is None else named.get(positive)
     return HornExtractor(model, target, positive=own, binariser=binariser, **settings)
 
