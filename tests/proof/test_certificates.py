@@ -33,8 +33,8 @@ from hornbook.proof.certificate import (
     without_digest,
 )
 from hornbook.proof.prover import Prover
-from hornbook.runs.folder import Run, checksums_of
-from hornbook.runs.proving import prove, restore_prover, verify_content, verify_run
+from hornbook.runs.folder import Run, run_checksums
+from hornbook.runs.proving import prove_and_repair, restore_prover, verify_content, verify_run
 
 RULES = """cough & "not_age=low" -> ill
 fever -> ill
@@ -94,8 +94,8 @@ def run(request, runs):
     prover, source = restore_prover(kept, model, trust_pickle=True), model
     certificates = Certificates(prover, folder / PROOFS_FILE, source)
     *rules, late = HornTheory.parse(RULES, prover.vocabulary)
-    list(prove(certificates, rules))
-    list(prove(certificates, [late], total=-1))
+    list(prove_and_repair(certificates, rules))
+    list(prove_and_repair(certificates, [late], total=-1))
     document = json.loads((folder / "rules.json").read_text())
     document["rules"] = [
         {
@@ -107,7 +107,7 @@ def run(request, runs):
         for rule, guarantee in certificates.guarantees.items()
     ]
     (folder / "rules.json").write_text(json.dumps(document))
-    certificates.bind(checksums_of(kept.config, document))
+    certificates.bind(run_checksums(kept.config, document))
     remember_answers(prover)
     return SimpleNamespace(folder=folder, source=source, prover=prover, rules=document)
 
@@ -200,7 +200,7 @@ def claim(content, rules, number, entry):
 def forge(folder, content, rules):
     """Write the files of a run with all checksums right."""
     config = json.loads((folder / "config.json").read_text())
-    content = {**without_digest(content), "run": checksums_of(config, rules)}
+    content = {**without_digest(content), "run": run_checksums(config, rules)}
     (folder / PROOFS_FILE).write_text(json.dumps({**content, "digest": digest(content)}))
     (folder / "rules.json").write_text(json.dumps(rules))
 
@@ -372,7 +372,7 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
     prover = Prover(predictor, vocabulary)
     rules = [Rule({a, b}, BOTTOM) for a in (0, 5) for b in (1, 6)]
     for name in ("one.json", "two.json"):
-        list(prove(Certificates(prover, tmp_path / name), rules))
+        list(prove_and_repair(Certificates(prover, tmp_path / name), rules))
     one, two = ((tmp_path / name).read_bytes() for name in ("one.json", "two.json"))
     assert one == two
     for number, entry in enumerate(json.loads(one)["proofs"]):
@@ -389,7 +389,7 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
 def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
     prover = Prover(as_predictor(module([10, 6, 4], 2), encoding="half"), vocabulary_of(5, dual=True))
     path = tmp_path / PROOFS_FILE
-    list(prove(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
+    list(prove_and_repair(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
     assert Certificates(prover, path).find_decided(Rule({0, 1}, BOTTOM)) is not None
     content = read_certificates(path)
     path.write_text(json.dumps({**content, "proofs": []}))

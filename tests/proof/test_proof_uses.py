@@ -23,8 +23,8 @@ from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
 from hornbook.proof.primes import repair_rule, shrink_rule
 from hornbook.proof.prover import Prover
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
-from hornbook.runs.folder import begin
-from hornbook.runs.proving import prove
+from hornbook.runs.folder import start_run
+from hornbook.runs.proving import prove_and_repair
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -95,7 +95,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
         prover.patience = patience
         certificates = Certificates(prover, path)
         try:
-            for _ in prove(certificates, rules):
+            for _ in prove_and_repair(certificates, rules):
                 pass
         except KeyboardInterrupt:
             return prover.questions - 1, None
@@ -120,11 +120,11 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
 
 def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
     config = {"data": 1}
-    begin(tmp_path, config)
+    start_run(tmp_path, config)
     (tmp_path / PROOFS_FILE).write_text("{}")
-    begin(tmp_path, config)
+    start_run(tmp_path, config)
     assert (tmp_path / PROOFS_FILE).exists()
-    begin(tmp_path, config, force=True)
+    start_run(tmp_path, config, force=True)
     assert not (tmp_path / PROOFS_FILE).exists()
 
 

@@ -13,7 +13,7 @@ from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.extractor.subject import Judged, Subject
-    from hornbook.runs.comparison import Row
+    from hornbook.runs.comparison import ComparisonRow
     from hornbook.runs.folder import Run
 
 
@@ -39,14 +39,14 @@ def compare(
       hornbook compare run/ --samples 50000 --json
 
     """
-    from hornbook.runs.comparison import comparison
+    from hornbook.runs.comparison import compare_with_trees
     from hornbook.runs.folder import Run, share_object
 
     kept = Run.load(run)
     subject = _subject(kept, trust_pickle)
     with progress("fitting trees") as watch:
         rows = []
-        for row in comparison(kept.answers, subject, samples, seed, seconds):
+        for row in compare_with_trees(kept.answers, subject, samples, seed, seconds):
             rows.append(row)
             watch({"candidate": len(rows), "form": row.method, "rules": row.rules, "literals": row.literals,
                    "fidelity": row.fidelity.estimate})  # fmt: skip
@@ -70,7 +70,7 @@ def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
     return extractor.subjects(table.frame if extractor.judge else table.features)[0]
 
 
-def _format_rows(rows: list[Row]) -> list[str]:
+def _format_rows(rows: list[ComparisonRow]) -> list[str]:
     """Format a comparison as an aligned text table."""
     cells = [
         [

@@ -116,7 +116,7 @@ def extract(
     from hornbook.learners.extract import INTERRUPTED
     from hornbook.logic.arrays import check_device
     from hornbook.models import as_predictor
-    from hornbook.runs.folder import MODEL, metrics_object, ready
+    from hornbook.runs.folder import MODEL_FILE, check_writable, metrics_object
     from hornbook.runs.models import make_extractor
     from hornbook.statistics import check_tolerances
 
@@ -131,7 +131,7 @@ def extract(
     check_tolerances(epsilon, delta)
     table = load_table(data, target, positive, above)
     if output is not None:
-        ready(output)
+        check_writable(output)
     settings = {
         "judge": judge,
         "method": method.value,
@@ -160,12 +160,12 @@ def extract(
         source = {"target": target, "positive": positive, "above": above}
         _begin(output, table, data, source, about, settings, binariser, force)
         if train:
-            subject.save(output / MODEL)
+            subject.save(output / MODEL_FILE)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
     certificates = None
     if proof:
-        kept_model = output / MODEL if output is not None and train else model
+        kept_model = output / MODEL_FILE if output is not None and train else model
         certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
     if output is not None:
         _save(output, extractor, table, about, settings, certificates)
@@ -212,10 +212,10 @@ def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
     from hornbook.models import load_model
-    from hornbook.runs.folder import checksum
+    from hornbook.runs.folder import file_checksum
 
     subject = load_model(path, trust_pickle)
-    return {"name": path.name, "path": str(path.resolve()), "sha256": checksum(path)}, subject
+    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}, subject
 
 
 def _train_network(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
@@ -244,14 +244,14 @@ def _begin(
     binariser: Binariser,
     force: bool,
 ) -> None:
-    from hornbook.runs.folder import begin, versions
+    from hornbook.runs.folder import library_versions, start_run
 
     path = Path(data)
-    begin(
+    start_run(
         folder,
         {
             "command": join(["hornbook", *sys.argv[1:]]),
-            "versions": versions(),
+            "versions": library_versions(),
             "data": {
                 "source": str(path.resolve()) if path.exists() else data,
                 "name": table.name,
@@ -273,18 +273,18 @@ def _prove(
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
     from hornbook.proof.certificate import PROOFS_FILE, Certificates
-    from hornbook.runs.proving import prove, prover_of
+    from hornbook.runs.proving import make_prover, prove_and_repair
 
     if extractor.decider_ is not None:
         raise HornbookError(
             "--proof proves rules one by one, and a card or a tree has none; use --form rules"
         )
     rules = extractor.reading_.answers.rules
-    prover = prover_of(extractor.subjects_, seconds)
+    prover = make_prover(extractor.subjects_, seconds)
     certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
     try:
         with progress("proving rules", len(rules)) as watch:
-            for _ in prove(certificates, rules, total=total, watch=watch):
+            for _ in prove_and_repair(certificates, rules, total=total, watch=watch):
                 pass
     except KeyboardInterrupt:
         if folder is not None:
@@ -318,12 +318,12 @@ def _save(
     certificates: Certificates | None,
 ) -> None:
     from hornbook.report.page import to_html
-    from hornbook.runs.folder import save
-    from hornbook.runs.reporting import report_of
+    from hornbook.runs.folder import save_run
+    from hornbook.runs.reporting import make_report
 
     frame = table.frame if extractor.judge else table.features
     truth = None if extractor.judge else table.frame[str(table.label)].to_numpy()
-    report = report_of(
+    report = make_report(
         extractor,
         frame,
         name=about["name"],
@@ -333,7 +333,7 @@ def _save(
         truth=truth,
         guarantees=None if certificates is None else certificates.guarantees,
     )
-    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), certificates)
+    save_run(folder, extractor.reading_, extractor.reader_.groups, to_html(report), certificates)
 
 
 def _details(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -150,7 +150,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return map(self.batch, frames)
 
     def background(self, exclusive: bool = False) -> HornTheory:
-        """The rules that hold by construction: duals are disjoint and, if wanted, so are the bins of a column."""
+        """The rules that hold by construction: duals are disjoint, and so are bins if `exclusive`."""
         check_is_fitted(self)
         theory = HornTheory.background(self.vocabulary_)
         return theory | exclusivity_rules(self.vocabulary_, self.groups_) if exclusive else theory

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbook.report.charts import Chart, Dot, Series
-from hornbook.report.page import render
+from hornbook.report.page import render_page
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def to_markdown(metrics: Mapping[str, Any]) -> str:
 
 def to_html(metrics: Mapping[str, Any]) -> str:
     """The whole report as one self-contained page."""
-    return render(
+    return render_page(
         "reproduction.html",
         title=title(metrics),
         opening=opening(metrics),
