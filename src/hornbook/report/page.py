@@ -152,7 +152,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
                 f"On {disagreement.size:,} fresh cases that the extraction never used, rules and model gave "
                 f"different answers in {format_percent(disagreement.estimate)}. The true share lies, with "
                 f"{100 * disagreement.confidence:g} % confidence, between "
-                f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for cases like those below and for no others."
+                f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, "
+                "for cases like those below and for no others."
             )
         case Unknown(reason):
             return f"There is no guarantee: {reason}. Treat the rules as suggestions."
