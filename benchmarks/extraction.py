@@ -159,7 +159,7 @@ def trees(task: Task, network: Timed, labels: int, brief: bool, seed: int) -> li
 
 def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     """The network of a seed, read in every way: the rows of its table, and what to say above them."""
-    network = Timed(task.train_network(NET, seed))
+    network = Timed(task.network(NET, seed))
     found = [] if brief else [
         paper(task, network, "LRN*, as in the paper", seed),
         paper(task, network, "LRN*, counterexamples shrunk", seed, shrink=shrink_one_zero),

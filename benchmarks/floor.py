@@ -129,7 +129,7 @@ def main() -> None:
     for column in ("seed", "violations", "random", "of all, at least"):
         said.add_column(column)
     for seed in arguments.seeds:
-        asked, rng = Asked(task.train_network(NETS[0][0], seed), task), np.random.default_rng(seed)
+        asked, rng = Asked(task.network(NETS[0][0], seed), task), np.random.default_rng(seed)
         parts = {Violations: of_violations(asked, violations, rng), Random: of_random(asked, rng)}
         all_in_all = sum(shares[part] * np.mean(found) for part, found in parts.items())
         spread = np.std(parts[Random]) / np.sqrt(len(parts[Random]))

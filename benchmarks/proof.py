@@ -65,9 +65,9 @@ def prover_of(network: MLP, seconds: float, groups: Groups = ()) -> Timed:
 
 def networks(task: Task) -> Iterator[tuple[str, MLP]]:
     """The paper's architecture trained on 400 examples, and on 5,000."""
-    yield "400 examples", task.train_network(PAPER, seed=0)
+    yield "400 examples", task.network(PAPER, seed=0)
     larger = replace(task, recipe=replace(task.recipe, sizes=(2500, 2500)))
-    yield "5,000 examples", larger.train_network(PAPER, seed=0)
+    yield "5,000 examples", larger.network(PAPER, seed=0)
 
 
 def extracted(task: Task, network: MLP) -> tuple[Rule, ...]:
@@ -202,7 +202,7 @@ def smaller(task: Task, variables: int, net: Net) -> MLP:
     rows = Batch(vocabulary, task.rows.true[at], task.rows.false[at], len(task.rows))
     theory = target_theory(rows, label, conflicts="drop")
     narrow = replace(task, rows=rows, theory=theory, recipe=default_recipe(theory, rows))
-    return narrow.train_network(net, seed=0)
+    return narrow.network(net, seed=0)
 
 
 def scaling_table(task: Task, seconds: float) -> Table:
@@ -232,7 +232,7 @@ def sampling_table(task: Task, seconds: float) -> Table:
     table = columns(
         f"{SAMPLE:,} violations sampled, then the prover", "property", "accepted", "verdict", "seconds"
     )
-    network = task.train_network(PAPER, seed=0)
+    network = task.network(PAPER, seed=0)
     prover = prover_of(network, seconds)
     for rule in (rule for rule in task.theory if rule.head is not BOTTOM):
         if prover.prove_rule(rule).status != "proved":

@@ -280,7 +280,7 @@ class Task:
         dual = vocabulary.dual(label)
         return (label, BOTTOM) if dual is None else (label, dual, BOTTOM)
 
-    def train_network(self, net: Net, seed: int) -> MLP:
+    def network(self, net: Net, seed: int) -> MLP:
         """Train a network on four fifths of a training set; the rest decides when to stop."""
         rng = np.random.default_rng(seed)
         examples = draw_training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
