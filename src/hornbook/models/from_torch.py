@@ -1,4 +1,4 @@
-"""PyTorch modules, asked where they are and left as they were."""
+"""Adapter for PyTorch modules, which are evaluated on their own device and left unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     `output` must.
     """
     torch = library("torch", "torch")
-    layers = layers_of(model, torch)
+    layers = sequential_layers(model, torch)
     column = column_of(positive, name)
     linear = bool(layers) and isinstance(layers[0], torch.nn.Linear)
     weights = _first_weights(model)
@@ -33,7 +33,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         name,
         positive=column,
         column=column,
-        output=output or _inferred(layers, name, torch),
+        output=output or _infer_output(layers, name, torch),
         inputs=layers[0].in_features if linear else None,
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
@@ -94,15 +94,17 @@ def _first_weights(model: Any) -> Any:
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)
 
 
-def layers_of(model: Any, torch: Any) -> list[Any]:
+def sequential_layers(model: Any, torch: Any) -> list[Any]:
     """The layers of a plain, possibly nested, `Sequential`; none for a module with its own `forward`."""
     if type(model).forward is not torch.nn.Sequential.forward:
         return []
-    nested = [layers_of(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model]
+    nested = [
+        sequential_layers(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model
+    ]
     return list(chain.from_iterable(nested))
 
 
-def _inferred(layers: list[Any], name: str, torch: Any) -> Output:
+def _infer_output(layers: list[Any], name: str, torch: Any) -> Output:
     last = layers[-1] if layers else None
     if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
         return "probability"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import Predictor
-from hornbook.models.from_onnx import model_of
+from hornbook.models.from_onnx import session_model
 
 Matrix: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
@@ -554,7 +554,7 @@ def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str
     for provider, options in session.get_provider_options().items():
         if provider != "CPUExecutionProvider" and options.get("use_tf32") != "0":
             raise unprovable(predictor, f"it runs on {provider}, maybe in less than single precision")
-    model = model_of(session)
+    model = session_model(session)
     if model is None:
         raise unprovable(predictor, "its graph is not at hand")
     graph = model.graph
