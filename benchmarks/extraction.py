@@ -31,7 +31,7 @@ from hornbook.learners import Settings, extract
 from hornbook.learners.shrink import Shrink, shrink_one_zero
 from hornbook.models.network import MLP
 from hornbook.oracles import LocalSearch
-from hornbook.paper.published import NETS, QUERIES, read_by_lrn_star
+from hornbook.paper.published import NETS, QUERIES, run_lrn_star
 from hornbook.paper.task import Task
 from hornbook.parallel import parallel_map
 from hornbook.queries import Budget, Membership
@@ -88,7 +88,7 @@ def paper(
     """LRN* as printed, with smaller counterexamples, or with line 7 decided by heads."""
     start = time.perf_counter()
     rng = np.random.default_rng(seed)
-    found = read_by_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, by_heads=by_heads)
+    found = run_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, by_heads=by_heads)
     row = Row(
         name,
         len(found.rules),

@@ -40,7 +40,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table as Printed
 
-from hornbook.paper.stages import tracked
+from hornbook.paper.stages import show_progress
 
 SUBSET = ("wine", "diabetes", "phishing")
 """Tables that are measured unless others are asked for: those with few columns."""
@@ -107,7 +107,7 @@ def main() -> None:
     running = Parallel(n_jobs=arguments.jobs, return_as="generator")(
         delayed(measured)(*job, arguments.peers) for job in jobs
     )
-    parts = list(tracked(running, len(jobs), "models"))
+    parts = list(show_progress(running, len(jobs), "models"))
     frame = pd.DataFrame([asdict(result) for part in parts for result in part])
     if arguments.csv:
         frame.to_csv(arguments.csv, index=False)

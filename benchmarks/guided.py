@@ -30,7 +30,7 @@ from hornbook.models.network import Net
 from hornbook.models.training import train
 from hornbook.oracles import Counted, Judge, LocalSearch
 from hornbook.oracles.sampling import SAMPLING_CHUNK
-from hornbook.paper.task import target_theory, training_set
+from hornbook.paper.task import draw_training_set, target_theory
 from hornbook.queries import Budget
 
 SAMPLES = 708_344
@@ -93,7 +93,7 @@ def main() -> None:
     table = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset()
     _, rows = binarise(table, dual=True)
     theory = target_theory(rows, table.label)
-    examples = training_set(theory, rows, rng=np.random.default_rng(arguments.seed))
+    examples = draw_training_set(theory, rows, rng=np.random.default_rng(arguments.seed))
     network = train(examples, Net((32, 16, 8, 16, 32), 0.1), seed=arguments.seed)
     predictor = as_predictor(network.module, encoding="half")
     judge = Judge(predictor)

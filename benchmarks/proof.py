@@ -34,8 +34,8 @@ from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
 from hornbook.models.network import MLP, Net
-from hornbook.paper.task import Task, default_recipe, target_theory, training_set
-from hornbook.proof.primes import Prime, repaired, shrunk
+from hornbook.paper.task import Task, default_recipe, draw_training_set, target_theory
+from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN
 from hornbook.proof.witness import climb, random_states
@@ -51,10 +51,10 @@ RULES = 20
 class Timed(Prover):
     """A prover that keeps the CPU time of every question."""
 
-    def rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
+    def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
         """The verdict, its seconds those of the processor."""
         start = time.process_time()
-        verdict = super().rule(rule, seconds)
+        verdict = super().prove_rule(rule, seconds)
         return replace(verdict, seconds=time.process_time() - start)
 
 
@@ -108,7 +108,7 @@ def rules_table(task: Task, seconds: float) -> Table:
         rules = extracted(task, network)
         prover = prover_of(network, seconds, task.binariser.groups_)
         body = np.mean([len(rule.body) for rule in rules])
-        table.add_row(name, f"{body:.1f}", *times(prover.rule(rule) for rule in rules))
+        table.add_row(name, f"{body:.1f}", *times(prover.prove_rule(rule) for rule in rules))
     return table
 
 
@@ -122,9 +122,9 @@ def repairs_table(task: Task, seconds: float, count: int) -> Table:
     for name, network in networks(task):
         rules = extracted(task, network)
         prover = prover_of(network, seconds, task.binariser.groups_)
-        refuted = [rule for rule in rules if prover.rule(rule).status == "refuted"]
+        refuted = [rule for rule in rules if prover.prove_rule(rule).status == "refuted"]
         for rule in refuted[:count]:
-            prime = repaired(prover, rule)
+            prime = repair_rule(prover, rule)
             table.add_row(name, str(len(rule.body)), *ended(prime), str(len(prime.rule.body - rule.body)))
             progress.print(name, len(rule.body), *ended(prime), len(prime.rule.body - rule.body))
     return table
@@ -147,7 +147,7 @@ def primes_table(task: Task, seconds: float, count: int) -> Table:
     for name, network in networks(task):
         prover = prover_of(network, seconds, task.binariser.groups_)
         for rule in islice(proved_rules(task, prover, np.random.default_rng(0)), count):
-            prime = shrunk(prover, rule)
+            prime = shrink_rule(prover, rule)
             table.add_row(name, str(len(rule.body)), *ended(prime))
             progress.print(name, len(rule.body), *ended(prime))
     return table
@@ -157,14 +157,14 @@ def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterat
     """Rules of patients that the network has, in random order."""
     targets = [rule for rule in task.theory if rule.head is not BOTTOM]
     for number in rng.permutation(len(targets)).tolist():
-        if prover.rule(targets[number]).status == "proved":
+        if prover.prove_rule(targets[number]).status == "proved":
             yield targets[number]
 
 
 def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
     """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
     recipe = replace(task.recipe, sizes=(2500, 2500))
-    examples = training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
+    examples = draw_training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
     inputs = ENCODINGS["half"].encode(examples.batch)
     for name, model in (
         ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
@@ -186,7 +186,7 @@ def trees_table(task: Task, seconds: float, count: int) -> Table:
     for name, prover in ensembles(task):
         prover.seconds = seconds
         for rule in islice(proved_rules(task, prover, np.random.default_rng(0)), count):
-            prime = shrunk(prover, rule)
+            prime = shrink_rule(prover, rule)
             table.add_row(name, str(len(rule.body)), *ended(prime))
             progress.print(name, len(rule.body), *ended(prime))
     return table
@@ -222,7 +222,7 @@ def scaling_table(task: Task, seconds: float) -> Table:
                 (lowest,), _ = climb(prover.rejecting, known, start, np.inf)
                 kept = rng.permutation(size)[size // 4 :].tolist()
                 body = {prover.literal(u, lowest[u] == TRUE) for u in kept}
-                verdicts.append(prover.rule(Rule(body, BOTTOM)))
+                verdicts.append(prover.prove_rule(Rule(body, BOTTOM)))
             table.add_row("-".join(map(str, net.widths)), str(size), *times(verdicts))
     return table
 
@@ -235,11 +235,11 @@ def sampling_table(task: Task, seconds: float) -> Table:
     network = task.network(PAPER, seed=0)
     prover = prover_of(network, seconds)
     for rule in (rule for rule in task.theory if rule.head is not BOTTOM):
-        if prover.rule(rule).status != "proved":
+        if prover.prove_rule(rule).status != "proved":
             continue
         for literal in sorted(rule.body):
             claim = Rule(rule.body - {literal}, rule.head)
-            verdict = prover.rule(claim)
+            verdict = prover.prove_rule(claim)
             if verdict.status == "proved":
                 rule = claim
             if verdict.status == "refuted" and not accepted_samples(task, network, claim):

@@ -15,7 +15,7 @@ import numpy as np
 
 from hornbook.data.examples import Examples
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models.network import Net, Setting, Training, encode, folds_of, torch
+from hornbook.models.network import Net, Setting, Training, encode, make_folds, torch
 from hornbook.models.training import train
 from hornbook.paper import search
 
@@ -33,7 +33,7 @@ def random_examples(rng: np.random.Generator) -> Examples:
 def batched(nets: list[Net], setting: Setting, device: str, processes: int | None) -> float:
     """Seconds to train the nets on every fold."""
     started = time.perf_counter()
-    scores = search.score(nets, setting, device=device, n_jobs=processes)
+    scores = search.score_nets(nets, setting, device=device, n_jobs=processes)
     elapsed = time.perf_counter() - started
     for failures in scores.failures():
         print(f"    {failures}")
@@ -61,10 +61,10 @@ def main() -> None:
 
     rng = np.random.default_rng(0)
     examples, training = random_examples(rng), Training(args.optimiser, args.epochs)
-    folds = folds_of(rng.permutation(np.arange(EXAMPLES) % FOLDS))
+    folds = make_folds(rng.permutation(np.arange(EXAMPLES) % FOLDS))
     setting = Setting(encode(examples.batch, "half"), examples.accepted, folds, training)
     nets = search.grid()
-    chunks = search.chunks(nets, search.CHUNK[args.device])
+    chunks = search.group_nets(nets, search.NETS_PER_CHUNK[args.device])
     chosen = [
         nets[at]
         for chunk in chunks[0 if args.full else args.every // 2 :: 1 if args.full else args.every]
@@ -74,7 +74,7 @@ def main() -> None:
 
     print(f"torch {torch.__version__} on {args.device}, {args.optimiser}, {args.epochs} epochs")
     warm = Setting(setting.inputs, setting.labels, folds, Training(args.optimiser, 1))
-    search.score(nets[::200], warm, device=args.device, n_jobs=args.processes)
+    search.score_nets(nets[::200], warm, device=args.device, n_jobs=args.processes)
     seconds = batched(chosen, setting, args.device, args.processes)
     rate = len(chosen) * FOLDS / seconds
     print(f"in lockstep: {len(chosen) * FOLDS} trainings in {seconds:.2f} s, {rate:.1f} a second")

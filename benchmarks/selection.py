@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.data.datasets import load_dataset
-from hornbook.data.examples import split
+from hornbook.data.examples import split_examples
 from hornbook.models.network import Net
-from hornbook.paper.selection import Contest, Selection, select
-from hornbook.paper.task import Recipe, Task, training_set
+from hornbook.paper.selection import ModelSelection, SelectionResult, select_network
+from hornbook.paper.task import Recipe, Task, draw_training_set
 
 FRESH = (1000, 1000)
 
@@ -29,7 +29,7 @@ def shape(net: Net) -> str:
     return "-".join(map(str, net.widths))
 
 
-def show(console: Console, found: Selection) -> None:
+def show(console: Console, found: SelectionResult) -> None:
     """Print what the search found."""
     best = Table("net", "rate", "cross-validated accuracy", title="the ten best nets")
     for score in found.scores.best(10):
@@ -59,11 +59,11 @@ def main() -> None:
     arguments = parser.parse_args()
     task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
     rng = np.random.default_rng(arguments.seed)
-    examples, _ = split(training_set(task.theory, task.rows, rng=rng, recipe=task.recipe), rng)
+    examples, _ = split_examples(draw_training_set(task.theory, task.rows, rng=rng, recipe=task.recipe), rng)
     several = Recipe(task.recipe.accepted, task.recipe.rejected, FRESH)
-    fresh = training_set(task.theory, task.rows, rng=rng, recipe=several)
+    fresh = draw_training_set(task.theory, task.rows, rng=rng, recipe=several)
     start = time.perf_counter()
-    found = select(examples, fresh, Contest(seed=arguments.seed), folder=arguments.folder)
+    found = select_network(examples, fresh, ModelSelection(seed=arguments.seed), folder=arguments.folder)
     console = Console(width=110)
     console.print(f"{task.table.name}: {task.recipe.describe()}")
     show(console, found)

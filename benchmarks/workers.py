@@ -29,9 +29,9 @@ from hornbook.distributions import Random
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.models.network import MLP
 from hornbook.oracles import Sampling
-from hornbook.paper.search import grid, score
-from hornbook.paper.selection import Contest
-from hornbook.paper.task import Task, training_set
+from hornbook.paper.search import grid, score_nets
+from hornbook.paper.selection import ModelSelection
+from hornbook.paper.task import Task, draw_training_set
 
 PAIRS, RULES, BODY = 102, 100, 18
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)
@@ -91,12 +91,12 @@ def sampling_query(samples: int) -> Callable[[int | None], Any]:
 def search(nets: int) -> Callable[[int | None], Any]:
     """Trainings of nets of the paper's grid."""
     task = Task.of(load_dataset())
-    examples = training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=task.recipe)
-    setting = Contest().validation(examples, 0)
+    examples = draw_training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=task.recipe)
+    setting = ModelSelection().validation(examples, 0)
     chosen = grid()[:: len(grid()) // nets][:nets]
 
     def scores(n_jobs: int | None) -> Any:
-        outcome = score(chosen, setting, n_jobs=n_jobs).outcome
+        outcome = score_nets(chosen, setting, n_jobs=n_jobs).outcome
         return [np.asarray(values).tolist() for values in vars(outcome).values()]
 
     return scores

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from hornbook.data.datasets import load_dataset
 from hornbook.extractor.estimator import HornExtractor
 from hornbook.report.page import to_html
-from hornbook.runs.reporting import report_of
+from hornbook.runs.reporting import make_report
 
 table = load_dataset("wine")
 X, y = table.features, table.frame[table.label]
@@ -25,6 +25,8 @@ for figure in extractor.fidelity_.describe():
 print(extractor.explain(X.iloc[0]))
 
 page = Path(sys.argv[1] if len(sys.argv) > 1 else "report.html")
-report = report_of(extractor, X, model=(("kind", "100 boosted trees"),), data=(("table", table.describe()),))
+report = make_report(
+    extractor, X, model=(("kind", "100 boosted trees"),), data=(("table", table.describe()),)
+)
 page.write_text(to_html(report), "utf-8")
 print(f"open {page} in a browser")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.data.table import Table
 from hornbook.distributions import Distribution, Groups, Labelled, Literals, Mixture, Rows
 from hornbook.errors import HornbookError
@@ -18,7 +18,7 @@ from hornbook.models.predictor import Floats
 from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
 from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.equivalence import ExactCompletions
-from hornbook.proof.prover import SECONDS, Prover
+from hornbook.proof.prover import PROOF_SECONDS, Prover
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 
@@ -73,7 +73,7 @@ class Teacher:
             return "the model's own"
         return self.model.describe()
 
-    def prover(self, seconds: float = SECONDS) -> Prover:
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""
         model = self.model.member if isinstance(self.model, Completions) else self.model
         if isinstance(model, ExactCompletions):
@@ -86,7 +86,7 @@ class Teacher:
     def background(self) -> HornTheory:
         """The rules that always hold: a variable excludes its dual and the others of its group."""
         vocabulary = self.distribution.vocabulary
-        return HornTheory.background(vocabulary) | exclusivity(vocabulary, self.groups)
+        return HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
 
 
 def judge_teacher(
@@ -188,7 +188,7 @@ def _make_prover(
     vocabulary: Vocabulary,
     groups: Groups,
     values: Values | None,
-    seconds: float = SECONDS,
+    seconds: float = PROOF_SECONDS,
 ) -> Prover:
     """Make a prover of a model's answers."""
     classifier = model if isinstance(model, Classifier) else None
@@ -211,7 +211,7 @@ def prover_for_model(
     inputs: Sequence[str] | None = None,
     groups: Groups = (),
     unknown: Unknowns | None = None,
-    seconds: float = SECONDS,
+    seconds: float = PROOF_SECONDS,
 ) -> Prover:
     """Make a prover of a model's answers over features and label; without a label, over a judge's variables.
 

@@ -81,7 +81,7 @@ def test_background_saves_queries(target, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no rules; write one a line"),
+        (b"", "holds no rules; write one rule per line"),
         (b"# only a comment\n", "holds no rules"),
         (b"a -> b\na & -> c\n", "bad.horn, line 2, column 5: expected a name before '->'"),
         (b"\xff\xfea -> b", "is not UTF-8 text: byte 0 is 0xff"),

@@ -95,7 +95,7 @@ def test_rules_that_a_classifier_obeys_hold(checked, model, options):
     lines = done.stdout.splitlines()
     assert [line.split("#")[0].split(maxsplit=1)[0] for line in lines[:2]] == ["holds", "holds"]
     assert "the model accepts 0 of 200 violations, 0.00 % (95 % interval" in lines[0]
-    assert lines[2].startswith("# violations are imposed on: 'ill' true or false")
+    assert lines[2].startswith("# sampled cases: 'ill' true or false")
 
 
 @pytest.mark.parametrize(("model", "options"), CLASSIFIERS[:2])
@@ -119,7 +119,7 @@ def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):
     words = [line.split()[0] for line in done.stdout.splitlines()[:4]]
     assert words == ["holds", "holds", "broken", "holds"]
     assert "nothing can violate it" in done.stdout
-    assert "# answers about unknown values: the model's own" in done.stdout
+    assert "# unknown values: the model's own" in done.stdout
 
 
 def test_a_seed_repeats_a_check(checked):

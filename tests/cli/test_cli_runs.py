@@ -108,7 +108,7 @@ def test_facts_by_bin_number_and_word(hornbook, runs):
     assert "? unknown, so not true" in hornbook("explain", runs / "tree").stdout
     refused = {
         "petal=1": "unknown name 'petal'",
-        "petal_width": "expected a column and its value",
+        "petal_width": "expected column=value",
         "petal_width=wide": "a number or one of low, middle, high",
     }
     for wrong, message in refused.items():

@@ -16,12 +16,12 @@ import pytest
 
 import hornbook.data
 from hornbook.data.binarise import binarise
-from hornbook.data.datasets import DATASETS, DEFAULT, load_dataset, with_holes
-from hornbook.data.hcc import FEATURES, cache_folder, cached_download, hcc, hcc_synthetic
+from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, hide_values, load_dataset
+from hornbook.data.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
 from hornbook.data.table import Table
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper.task import target_theory, training_set
+from hornbook.paper.task import draw_training_set, target_theory
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
@@ -71,25 +71,25 @@ def test_the_papers_variables_and_theory(patients: Table) -> None:
 def test_the_papers_training_set(patients: Table) -> None:
     _, rows = binarise(patients, dual=True)
     theory = target_theory(rows, "survives")
-    examples = training_set(theory, rows, rng=np.random.default_rng(0))
+    examples = draw_training_set(theory, rows, rng=np.random.default_rng(0))
     assert examples.accepted.sum() == (~examples.accepted).sum() == 200
     assert np.array_equal(theory.satisfied_by(examples.batch), examples.accepted)
 
 
 def test_synthetic_patients_say_so_and_are_the_same_every_time() -> None:
-    assert DEFAULT == "hcc-synthetic"
+    assert DEFAULT_DATASET == "hcc-synthetic"
     table = load_dataset()
     assert "synthetic" in table.name
     assert "synthetic" in table.describe()
     assert "synthetic" in DATASETS["hcc-synthetic"]
-    assert table.checksum() == hcc_synthetic().checksum()
-    other = hcc_synthetic(seed=1)
+    assert table.checksum() == make_synthetic_hcc().checksum()
+    other = make_synthetic_hcc(seed=1)
     assert other.checksum() != table.checksum()
     assert (other.complete, round(other.missing, 4)) == (8, 0.1022)
 
 
 def test_synthetic_patients_have_something_to_learn() -> None:
-    frame = hcc_synthetic().frame
+    frame = make_synthetic_hcc().frame
     related = frame.corr()["survives"]
     assert related["albumin"] > 0.2
     assert related["performance_status"] < -0.2
@@ -117,8 +117,8 @@ def test_requests_that_cannot_be_met_are_refused() -> None:
         (lambda: load_dataset("mushrooms"), "no dataset 'mushrooms'; there are hcc-synthetic, hcc"),
         (lambda: load_dataset("iris", path="x.csv"), "takes no path; to read a file use read_table"),
         (lambda: load_dataset("iris", missing=0.1), "needs a random generator"),
-        (lambda: with_holes(load_dataset("iris"), 2, np.random.default_rng(0)), "between 0 and 1"),
-        (lambda: hcc("nowhere.csv"), "there is no file 'nowhere.csv'"),
+        (lambda: hide_values(load_dataset("iris"), 2, np.random.default_rng(0)), "between 0 and 1"),
+        (lambda: load_hcc("nowhere.csv"), "there is no file 'nowhere.csv'"),
     ):
         with pytest.raises(HornbookError, match=message):
             call()
@@ -138,7 +138,7 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A local server of a folder with a made-up archive: its address and the folder."""
     folder = tmp_path / "served"
     folder.mkdir()
-    (folder / "hcc-survival.zip").write_bytes(archive_of(hcc_synthetic(seed=9)))
+    (folder / "hcc-survival.zip").write_bytes(archive_of(make_synthetic_hcc(seed=9)))
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -157,22 +157,22 @@ def test_a_download_is_cached_and_held_to_its_checksum(
 ) -> None:
     url, folder = served
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
-    first = hcc(url=url)
-    assert first.checksum() == hcc_synthetic(seed=9).checksum()
+    first = load_hcc(url=url)
+    assert first.checksum() == make_synthetic_hcc(seed=9).checksum()
     (folder / "hcc-survival.zip").unlink()
-    assert hcc(url=url).checksum() == first.checksum()
+    assert load_hcc(url=url).checksum() == first.checksum()
     kept = tmp_path / "cache" / "hcc-survival.zip"
     kept.write_bytes(kept.read_bytes() + b"!")
     with pytest.raises(HornbookError, match="has changed since it was downloaded; delete it to get it anew"):
-        hcc(url=url)
+        load_hcc(url=url)
     kept.unlink()
     with pytest.raises(HornbookError, match=r"could not download http.*404.*give the path of a copy instead"):
-        hcc(url=url)
+        load_hcc(url=url)
 
 
 def test_no_server_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(HornbookError, match="could not download"):
-        cached_download("http://127.0.0.1:9/x.zip", tmp_path)
+        download_cached("http://127.0.0.1:9/x.zip", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -187,17 +187,22 @@ def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_copies_with_and_without_a_header_are_one_dataset(tmp_path: Path) -> None:
-    table = hcc_synthetic()
+    table = make_synthetic_hcc()
     headed, plain, packed = (tmp_path / name for name in ("h.csv", "hcc-data.txt", "hcc.zip"))
     headings = [*(feature.heading.replace(" (", "\t(") for feature in FEATURES), "1_survives_0_dies"]
     table.frame.to_csv(headed, index=False, header=headings, na_rep="?")
     table.frame.to_csv(plain, index=False, header=False, na_rep="?")
     packed.write_bytes(archive_of(table))
-    assert hcc(headed).checksum() == hcc(plain).checksum() == hcc(packed).checksum() == table.checksum()
+    assert (
+        load_hcc(headed).checksum()
+        == load_hcc(plain).checksum()
+        == load_hcc(packed).checksum()
+        == table.checksum()
+    )
 
 
 def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
-    table = hcc_synthetic()
+    table = make_synthetic_hcc()
     path = tmp_path / "other.csv"
     for text, message in (
         ("age,sex\n1,2\n", "other.csv is not the HCC dataset: it has 2 columns, not 50"),
@@ -206,14 +211,14 @@ def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(HornbookError, match=message):
-            hcc(path)
+            load_hcc(path)
     packed = tmp_path / "other.zip"
     packed.write_bytes(archive_of(table, "data.csv"))
     with pytest.raises(HornbookError, match=r"the archive has no hcc-data.txt"):
-        hcc(packed)
+        load_hcc(packed)
     packed.write_bytes(b"not an archive")
     with pytest.raises(HornbookError, match=r"other.zip is not the HCC dataset"):
-        hcc(packed)
+        load_hcc(packed)
 
 
 def test_the_public_names_are_there() -> None:

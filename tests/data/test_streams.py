@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hornbook.data import streams
 from hornbook.data.binarise import Binariser
-from hornbook.data.profiles import PASSES, ExactSum, Ranked, cut_points, exact_mean
+from hornbook.data.profiles import RANK_PASSES, ExactSum, RankFinder, cut_points, exact_mean
 from hornbook.data.streams import stream_table
 from hornbook.data.table import read_table
 from hornbook.errors import HornbookError
@@ -125,8 +125,8 @@ def test_means_are_exact_in_any_parts_and_order(values: list[float], size: int) 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.data())
 def test_ranks_are_those_of_sorted_values(values: list[float], data: st.DataObject) -> None:
     ranks = data.draw(st.lists(st.integers(0, len(values) - 1), max_size=4))
-    ranked = Ranked(ranks)
-    for _ in range(PASSES):
+    ranked = RankFinder(ranks)
+    for _ in range(RANK_PASSES):
         for start in range(0, len(values), 7):
             ranked.add(np.array(values[start : start + 7]))
         ranked.narrow()

@@ -27,7 +27,7 @@ from hornbook.extractor.estimator import HornExtractor
 from hornbook.extractor.reading import draw_samples
 from hornbook.logic import HornTheory, Interpretation
 from hornbook.queries import Estimated
-from hornbook.runs.reporting import report_of
+from hornbook.runs.reporting import make_report
 from hornbook.statistics import Share
 
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd")).astype(float)
@@ -243,7 +243,7 @@ def test_a_judge_is_read_by_queries():
     assert extractor.incoherence_ is not None and extractor.trace_[-1]["guarantee"] == "pac"
     assert extractor.predict(frame).dtype == bool
     assert [found.entailed_by_model for found in extractor.reading_.rules] == [True]
-    assert "the model itself says 1 of 1" in " ".join(report_of(extractor, frame).honesty.notes)
+    assert "The model confirms 1 of 1 rules" in " ".join(make_report(extractor, frame).caveats.notes)
 
 
 def test_queries_find_the_rules_of_a_tree_and_resume(tmp_path):

@@ -262,8 +262,12 @@ def logistic():
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (lambda: 7, {}, "cannot ask a int; give a function of an array, or a model of keras"),
-        (lambda: unfitted("sklearn.preprocessing.StandardScaler"), {}, "cannot ask a StandardScaler"),
+        (lambda: 7, {}, "a int is not a supported model; give a function of an array, or a model of keras"),
+        (
+            lambda: unfitted("sklearn.preprocessing.StandardScaler"),
+            {},
+            "a StandardScaler is not a supported model",
+        ),
         (lambda: as_predictor(len), {}, "len is a predictor already"),
         (lambda: unfitted("sklearn.linear_model.LogisticRegression"), {}, "LogisticRegression is not fitted"),
         (lambda: unfitted("lightgbm.LGBMClassifier"), {}, "LGBMClassifier is not fitted"),

@@ -16,8 +16,8 @@ from hornbook.models.network import (
     Training,
     encode,
     glorot,
+    iterate_batches,
     one_thread,
-    steps,
     torch,
     weights_rng,
 )
@@ -38,7 +38,7 @@ def labelled(size, seed=0):
 
 def trained_stack(nets, inputs, labels, folds, training, seed=3):
     stack = lockstep.Stack(nets, inputs.shape[1], len(folds), seed, "cpu")
-    order = lockstep.schedule(folds, training, seed, "cpu")
+    order = lockstep.make_schedule(folds, training, seed, "cpu")
     targets = torch.from_numpy(labels.astype(np.float32))
     with one_thread():
         lockstep.train(stack, torch.from_numpy(inputs), targets, order, training.optimiser)
@@ -97,7 +97,7 @@ def test_the_tasks_do_not_see_each_other(optimiser):
     training = Training(optimiser, epochs=3, batch_size=8)
     nets = [Net((8, 4), 0.05), Net((4, 16), 0.1)]
     together = trained_stack(nets, inputs, labels, folds, training)
-    order = lockstep.schedule(folds, training, 3, "cpu")
+    order = lockstep.make_schedule(folds, training, 3, "cpu")
     for task in range(len(folds)):
         stack = lockstep.Stack(nets, VARIABLES, 1, 3, "cpu")
         own = lockstep.Schedule(*(part[task : task + 1] for part in order))
@@ -137,7 +137,7 @@ def test_padded_units_stay_exactly_zero(optimiser):
 @settings(max_examples=50)
 def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, batch_size, epochs, seed):
     training = Training(epochs=epochs, batch_size=batch_size)
-    order = lockstep.schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")
+    order = lockstep.make_schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")
     seen = [items[shares > 0] for items, shares in zip(order.items[0], order.shares[0], strict=True)]
     assert sorted(torch.cat(seen).tolist()) == sorted([*range(size)] * epochs)
     assert max(map(len, seen)) - min(map(len, seen)) <= 1
@@ -147,7 +147,7 @@ def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, b
 
 def test_a_fold_may_have_fewer_examples_than_an_epoch_has_steps():
     folds = [Fold(np.arange(5), np.arange(1)), Fold(np.arange(4), np.arange(1))]
-    order = lockstep.schedule(folds, Training(epochs=1, batch_size=1), 0, "cpu")
+    order = lockstep.make_schedule(folds, Training(epochs=1, batch_size=1), 0, "cpu")
     assert order.shares.sum(2).tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]]
 
 
@@ -198,5 +198,5 @@ def test_first_weights_depend_on_the_architecture_and_the_seed_alone():
 
 
 def test_every_epoch_has_its_own_order():
-    order = list(steps(np.arange(10), 1, 2, np.random.default_rng(0)))
+    order = list(iterate_batches(np.arange(10), 1, 2, np.random.default_rng(0)))
     assert not np.array_equal(order[0], order[1])

@@ -19,13 +19,13 @@ from hornbook.learners import Settings
 from hornbook.models.network import Net, Training
 from hornbook.paper.missing import Sweep
 from hornbook.paper.repetition import Repetition
-from hornbook.paper.report import claims, tables, to_html, to_markdown
+from hornbook.paper.report import judge_claims, tables, to_html, to_markdown
 from hornbook.paper.reproduce import reproduce
 from hornbook.paper.search import grid
-from hornbook.paper.selection import Contest
+from hornbook.paper.selection import ModelSelection
 from hornbook.paper.settings import PAPER, QUICK, SCALES, Scale, TreeBudget
 from hornbook.paper.stages import read_json
-from hornbook.paper.summary import middle
+from hornbook.paper.summary import summarise_shares
 from hornbook.queries import Budget
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
@@ -33,7 +33,7 @@ SHORT = Training(epochs=8)
 TINY = Scale(
     "tiny",
     repetitions=3,
-    contest=Contest(grid((1,), (4, 8), (0.1,)), SHORT, finalists=2, seeds=1),
+    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), SHORT, finalists=2, seeds=1),
     ours=READ,
     tree=TreeBudget(labels=300, tuning=60, seconds=60),
     sweep=Sweep((0.0, 0.8), Net((8,), 0.1), SHORT, sizes=(30, 30), tested=20, reading=READ),
@@ -93,7 +93,7 @@ def test_another_seed_gives_others(run, tmp_path):
     assert kept != read_json(run / "seed-0" / "evaluation" / "evaluation.json")
 
 
-@pytest.mark.parametrize("stage", ["search", "read_in_our_way", "evaluate"])
+@pytest.mark.parametrize("stage", ["search", "read_by_prime_bodies", "evaluate"])
 def test_an_interrupted_run_goes_on_to_the_same_files(run, tmp_path, monkeypatch, stage):
     whole = getattr(Repetition, stage)
 
@@ -163,14 +163,14 @@ def test_the_two_kinds_of_error_make_up_the_disagreement(metrics):
 
 def test_the_real_rows_are_counted_once_each(metrics):
     row = metrics["by_kind"]["row"]["ours"]["t_nn"]
-    rejected = metrics["honesty"]["rows_rejected"]
+    rejected = metrics["caveats"]["rows_rejected"]
     assert row == rejected, "T accepts every row with its class, so what differs is what is rejected"
     assert (12 * rejected["estimate"]) == pytest.approx(round(12 * rejected["estimate"]))
 
 
 def test_the_middle_share_is_one_of_them():
     shares = [{"estimate": value, "low": value - 0.1, "high": value + 0.1} for value in (0.3, 0.1, 0.2)]
-    found = middle(shares)
+    found = summarise_shares(shares)
     assert (found["estimate"], found["low"]) == (0.2, pytest.approx(0.1))
     assert (found["least"], found["most"], found["runs"]) == (0.1, 0.3, shares)
 
@@ -193,17 +193,17 @@ def test_the_report_holds_every_table_and_reads_nothing_from_elsewhere(run, metr
 
 
 def test_claims_are_judged_by_the_figures(metrics):
-    verdicts = {each.claim: each.verdict for each in claims(metrics)}
+    verdicts = {each.claim: each.verdict for each in judge_claims(metrics)}
     ours = next(claim for claim in verdicts if claim.startswith("ours: the hypothesis differs"))
     better = json.loads(json.dumps(metrics))
     for estimate, verdict in ((0.0101, "does not hold"), (0.01, "holds")):
         better["disagreement"]["ours"]["h_nn"]["estimate"] = estimate
-        assert {each.claim: each.verdict for each in claims(better)}[ours] == verdict
+        assert {each.claim: each.verdict for each in judge_claims(better)}[ours] == verdict
     trend = next(claim for claim in verdicts if claim.startswith("more missing values make more accurate"))
     for last, verdict in (([1, 1, 1], "holds"), ([1, 0, 1], "unclear"), ([0, 0, 0], "does not hold")):
         better["missing"][0]["common"]["runs"] = [0.5] * 3
         better["missing"][-1]["common"]["runs"] = last
-        assert {each.claim: each.verdict for each in claims(better)}[trend] == verdict
+        assert {each.claim: each.verdict for each in judge_claims(better)}[trend] == verdict
 
 
 def test_a_folder_of_another_run_is_refused(run, tmp_path):
@@ -224,7 +224,7 @@ def test_an_even_number_of_repetitions_has_no_median_among_them():
 
 
 def test_the_scales_are_what_they_promise():
-    assert len(PAPER.contest.nets) == 4080 and len(QUICK.contest.nets) == 48
+    assert len(PAPER.selection.nets) == 4080 and len(QUICK.selection.nets) == 48
     assert PAPER.repetitions >= 3 and QUICK.repetitions >= 5
     for scale in SCALES.values():
         assert scale.sample(204) == 708_344
@@ -266,5 +266,5 @@ def test_an_interrupted_command_keeps_what_is_finished(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert out == "" and err.startswith("hornbook: interrupted; the same command goes on")
+    assert out == "" and err.startswith("hornbook: interrupted; run the same command again")
     assert os.path.exists(tmp_path / "run" / "config.json")

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.models.network import Fold, Net, Setting, Training, folds_of
+from hornbook.models.network import Fold, Net, Setting, Training, make_folds
 from hornbook.paper import search
 from hornbook.paper.lockstep import Outcome
-from hornbook.paper.search import Failures, Scores, chunks, grid, score
-from hornbook.paper.stages import tracked
+from hornbook.paper.search import Failures, Scores, grid, group_nets, score_nets
+from hornbook.paper.stages import show_progress
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
 
@@ -21,7 +21,7 @@ def setting(epochs=3, seed=0, optimiser="sgd"):
     rng = np.random.default_rng(5)
     inputs = rng.choice([0, 0.5, 1], (60, 10)).astype(np.float32)
     labels = inputs[:, 0] + inputs[:, 1] > 0.9
-    folds = folds_of(rng.permutation(np.arange(60) % 3))
+    folds = make_folds(rng.permutation(np.arange(60) % 3))
     return Setting(inputs, labels, folds, Training(optimiser, epochs), seed)
 
 
@@ -45,7 +45,7 @@ def test_the_papers_grid_is_complete():
 @settings(max_examples=100)
 def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
     nets = [Net(tuple(layers), 0.1) for layers in widths]
-    parts = chunks(nets, size)
+    parts = group_nets(nets, size)
     assert sorted(at for part in parts for at in part) == list(range(len(nets)))
     for part in parts:
         assert len(part) <= size
@@ -54,17 +54,17 @@ def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
 
 def test_the_papers_chunks_agree_in_their_first_layers():
     nets = grid()
-    for chunk in chunks(nets, search.CHUNK["cpu"]):
+    for chunk in group_nets(nets, search.NETS_PER_CHUNK["cpu"]):
         widths = [nets[at].widths for at in chunk]
         if len(widths[0]) == 5:
             assert len({layers[:3] for layers in widths}) == 1
 
 
 def test_scores_come_in_the_order_of_the_nets(monkeypatch):
-    whole = score(NETS, setting(), n_jobs=1)
+    whole = score_nets(NETS, setting(), n_jobs=1)
     shuffled = [NETS[at] for at in np.random.default_rng(0).permutation(len(NETS))]
-    monkeypatch.setitem(search.CHUNK, "cpu", 3)
-    apart = score(shuffled, setting(), n_jobs=1)
+    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 3)
+    apart = score_nets(shuffled, setting(), n_jobs=1)
     for at, net in enumerate(shuffled):
         expected = whole[NETS.index(net)]
         assert apart[at].net == net
@@ -75,13 +75,13 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
 
 
 def test_the_number_of_processes_changes_nothing(monkeypatch):
-    monkeypatch.setitem(search.CHUNK, "cpu", 5)
-    assert equal(score(NETS, setting(), n_jobs=1), score(NETS, setting(), n_jobs=2))
+    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 5)
+    assert equal(score_nets(NETS, setting(), n_jobs=1), score_nets(NETS, setting(), n_jobs=2))
 
 
 def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
-    monkeypatch.setitem(search.CHUNK, "cpu", 4)
-    whole = score(NETS, setting(), n_jobs=1)
+    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 4)
+    whole = score_nets(NETS, setting(), n_jobs=1)
     trained = []
 
     def counted(nets, setting, device):
@@ -93,17 +93,17 @@ def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
     original = search.cross_validate
     monkeypatch.setattr(search, "cross_validate", counted)
     with pytest.raises(KeyboardInterrupt):
-        score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
+        score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
     assert len(list((tmp_path / "kept").glob("*.npz"))) == 3
 
     trained.clear()
     monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    resumed = score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
+    resumed = score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
     assert equal(resumed, whole)
-    assert len(trained) == len(chunks(NETS, 4)) - 3
+    assert len(trained) == len(group_nets(NETS, 4)) - 3
 
     trained.clear()
-    assert equal(score(NETS, setting(), n_jobs=1, folder=tmp_path / "kept"), whole)
+    assert equal(score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept"), whole)
     assert not trained
 
 
@@ -121,11 +121,11 @@ def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
 )
 def test_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
     nets = NETS[:2]
-    score(nets, setting(), n_jobs=1, folder=tmp_path)
+    score_nets(nets, setting(), n_jobs=1, folder=tmp_path)
     trained = []
     original = search.cross_validate
     monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    score(nets, other, n_jobs=1, folder=tmp_path)
+    score_nets(nets, other, n_jobs=1, folder=tmp_path)
     assert len(trained) == 1
 
 
@@ -162,16 +162,16 @@ def test_failures_are_counted_for_each_rate():
 
 def test_adam_at_a_high_rate_is_reported_not_hidden():
     nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 30.0), Net((8, 4, 4), 30.0)]
-    calm, wild = score(nets, setting(epochs=20, optimiser="adam"), n_jobs=1).failures()
+    calm, wild = score_nets(nets, setting(epochs=20, optimiser="adam"), n_jobs=1).failures()
     assert calm.diverged == 0
     assert wild.diverged + wild.collapsed >= wild.trainings / 2
 
 
 def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
-    assert list(tracked(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert list(tracked(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "letters" in shown.err
@@ -182,7 +182,7 @@ def test_a_search_is_many_times_faster_than_one_net_at_a_time():
     nets = [Net((4, 4), 0.01 * number) for number in range(1, 25)]
 
     def seconds(nets):
-        return min(_timed(lambda: score(nets, setting(epochs=10), n_jobs=1)) for _ in range(3))
+        return min(_timed(lambda: score_nets(nets, setting(epochs=10), n_jobs=1)) for _ in range(3))
 
     assert seconds(nets) < 10 * seconds(nets[:1])
 
@@ -196,12 +196,12 @@ def _timed(action):
 class TestBadInput:
     def test_no_nets(self):
         with pytest.raises(HornbookError, match="no nets"):
-            score([], setting())
+            score_nets([], setting())
 
     @pytest.mark.parametrize("device", ["tpu", "cuda:99"])
     def test_no_such_device(self, device):
         with pytest.raises(HornbookError, match="there is no device"):
-            score(NETS, setting(), device=device)
+            score_nets(NETS, setting(), device=device)
 
     def test_labels_that_do_not_match(self):
         inputs, folds = np.zeros((4, 2), np.float32), (Fold(np.arange(2), np.arange(2, 4)),)

@@ -13,11 +13,11 @@ from hornbook.errors import HornbookError
 from hornbook.models.network import Net, Training
 from hornbook.models.training import train
 from hornbook.paper.search import grid
-from hornbook.paper.selection import Contest, select
-from hornbook.paper.task import default_recipe, target_theory, training_set
+from hornbook.paper.selection import ModelSelection, select_network
+from hornbook.paper.task import default_recipe, draw_training_set, target_theory
 
 NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
-CONTEST = Contest(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)
+CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def patients():
     _, rows = binarise(table, dual=True)
     theory = target_theory(table)
     return [
-        training_set(
+        draw_training_set(
             theory, rng=np.random.default_rng(seed), recipe=default_recipe(theory, rows, sizes=(60, 60))
         )
         for seed in (0, 1)
@@ -35,7 +35,7 @@ def patients():
 
 @pytest.fixture(scope="module")
 def selection(patients):
-    return select(*patients, CONTEST, n_jobs=1)
+    return select_network(*patients, CONTEST, n_jobs=1)
 
 
 def test_the_finalists_are_the_best_of_the_search(selection):
@@ -62,7 +62,7 @@ def test_scoring_again_uses_other_folds_and_other_weights(selection):
 def test_fresh_examples_do_not_change_the_choice(patients, selection):
     examples, fresh = patients
     opposite = Examples(fresh.batch, ~fresh.accepted, fresh.kinds)
-    again = select(examples, opposite, CONTEST, n_jobs=1)
+    again = select_network(examples, opposite, CONTEST, n_jobs=1)
     assert [finalist.net for finalist in again.finalists] == [f.net for f in selection.finalists]
     for one, other in zip(selection.finalists, again.finalists, strict=True):
         np.testing.assert_allclose(np.add(one.fresh, other.fresh), 1, atol=1e-6)
@@ -83,9 +83,9 @@ def test_the_network_is_the_chosen_net_trained_on_all_examples(patients, selecti
 
 
 def test_an_interrupted_selection_is_resumed(patients, selection, tmp_path):
-    first = select(*patients, CONTEST, n_jobs=1, folder=tmp_path)
+    first = select_network(*patients, CONTEST, n_jobs=1, folder=tmp_path)
     kept = sorted(tmp_path.iterdir())
-    again = select(*patients, CONTEST, n_jobs=1, folder=tmp_path)
+    again = select_network(*patients, CONTEST, n_jobs=1, folder=tmp_path)
     assert sorted(tmp_path.iterdir()) == kept
     assert first.finalists == again.finalists == selection.finalists
 
@@ -93,13 +93,13 @@ def test_an_interrupted_selection_is_resumed(patients, selection, tmp_path):
 @pytest.mark.parametrize("wrong", [{"finalists": 0}, {"seeds": 0}], ids=str)
 def test_a_contest_needs_finalists_and_seeds(wrong):
     with pytest.raises(HornbookError, match="a finalist and a seed"):
-        Contest((Net((4,), 0.1),), **wrong)
+        ModelSelection((Net((4,), 0.1),), **wrong)
 
 
 def test_a_contest_that_no_net_survives_says_so(patients):
-    contest = Contest((Net((4, 4), 1e30),), Training(epochs=2), finalists=1, seeds=1)
+    selection = ModelSelection((Net((4, 4), 1e30),), Training(epochs=2), finalists=1, seeds=1)
     with pytest.raises(HornbookError, match="training diverged"):
-        select(*patients, contest, n_jobs=1)
+        select_network(*patients, selection, n_jobs=1)
 
 
 REAL = Path(
@@ -113,8 +113,10 @@ def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
     table = load_dataset("hcc", path=REAL)
     _, rows = binarise(table, dual=True)
     theory = target_theory(table)
-    examples, fresh = (training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
-    selection = select(examples, fresh, Contest(grid((2,), rates=(0.01,)), finalists=4, seeds=2), n_jobs=1)
+    examples, fresh = (draw_training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
+    selection = select_network(
+        examples, fresh, ModelSelection(grid((2,), rates=(0.01,)), finalists=4, seeds=2), n_jobs=1
+    )
     assert 0.9 < selection.scores.best(1)[0].mean < 0.97
     assert selection.fresh["random, accepted"].share > 0.95
     assert selection.fresh["violation, rejected"].share > 0.85

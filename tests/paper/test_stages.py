@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hornbook.errors import HornbookError
-from hornbook.paper.stages import Stage, Workshop, read_json, write_json
+from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
 
 
 class Copy:
@@ -38,9 +38,9 @@ def line(tmp_path):
 
 
 def do_all(run, stages):
-    workshop = Workshop(run)
+    runner = StageRunner(run)
     for stage in stages:
-        workshop.do([stage])
+        runner.run_stages([stage])
 
 
 def content(run, *, times=False):
@@ -113,7 +113,7 @@ def test_what_was_interrupted_does_not_count(line):
     broken = Stage(second.name, interrupted, second.inputs, second.after)
     with pytest.raises(KeyboardInterrupt):
         do_all(run, [first, broken, third])
-    assert not Workshop(run).finished(second)
+    assert not StageRunner(run).is_finished(second)
     assert not (run / second.name).exists()
     do_all(run, [first, second, third])
     assert [work.calls for work in works] == [1, 1, 1]
@@ -124,7 +124,7 @@ def test_what_was_interrupted_does_not_count(line):
 def test_a_stage_waits_for_those_it_reads(line):
     run, _, stages = line
     with pytest.raises(HornbookError, match="comes after 'first', which is not finished"):
-        Workshop(run).do(stages(1, 1, 1)[1:2])
+        StageRunner(run).run_stages(stages(1, 1, 1)[1:2])
 
 
 def write_process(folder: Path) -> None:
@@ -133,8 +133,8 @@ def write_process(folder: Path) -> None:
 
 def test_side_by_side_the_same_is_written(tmp_path):
     stages = [Stage(f"stage-{number}", write_process, {}) for number in range(3)]
-    Workshop(tmp_path).do(stages, processes=2)
+    StageRunner(tmp_path).run_stages(stages, processes=2)
     processes = {read_json(tmp_path / stage.name / "process.json") for stage in stages}
     assert os.getpid() not in processes
-    assert all(Workshop(tmp_path).finished(stage) for stage in stages)
-    assert all(Workshop(tmp_path).times(stage)["seconds"] > 0 for stage in stages)
+    assert all(StageRunner(tmp_path).is_finished(stage) for stage in stages)
+    assert all(StageRunner(tmp_path).read_times(stage)["seconds"] > 0 for stage in stages)

@@ -12,16 +12,16 @@ from hornbook.data.examples import (
     UNSEEN,
     Examples,
     accuracy_by_kind,
-    against,
-    folds,
-    parts,
-    split,
+    assign_parts,
+    iterate_folds,
+    mark_unseen_violations,
+    split_examples,
     violated_rules,
 )
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
-from hornbook.paper.task import Recipe, default_recipe, quotas, target_theory, training_set
+from hornbook.paper.task import Recipe, default_recipe, draw_training_set, quotas, target_theory
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")
@@ -46,7 +46,7 @@ def with_other_class(rows: Batch) -> Batch:
 
 ROWS = some_rows()
 THEORY = target_theory(ROWS, "label")
-EXAMPLES = training_set(THEORY, ROWS, rng=rng())
+EXAMPLES = draw_training_set(THEORY, ROWS, rng=rng())
 
 
 def same(left: Examples, right: Examples) -> bool:
@@ -96,12 +96,12 @@ def test_a_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> Non
     counted = {kind: int((EXAMPLES.kinds == kind).sum()) for kind in set(EXAMPLES.kinds.tolist())}
     assert counted == {"random": 180, "row": 10, "near miss": 10, "violation": 200}
     assert set(EXAMPLES[EXAMPLES.kinds == "row"].batch) <= set(ROWS)
-    assert same(training_set(THEORY, ROWS, rng=rng(4)), training_set(THEORY, ROWS, rng=rng(4)))
+    assert same(draw_training_set(THEORY, ROWS, rng=rng(4)), draw_training_set(THEORY, ROWS, rng=rng(4)))
 
 
 def test_the_recipe_is_a_parameter_that_states_itself() -> None:
     recipe = default_recipe(THEORY, hard=0.5, missing=0.2, sizes=(30, 10))
-    examples = training_set(THEORY, rng=rng(), recipe=recipe)
+    examples = draw_training_set(THEORY, rng=rng(), recipe=recipe)
     assert int((examples.kinds == "near miss").sum()) == 15
     assert len(examples) == 40
     assert str(recipe).startswith(
@@ -116,10 +116,10 @@ def test_an_impossible_recipe_ends_with_a_reason() -> None:
     with pytest.raises(
         HornbookError, match="found 40 distinct accepted examples of 41 wanted in 40 real rows"
     ):
-        training_set(THEORY, rng=rng(), recipe=recipe)
+        draw_training_set(THEORY, rng=rng(), recipe=recipe)
     never = Recipe(Rows(ROWS), Rows(ROWS), (1, 1))
     with pytest.raises(HornbookError, match="found 0 distinct rejected"):
-        training_set(THEORY, rng=rng(), recipe=never)
+        draw_training_set(THEORY, rng=rng(), recipe=never)
 
 
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=5), st.integers(0, 300))
@@ -147,7 +147,7 @@ def test_every_rejected_example_violates_a_rule_and_no_accepted_one_does() -> No
 @pytest.mark.parametrize("disjoint", [None, THEORY], ids=["plain", "rule-disjoint"])
 @pytest.mark.parametrize("shares", [(0.8, 0.2), (1, 1, 1), (1, 1, 1, 1, 1)])
 def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, shares: tuple[float, ...]) -> None:
-    part = parts(EXAMPLES, shares, rng(), disjoint)
+    part = assign_parts(EXAMPLES, shares, rng(), disjoint)
     assert set(part.tolist()) == set(range(len(shares)))
     for kind in set(EXAMPLES.kinds.tolist()):
         of_kind = part[EXAMPLES.kinds == kind]
@@ -156,14 +156,14 @@ def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, share
 
 
 def test_a_rule_disjoint_split_shares_no_violated_rule() -> None:
-    training, test = split(EXAMPLES, rng(), disjoint=THEORY)
+    training, test = split_examples(EXAMPLES, rng(), disjoint=THEORY)
     assert (len(training), len(test)) == (320, 80)
     seen, tested = (violated_rules(THEORY, part.batch).any(axis=1) for part in (training, test))
     assert not (seen & tested).any()
-    marked = against(training, test, THEORY)
+    marked = mark_unseen_violations(training, test, THEORY)
     assert UNSEEN in marked.kinds
     assert SEEN not in marked.kinds
-    assert SEEN in against(training, training, THEORY).kinds
+    assert SEEN in mark_unseen_violations(training, training, THEORY).kinds
 
 
 def test_linked_rules_stay_in_one_part() -> None:
@@ -173,14 +173,14 @@ def test_linked_rules_stay_in_one_part() -> None:
     assert vocabulary.names == ("a", "z", "b", "c", "d")
     batch = Batch.from_array(np.repeat(dense, 3, axis=0), vocabulary)
     examples = Examples(batch, theory.satisfied_by(batch), np.full(12, "violation"))
-    assert len(set(parts(examples, (1, 1), rng(), theory).tolist())) == 1
+    assert len(set(assign_parts(examples, (1, 1), rng(), theory).tolist())) == 1
 
 
 def test_folds_partition_the_examples() -> None:
-    tested = [fold for _, fold in folds(EXAMPLES, 3, rng())]
+    tested = [fold for _, fold in iterate_folds(EXAMPLES, 3, rng())]
     assert sum(map(len, tested)) == 400
     assert {item for fold in tested for item in fold.batch} == set(EXAMPLES.batch)
-    for training, test in folds(EXAMPLES, 3, rng()):
+    for training, test in iterate_folds(EXAMPLES, 3, rng()):
         assert not set(training.batch) & set(test.batch)
 
 
@@ -198,8 +198,8 @@ def test_accuracy_is_told_by_kind() -> None:
     ("call", "message"),
     [
         (lambda: accuracy_by_kind(EXAMPLES, np.ones(3, np.bool_)), "400 examples need as many answers"),
-        (lambda: split(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
-        (lambda: list(folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
+        (lambda: split_examples(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
+        (lambda: list(iterate_folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
         (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
     ],
 )

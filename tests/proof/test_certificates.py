@@ -23,7 +23,7 @@ from hornbook.logic.formats import rule_object
 from hornbook.models import as_predictor
 from hornbook.models.network import MLP
 from hornbook.proof.certificate import (
-    PROOFS,
+    PROOFS_FILE,
     Certificate,
     Certificates,
     digest,
@@ -33,8 +33,8 @@ from hornbook.proof.certificate import (
     without_digest,
 )
 from hornbook.proof.prover import Prover
-from hornbook.runs.folder import Run, checksums_of
-from hornbook.runs.proving import prove, restore_prover, verify_content, verify_run
+from hornbook.runs.folder import Run, run_checksums
+from hornbook.runs.proving import prove_and_repair, restore_prover, verify_content, verify_run
 
 RULES = """cough & "not_age=low" -> ill
 fever -> ill
@@ -72,7 +72,7 @@ def runs(tmp_path_factory):
 
 def remember_answers(prover):
     """Ask no question twice, so that thousands of verifications take seconds."""
-    prover.rule = lru_cache(None)(prover.rule)
+    prover.prove_rule = lru_cache(None)(prover.prove_rule)
     ask = prover.member
     answer = lru_cache(None)(lambda item: ask(Batch.from_interpretations([item], prover.vocabulary))[0])
     prover.member = lambda batch: [answer(item) for item in batch]
@@ -92,10 +92,10 @@ def run(request, runs):
         assert not ended.value.code
     kept = Run.load(folder)
     prover, source = restore_prover(kept, model, trust_pickle=True), model
-    certificates = Certificates(prover, folder / PROOFS, source)
+    certificates = Certificates(prover, folder / PROOFS_FILE, source)
     *rules, late = HornTheory.parse(RULES, prover.vocabulary)
-    list(prove(certificates, rules))
-    list(prove(certificates, [late], total=-1))
+    list(prove_and_repair(certificates, rules))
+    list(prove_and_repair(certificates, [late], total=-1))
     document = json.loads((folder / "rules.json").read_text())
     document["rules"] = [
         {
@@ -107,7 +107,7 @@ def run(request, runs):
         for rule, guarantee in certificates.guarantees.items()
     ]
     (folder / "rules.json").write_text(json.dumps(document))
-    certificates.bind(checksums_of(kept.config, document))
+    certificates.bind(run_checksums(kept.config, document))
     remember_answers(prover)
     return SimpleNamespace(folder=folder, source=source, prover=prover, rules=document)
 
@@ -148,7 +148,7 @@ def problems(run, content, kept=None):
 
 
 def test_verify_accepts_the_run_as_it_was_made(run, hornbook):
-    content = read_certificates(run.folder / PROOFS)
+    content = read_certificates(run.folder / PROOFS_FILE)
     verdicts = {entry["verdict"] for entry in content["proofs"]}
     assert verdicts == {"proved", "refuted", "undecided"} and any(e.get("repair") for e in content["proofs"])
     assert problems(run, content) == (0, [])
@@ -159,7 +159,7 @@ def test_verify_accepts_the_run_as_it_was_made(run, hornbook):
 
 
 def test_verify_notices_every_change_of_every_certificate(run):
-    content, kept = read_certificates(run.folder / PROOFS), Run.load(run.folder)
+    content, kept = read_certificates(run.folder / PROOFS_FILE), Run.load(run.folder)
     count = 0
     for place, changed in mutations(content):
         if isinstance(changed, dict):
@@ -171,7 +171,7 @@ def test_verify_notices_every_change_of_every_certificate(run):
 
 
 def test_verify_notices_changes_that_were_digested_again(run):
-    content, kept = read_certificates(run.folder / PROOFS), Run.load(run.folder)
+    content, kept = read_certificates(run.folder / PROOFS_FILE), Run.load(run.folder)
     noticed, unnoticed = 0, []
     for place, changed in mutations(without_digest(content)):
         if isinstance(changed, dict):
@@ -200,15 +200,15 @@ def claim(content, rules, number, entry):
 def forge(folder, content, rules):
     """Write the files of a run with all checksums right."""
     config = json.loads((folder / "config.json").read_text())
-    content = {**without_digest(content), "run": checksums_of(config, rules)}
-    (folder / PROOFS).write_text(json.dumps({**content, "digest": digest(content)}))
+    content = {**without_digest(content), "run": run_checksums(config, rules)}
+    (folder / PROOFS_FILE).write_text(json.dumps({**content, "digest": digest(content)}))
     (folder / "rules.json").write_text(json.dumps(rules))
 
 
 def test_verify_notices_forged_verdicts_by_deriving_them(run, tmp_path):
     folder = tmp_path / "forged"
     shutil.copytree(run.folder, folder)
-    content, forged = read_certificates(run.folder / PROOFS), 0
+    content, forged = read_certificates(run.folder / PROOFS_FILE), 0
     witness = next(entry["witness"] for entry in content["proofs"] if entry["verdict"] == "refuted")
     proved = {"verdict": "proved", "by": "branch and bound", "bound": -1.0}
     vacuous = {"verdict": "proved", "by": "no input breaks it", "bound": None}
@@ -222,19 +222,19 @@ def test_verify_notices_forged_verdicts_by_deriving_them(run, tmp_path):
             if not wrong or (entry["verdict"] == "undecided" and entry["by"] == "nobody"):
                 continue
             forge(folder, *claim(content, run.rules, number, other))
-            changed = read_certificates(folder / PROOFS)
+            changed = read_certificates(folder / PROOFS_FILE)
             code, lines = problems(run, changed, Run.load(folder))
             assert code == 1 and len(lines) == 1, (number, other, lines)
             forged += 1
     assert forged > 8
     forge(folder, content, run.rules)
-    assert problems(run, read_certificates(folder / PROOFS), Run.load(folder)) == (0, [])
+    assert problems(run, read_certificates(folder / PROOFS_FILE), Run.load(folder)) == (0, [])
 
 
 def test_verify_notices_a_changed_run(run, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
-    content, count = read_certificates(run.folder / PROOFS), 0
+    content, count = read_certificates(run.folder / PROOFS_FILE), 0
     for name in ("rules.json", "config.json"):
         document = json.loads((run.folder / name).read_text())
         parts = {part: value for part, value in document.items() if part not in ("command", "versions")}
@@ -258,7 +258,10 @@ def test_verify_notices_a_changed_run(run, tmp_path):
 def test_verify_ends_cleanly_with_configurations_that_no_run_writes(run, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
-    content, config = read_certificates(folder / PROOFS), json.loads((folder / "config.json").read_text())
+    content, config = (
+        read_certificates(folder / PROOFS_FILE),
+        json.loads((folder / "config.json").read_text()),
+    )
     values = (None, 7, "x", [1], {}, {"x": 1})
     changes = [
         {**config, part: value} for part in ("data", "target", "model", "binariser") for value in values
@@ -277,7 +280,7 @@ def test_verify_ends_cleanly_with_configurations_that_no_run_writes(run, tmp_pat
         except HornbookError as error:
             noticed = str(error)
         assert "\n" not in noticed
-        shutil.copy(run.folder / PROOFS, folder / PROOFS)
+        shutil.copy(run.folder / PROOFS_FILE, folder / PROOFS_FILE)
 
 
 CHANGES = {
@@ -299,10 +302,10 @@ CHANGES = {
 def test_verify_prints_one_line_about_a_change(run, hornbook, tmp_path, change):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
-    content = read_certificates(folder / PROOFS)
+    content = read_certificates(folder / PROOFS_FILE)
     before = len(content["proofs"])
     CHANGES[change](content)
-    (folder / PROOFS).write_text(json.dumps(content))
+    (folder / PROOFS_FILE).write_text(json.dumps(content))
     done = hornbook("verify", folder, "--trust-pickle")
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILS  ")]
     assert (done.returncode, done.stderr) == (1, "")
@@ -328,11 +331,11 @@ def test_verify_notices_another_model(run, hornbook, runs, tmp_path):
 def test_verify_needs_a_certificate_for_every_rule_called_proved(run, hornbook, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
-    (folder / PROOFS).unlink()
+    (folder / PROOFS_FILE).unlink()
     done = hornbook("verify", folder, "--trust-pickle")
     assert (done.returncode, done.stdout.count("FAILS"), done.stderr) == (1, len(run.rules["rules"]), "")
     assert "it is called proved, but has no certificate in proofs.json" in done.stdout
-    shutil.copy(run.folder / PROOFS, folder)
+    shutil.copy(run.folder / PROOFS_FILE, folder)
     metrics = json.loads((folder / "metrics.json").read_text())
     (folder / "metrics.json").write_text(json.dumps({**metrics, "guarantee": {"kind": "proved"}}))
     done = hornbook("verify", folder, "--trust-pickle")
@@ -343,7 +346,7 @@ def test_verify_refuses_files_that_it_cannot_read(run, hornbook, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
     assert is_one_line(hornbook("verify", tmp_path / "none"))
-    for name in (PROOFS, "rules.json", "config.json", "metrics.json"):
+    for name in (PROOFS_FILE, "rules.json", "config.json", "metrics.json"):
         for text in ("", "[]", "{", "7", "\x00"):
             (folder / name).write_text(text)
             assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")), (name, text, done)
@@ -352,10 +355,10 @@ def test_verify_refuses_files_that_it_cannot_read(run, hornbook, tmp_path):
         (folder / "rules.json").write_text(json.dumps({**run.rules, part: value}))
         assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")), (part, done)
     shutil.copy(run.folder / "rules.json", folder / "rules.json")
-    content = {**without_digest(read_certificates(folder / PROOFS)), "proofs": [7]}
-    (folder / PROOFS).write_text(json.dumps({**content, "digest": digest(content)}))
+    content = {**without_digest(read_certificates(folder / PROOFS_FILE)), "proofs": [7]}
+    (folder / PROOFS_FILE).write_text(json.dumps({**content, "digest": digest(content)}))
     assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")) and "proofs[0]" in done.stderr
-    (folder / PROOFS).unlink()
+    (folder / PROOFS_FILE).unlink()
     document = json.loads((folder / "rules.json").read_text())
     for entry in document["rules"]:
         entry["guarantee"] = None
@@ -369,7 +372,7 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
     prover = Prover(predictor, vocabulary)
     rules = [Rule({a, b}, BOTTOM) for a in (0, 5) for b in (1, 6)]
     for name in ("one.json", "two.json"):
-        list(prove(Certificates(prover, tmp_path / name), rules))
+        list(prove_and_repair(Certificates(prover, tmp_path / name), rules))
     one, two = ((tmp_path / name).read_bytes() for name in ("one.json", "two.json"))
     assert one == two
     for number, entry in enumerate(json.loads(one)["proofs"]):
@@ -385,8 +388,8 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
 
 def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
     prover = Prover(as_predictor(module([10, 6, 4], 2), encoding="half"), vocabulary_of(5, dual=True))
-    path = tmp_path / PROOFS
-    list(prove(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
+    path = tmp_path / PROOFS_FILE
+    list(prove_and_repair(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
     assert Certificates(prover, path).find_decided(Rule({0, 1}, BOTTOM)) is not None
     content = read_certificates(path)
     path.write_text(json.dumps({**content, "proofs": []}))
@@ -395,7 +398,7 @@ def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
 
 
 def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, tmp_path):
-    run, names = tmp_path / "run", ("rules.json", "rules.horn", PROOFS)
+    run, names = tmp_path / "run", ("rules.json", "rules.horn", PROOFS_FILE)
     asked = "extract iris --train --form rules --max-rules 3 --samples 1000"
     assert hornbook(*asked.split(), "--proof", "-o", run).returncode == 0
     whole = [(run / name).read_bytes() for name in names]
@@ -411,4 +414,4 @@ def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, tmp_path)
     (run / "metrics.json").unlink()
     assert hornbook(*asked.split(), "-o", run).returncode == 0
     # what was not proved in the end has no certificate
-    assert not (run / PROOFS).exists() and is_one_line(hornbook("verify", run))
+    assert not (run / PROOFS_FILE).exists() and is_one_line(hornbook("verify", run))

@@ -11,8 +11,8 @@ import pytest
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.proof.bounds import Bounds, Extremes, Rounding
-from hornbook.proof.branch import branch
+from hornbook.proof.bounds import Bounds, LinearMaximiser, Rounding
+from hornbook.proof.branch import branch_and_bound
 from hornbook.proof.network import relu_net
 from hornbook.proof.prover import Prover
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space
@@ -87,7 +87,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
             body = rng.choice(len(vocabulary), int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(len(vocabulary))) if rng.random() < 0.7 else BOTTOM
             rule = Rule(body, head)
-            verdict = prover.rule(rule)
+            verdict = prover.prove_rule(rule)
             item = interpretation(vocabulary, rule.body, () if head is BOTTOM else {head})
             found = accepted(prover, item)
             seen[verdict.status] += 1
@@ -120,12 +120,12 @@ def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, grou
         states = states_of(space, region)
         top = bounds.outputs(states).max()
         root = bounds.root()
-        cell, _ = bounds.bounded(root, rounds=6)
+        cell, _ = bounds.bound_cells(root, rounds=6)
         assert cell.upper[0] >= top
         climbed, outputs = climb(bounds, region, random_states(space, region, 4, rng))
         assert {tuple(row) for row in climbed} <= {tuple(row) for row in states}
         assert outputs.max() <= top + 1e-9
-        found = branch(bounds, root, 20)
+        found = branch_and_bound(bounds, root, 20)
         assert found.upper >= top - 1e-9 or found.best > 0
         assert (found.best > 0) == (top > 0)
         assert (found.upper < 0) == (top < 0)
@@ -142,17 +142,19 @@ def test_greatest_values_are_those_of_all_inputs(values, encoding, groups):
         size = 1 + (encoding == "two-channel")
         predictor = as_predictor(module([12 * size, 3], 0), encoding=encoding)
         space = Space.of(vocabulary_of(6, dual=True), predictor.encoding, groups, values)
-        region = space.narrowed((space.whole() & (rng.random((6, 3)) < 0.8))[None])[0]
+        region = space.propagate_groups((space.whole() & (rng.random((6, 3)) < 0.8))[None])[0]
         states = states_of(space, region)
         if not len(states) or not region.any(axis=1).all():
             continue
         weights, functions = rng.normal(size=(12 * size, 4)), rng.integers(-2, 3, (5, 4)).astype(float)
-        sums = functions @ (space.encoded(states) @ weights).T
-        np.testing.assert_allclose(Extremes(space, weights, region)(functions), sums.max(axis=1), atol=1e-9)
+        sums = functions @ (space.encode_states(states) @ weights).T
+        np.testing.assert_allclose(
+            LinearMaximiser(space, weights, region)(functions), sums.max(axis=1), atol=1e-9
+        )
         effects = np.einsum("ku,msu->kms", functions, space.inputs @ weights)
-        most, found = space.highest(effects, np.repeat(region[None], 5, axis=0))
+        most, found = space.maximise_effects(effects, np.repeat(region[None], 5, axis=0))
         np.testing.assert_allclose(most, sums.max(axis=1), atol=1e-9)
-        reached = (functions * (space.encoded(found) @ weights)).sum(axis=1)
+        reached = (functions * (space.encode_states(found) @ weights)).sum(axis=1)
         np.testing.assert_allclose(reached, most, atol=1e-9)
         assert {tuple(row) for row in found} <= {tuple(row) for row in states}
 
@@ -175,12 +177,14 @@ def test_signs_and_ranges_hold_for_every_input_of_a_cell(groups):
             low, high, signs = root.low.copy(), root.high.copy(), np.zeros_like(root.signs)
             (low if sign > 0 else high)[0, unit] = 0
             signs[0, unit] = sign
-            part = bounds.ranged(root._replace(low=low, high=high, signs=signs, multipliers=np.abs(signs)))
+            part = bounds.tighten_ranges(
+                root._replace(low=low, high=high, signs=signs, multipliers=np.abs(signs))
+            )
             having = sign * sums[:, unit] >= 0
             if not having.any():
                 continue
             assert (sums[having] >= part.low).all() and (sums[having] <= part.high).all()
-            cell, _ = bounds.bounded(part, 5)
+            cell, _ = bounds.bound_cells(part, 5)
             assert cell.upper[0] >= bounds.outputs(states[having]).max()
 
 
@@ -211,14 +215,14 @@ def test_a_classifier_is_proved_about_its_label():
         scores = predictor.outputs(every.astype(np.float32))[:, 0]
         for head, sign in (("ill", 1), ("not_ill", -1)):
             names = rng.choice(["a", "not_b", "c", "not_d"], 2, replace=False)
-            verdict = prover.rule(Rule.of(vocabulary, names, head))
+            verdict = prover.prove_rule(Rule.of(vocabulary, names, head))
             column = {"a": (0, 1), "not_b": (1, 0), "c": (2, 1), "not_d": (3, 0)}
             fits = np.all([every[:, column[n][0]] == column[n][1] for n in names], axis=0)
             always = (sign * scores[fits] > 0).all()
             assert verdict.status == ("proved" if always else "refuted")
             statuses.add(verdict.status)
-        assert prover.rule(Rule.of(vocabulary, ["a"], "b")).status == "refuted"
-        assert prover.rule(Rule.of(vocabulary, ["a", "not_a"], "b")).status == "proved"
+        assert prover.prove_rule(Rule.of(vocabulary, ["a"], "b")).status == "refuted"
+        assert prover.prove_rule(Rule.of(vocabulary, ["a", "not_a"], "b")).status == "proved"
     assert statuses == {"proved", "refuted"}
 
 
@@ -255,7 +259,7 @@ def test_the_network_read_from_a_model_decides_as_the_model():
     for name, predictor in libraries():
         space = Space.of(VOCABULARY, predictor.encoding)
         states = rng.integers(0, 3, (400, space.count))
-        outputs = relu_net(predictor)(space.encoded(states))
+        outputs = relu_net(predictor)(space.encode_states(states))
         clear = np.abs(outputs) > 1e-5
         assert clear.mean() > 0.9, name
         assert (predictor.decide(space.batch(states)) == (outputs >= 0))[clear].all(), name
@@ -279,7 +283,7 @@ def test_time_runs_out_truthfully():
     vocabulary = vocabulary_of(60, dual=False)
     predictor = as_predictor(module([60, 32, 32, 32], 0, scale=2.0), encoding="half", threshold=0.999999)
     prover = Prover(predictor, vocabulary, seconds=0.3)
-    verdict = prover.question((), ())
+    verdict = prover.prove_rejection((), ())
     assert verdict.status in ("undecided", "refuted")
     if verdict.status == "undecided":
         assert verdict.bound > 0 and "none above" in verdict.reason
@@ -291,7 +295,7 @@ def test_states_and_interpretations_are_the_same_inputs():
     batch = space.batch(states)
     assert isinstance(batch, Batch) and len(batch) == 243
     encoded = as_predictor(module([10, 3], 0), encoding="half").encoding.encode(batch)
-    assert np.array_equal(encoded, space.encoded(states))
+    assert np.array_equal(encoded, space.encode_states(states))
 
 
 def test_only_rounding_leaves_a_search_that_ended_undecided():
@@ -303,7 +307,7 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
         region = space.region(rng.choice(5, 2, replace=False).tolist(), ())
         bounds = Bounds(relu_net(predictor), space, region)
         top = bounds.outputs(states_of(bounds.space, region)).max()
-        found = branch(bounds, bounds.root(), 20)
+        found = branch_and_bound(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
 
@@ -319,7 +323,7 @@ def close_question(size, widths, free, seed):
         predictor = as_predictor(net, encoding="half")
         whole = Bounds(relu_net(predictor), Space.of(vocabulary, predictor.encoding))
         region = whole.space.region(known[true].tolist(), known[~true].tolist())
-        return whole.within(region)
+        return whole.restrict_to(region)
 
     bounds = question()
     starts = random_states(bounds.space, bounds.region, 32, rng)
@@ -341,7 +345,7 @@ def test_twelve_free_inputs_are_decided_as_by_brute_force():
         )
         sums = first[:, None] + second[None] + bounds.net.biases[0]
         top = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).max()
-        found = branch(bounds, bounds.root(), 20)
+        found = branch_and_bound(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)
@@ -361,5 +365,5 @@ def test_a_search_without_time_claims_no_more_than_rounding_allows(turns, monkey
     bounds = Bounds(relu_net(predictor), space)
     ticks = iter([0.0] * (turns + 1) + [100.0] * 1000)
     monkeypatch.setattr(branching, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    found = branch(bounds, bounds.root(), 50)
+    found = branch_and_bound(bounds, bounds.root(), 50)
     assert found.best < 0 <= found.upper

@@ -12,8 +12,8 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule, Vocabulary
 from hornbook.models import Predictor, as_predictor
 from hornbook.proof.certificate import Certificates, prove_rules, read_certificates, verify_certificates
-from hornbook.proof.primes import repaired, shrunk
-from hornbook.proof.prover import Prover, sides
+from hornbook.proof.primes import repair_rule, shrink_rule
+from hornbook.proof.prover import Prover, read_sides
 from hornbook.queries import interpretation
 
 MODELS = {
@@ -51,7 +51,7 @@ def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
         for _ in range(8):
             body = rng.choice(10, int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(10)) if rng.random() < 0.7 else BOTTOM
-            verdict = prover.rule(Rule(body, head))
+            verdict = prover.prove_rule(Rule(body, head))
             found = accepted(
                 prover, interpretation(prover.vocabulary, body, () if head is BOTTOM else {head})
             )
@@ -67,7 +67,7 @@ def test_the_leaves_compute_what_the_model_computes(kind):
     predictor = as_predictor(model, encoding="half")
     prover = Prover(predictor, vocabulary_of(5, dual=True))
     rng = np.random.default_rng(0)
-    for side, sign in zip(sides(predictor, prover.space), (1, -1), strict=True):
+    for side, sign in zip(read_sides(predictor, prover.space), (1, -1), strict=True):
         states = states_of(prover.space, prover.space.whole())
         outputs = side.outputs(states)
         scores = predictor(prover.space.batch(states)).astype(float)
@@ -79,9 +79,9 @@ def test_the_leaves_compute_what_the_model_computes(kind):
             region = prover.space.whole() & (rng.random((5, 3)) < 0.7)
             if region.any(axis=1).all():
                 inside = region[np.arange(5), states].all(axis=1)
-                upper = side.bounded(region[None])[0][0] + side.leaves.tolerance
+                upper = side.bound_regions(region[None])[0][0] + side.leaves.tolerance
                 assert upper >= outputs[inside].max()
-                assert side.within(region).rough() == pytest.approx(upper - side.leaves.tolerance)
+                assert side.restrict_to(region).root_bound() == pytest.approx(upper - side.leaves.tolerance)
 
 
 def test_rules_of_a_forest_are_shrunk_repaired_and_certified(tmp_path):
@@ -91,8 +91,8 @@ def test_rules_of_a_forest_are_shrunk_repaired_and_certified(tmp_path):
     made = list(prove_rules(Certificates(prover, path), rules))
     refuted = [each.rule for each in made if each.verdict.status == "refuted"]
     for rule in refuted[:3]:
-        prime = repaired(prover, rule)
-        assert prime.is_prime and shrunk(prover, prime.rule).rule == prime.rule
+        prime = repair_rule(prover, rule)
+        assert prime.is_prime and shrink_rule(prover, prime.rule).rule == prime.rule
         assert not accepted(prover, interpretation(prover.vocabulary, prime.rule.body))
     findings = list(verify_certificates(prover, read_certificates(path)))
     assert len(findings) == len(rules) and all(each.holds for each in findings)
@@ -106,8 +106,8 @@ def test_a_classifier_of_trees_is_proved_about_its_label():
     features = [name for name in vocabulary if "ill" not in name]
     predictor = as_predictor(fitted("boosting", 0, 3), encoding="half")
     prover = Prover(predictor, vocabulary, label="ill", features=features)
-    assert prover.rule(Rule.of(vocabulary, ["a", "b", "not_c"], "ill")).status == "proved"
-    assert prover.rule(Rule.of(vocabulary, ["c"], "ill")).status == "refuted"
+    assert prover.prove_rule(Rule.of(vocabulary, ["a", "b", "not_c"], "ill")).status == "proved"
+    assert prover.prove_rule(Rule.of(vocabulary, ["c"], "ill")).status == "refuted"
 
 
 def test_trees_that_cannot_be_read_are_refused():
@@ -150,7 +150,7 @@ def test_verdicts_about_forests_that_tie_are_about_predict(trees, positive):
             known = rng.choice(5, int(rng.integers(3, 6)), replace=False)
             values = rng.integers(0, 2, len(known))
             inside = (every[:, known] == values).all(axis=1)
-            verdict = prover.question(known[values == 1].tolist(), known[values == 0].tolist())
+            verdict = prover.prove_rejection(known[values == 1].tolist(), known[values == 0].tolist())
             assert verdict.status == ("refuted" if accepts[inside].any() else "proved")
             seen[verdict.status] += 1
     assert ties > 10 and min(seen.values()) > 3, (ties, seen)
@@ -169,10 +169,10 @@ def test_a_region_of_ties_is_decided_by_one_question():
     asked = []
     decide = prover.accepting.decide
     prover.accepting.decide = lambda states: asked.append(len(states)) or decide(states)
-    assert prover.question((), ()).status == "proved"  # predict says the first class at a tie
+    assert prover.prove_rejection((), ()).status == "proved"  # predict says the first class at a tie
     assert sum(asked) < 100
     other = Prover(own_decision(model, positive=False), prover.vocabulary)
-    assert other.question((), ()).status == "refuted"
+    assert other.prove_rejection((), ()).status == "refuted"
 
 
 @pytest.mark.parametrize("kind", MODELS)

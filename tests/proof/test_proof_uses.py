@@ -13,18 +13,18 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.models import as_predictor
 from hornbook.proof.certificate import (
-    PROOFS,
+    PROOFS_FILE,
     Certificates,
     prove_rules,
     read_certificates,
     verify_certificates,
 )
 from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
-from hornbook.proof.primes import repaired, shrunk
+from hornbook.proof.primes import repair_rule, shrink_rule
 from hornbook.proof.prover import Prover
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
-from hornbook.runs.folder import begin
-from hornbook.runs.proving import prove
+from hornbook.runs.folder import start_run
+from hornbook.runs.proving import prove_and_repair
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -47,7 +47,7 @@ def test_shrunk_rules_are_prime_by_brute_force():
             Batch.from_interpretations([item], prover.vocabulary))[0]]  # fmt: skip
         for item in rejected[:2]:
             last = set(rng.permutation(sorted(item.true))[:2].tolist())
-            prime = shrunk(prover, Rule(item.true, BOTTOM), last)
+            prime = shrink_rule(prover, Rule(item.true, BOTTOM), last)
             assert prime.is_prime and holds(prover, prime.rule) and set(prime.needed) == prime.rule.body
             for literal, witness in prime.needed.items():
                 assert not holds(prover, Rule(prime.rule.body - {literal}, BOTTOM))
@@ -62,9 +62,9 @@ def test_refuted_rules_are_repaired_if_they_can_be():
         prover = judge(seed)
         rng = np.random.default_rng(seed)
         rule = Rule(rng.choice(10, 2, replace=False).tolist(), BOTTOM)
-        if prover.rule(rule).status != "refuted":
+        if prover.prove_rule(rule).status != "refuted":
             continue
-        prime = repaired(prover, rule)
+        prime = repair_rule(prover, rule)
         if prime.verdict.status == "proved":
             assert holds(prover, prime.rule) and prime.rule.head == rule.head
             assert prime.is_prime and set(prime.needed) == prime.rule.body
@@ -78,11 +78,11 @@ class Counting(Prover):
 
     questions, patience = 0, 10**6
 
-    def rule(self, rule, seconds=None):
+    def prove_rule(self, rule, seconds=None):
         self.questions += 1
         if self.questions > self.patience:
             raise KeyboardInterrupt
-        return super().rule(rule, seconds)
+        return super().prove_rule(rule, seconds)
 
 
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
@@ -95,7 +95,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
         prover.patience = patience
         certificates = Certificates(prover, path)
         try:
-            for _ in prove(certificates, rules):
+            for _ in prove_and_repair(certificates, rules):
                 pass
         except KeyboardInterrupt:
             return prover.questions - 1, None
@@ -120,12 +120,12 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
 
 def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
     config = {"data": 1}
-    begin(tmp_path, config)
-    (tmp_path / PROOFS).write_text("{}")
-    begin(tmp_path, config)
-    assert (tmp_path / PROOFS).exists()
-    begin(tmp_path, config, force=True)
-    assert not (tmp_path / PROOFS).exists()
+    start_run(tmp_path, config)
+    (tmp_path / PROOFS_FILE).write_text("{}")
+    start_run(tmp_path, config)
+    assert (tmp_path / PROOFS_FILE).exists()
+    start_run(tmp_path, config, force=True)
+    assert not (tmp_path / PROOFS_FILE).exists()
 
 
 def test_time_for_all_rules_ends_truthfully():
@@ -134,8 +134,8 @@ def test_time_for_all_rules_ends_truthfully():
     assert late.verdict.status == "undecided" and "time for all" in late.verdict.reason
     item = prover.space.batch(np.zeros((1, 5), np.intp))
     rule = Rule(next(iter(item)).true, BOTTOM)
-    if prover.rule(rule).status == "proved":
-        assert shrunk(prover, rule, deadline=0.0).open == tuple(sorted(rule.body))
+    if prover.prove_rule(rule).status == "proved":
+        assert shrink_rule(prover, rule, deadline=0.0).open == tuple(sorted(rule.body))
 
 
 def test_workers_reach_the_same_verdicts_in_the_same_order():
@@ -263,4 +263,4 @@ def test_what_cannot_be_proved_is_one_line(hornbook, form):
     code, _, err = hornbook(
         "extract", "breast-cancer", "--train", "--samples", 1000, "--proof", "--form", form
     )
-    assert code == 2 and "a card or a tree is no set of rules" in err and err.count("\n") == 1
+    assert code == 2 and "--proof proves rules one by one" in err and err.count("\n") == 1

@@ -9,7 +9,7 @@ import pytest
 from hornbook.cards.card import Card, Item
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.queries import interpretation
-from hornbook.report.page import source
+from hornbook.report.page import read_asset
 from hornbook.trees.tree import Split, Tree
 
 THEORIES, STATES = 400, 6
@@ -162,7 +162,7 @@ def nested(node):
 def asked(browser, script, batch):
     """The answers of the page's reasoner, all in one call."""
     browser.get("data:text/html,<title>reasoner</title>")
-    return json.loads(browser.execute_script(source("reasoner.js") + script, json.dumps(batch)))
+    return json.loads(browser.execute_script(read_asset("reasoner.js") + script, json.dumps(batch)))
 
 
 def random_card(rng, vocabulary):

@@ -13,11 +13,11 @@ from hornbook.report.charts import (
     Chart,
     Dot,
     Series,
-    decades,
-    draw,
+    decade_ticks,
     even_ticks,
     fidelity_chart,
-    svg,
+    plot_chart,
+    to_svg,
 )
 from hornbook.statistics import Share
 
@@ -36,7 +36,7 @@ def test_ticks_span_what_is_plotted(one, other):
 @given(st.floats(1e-6, 1e9), st.floats(1e-6, 1e9))
 def test_decades_span_what_is_plotted(one, other):
     low, high = sorted((one, other))
-    ticks = decades(low, high)
+    ticks = decade_ticks(low, high)
     assert len(ticks) >= 2 and ticks[0] <= low * 1.001 and ticks[-1] >= high * 0.999
 
 
@@ -45,7 +45,7 @@ def test_decades_span_what_is_plotted(one, other):
 def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
     dots = (Dot(1, 0.5, 0.4, 0.6), Dot(3, 0.7, 0.6, 0.75), Dot(200, 0.95, 0.9, 1.0))
     chart = Chart("A & b", "x < y", '"q"', (Series("one", dots, style), Series("two", ())), True, logarithmic)
-    picture = ElementTree.fromstring(svg(chart))
+    picture = ElementTree.fromstring(to_svg(chart))
     circles = [element for element in picture.iter() if element.tag == "circle"]
     assert len(circles) == 3
     assert all(0 < float(c.get("cx")) < WIDTH and 0 < float(c.get("cy")) < HEIGHT for c in circles)
@@ -58,7 +58,7 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
     [(), (DisagreementPoint(0, 0, Share.of(5, 10)),), (DisagreementPoint(3, 9, Share.of(0, 10)),) * 2],
 )
 def test_short_curves_are_drawn_too(points):
-    ElementTree.fromstring(svg(fidelity_chart(points)))
+    ElementTree.fromstring(to_svg(fidelity_chart(points)))
 
 
 @pytest.mark.parametrize("style", ["line", "steps", "dots"])
@@ -67,7 +67,7 @@ def test_notebooks_get_the_same_figures(style):
     chart = Chart(
         "Growth", "rules", "fidelity", (Series("one", dots, style), Series("two", dots)), True, True
     )
-    ax = draw(chart)
+    ax = plot_chart(chart)
     assert [line.get_xydata().tolist() for line in ax.lines] == [[[dot.x, dot.y] for dot in dots]] * 2
     assert (ax.get_title(), ax.get_xlabel(), ax.get_xscale()) == ("Growth", "rules", "log")
     assert len(ax.collections) == 2, "both have intervals"

@@ -88,7 +88,7 @@ def _examined(name, prover):
         inside = (every[:, sorted(true)] == 1).all(axis=1) & (every[:, sorted(false)] == 0).all(axis=1)
         for label in (True, False):
             item = (true | {LABEL}, false) if label else (true, false | {LABEL})
-            verdict = prover.question(*item)
+            verdict = prover.prove_rejection(*item)
             holds = not (decided[inside] == label).any()
             counts[verdict.status] += 1
             if verdict.status == "proved":

@@ -8,7 +8,7 @@ from hornbook.evaluate import Fidelity
 from hornbook.learners import DisagreementPoint
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Budget, Exact, Pac, interpretation
-from hornbook.report.content import Checkpoint, Difference, Honesty, Report, ReportedRule, Spent
+from hornbook.report.content import Caveats, ConvergencePoint, Cost, DisagreeingRow, Report, ReportedRule
 from hornbook.statistics import Share
 from hornbook.trees.tree import Split, Tree
 
@@ -56,15 +56,15 @@ def clinic(**changes) -> Report:
         "undetermined": Share.of(100, 1000),
         "default": "does not survive",
         "stop_reason": "equivalent",
-        "spent": Spent(4, 1_250_000, 75.0, Budget(equivalence_queries=100)),
-        "honesty": Honesty("165 patients", Share.of(3, 1000), Share.of(1, 165), ("Few patients smoke.",)),
+        "cost": Cost(4, 1_250_000, 75.0, Budget(equivalence_queries=100)),
+        "caveats": Caveats("165 patients", Share.of(3, 1000), Share.of(1, 165), ("Few patients smoke.",)),
         "model": (("file", "model.onnx"),),
         "data": (("table", "patients.csv"),),
         "settings": (("seed", "0"),),
         "curve": curve,
-        "convergence": tuple(Checkpoint(n, 1000 * n, n / 2, point) for n, point in enumerate(curve, 1)),
-        "differences": (
-            Difference(
+        "convergence": tuple(ConvergencePoint(n, 1000 * n, n / 2, point) for n, point in enumerate(curve, 1)),
+        "disagreements": (
+            DisagreeingRow(
                 "row 7",
                 interpretation(vocabulary, {0, 1}, {4}),
                 model="survives",
@@ -122,9 +122,9 @@ def renamed(names: list[str]) -> Report:
         model=pairs,
         data=pairs,
         settings=pairs,
-        honesty=Honesty(names[3], notes=tuple(names)),
-        differences=tuple(
-            Difference(names[0], case.facts, names[1], names[2]) for case in original.differences
+        caveats=Caveats(names[3], notes=tuple(names)),
+        disagreements=tuple(
+            DisagreeingRow(names[0], case.facts, names[1], names[2]) for case in original.disagreements
         ),
     )
 
@@ -150,5 +150,5 @@ def large(rules: int, body: int, variables: int = 102) -> Report:
         rules=tuple(ReportedRule(rule, share, share) for rule in found),
         words=words,
         groups=tuple((v, v + 1, v + 2) for v in range(0, variables - 2, 3)),
-        differences=(),
+        disagreements=(),
     )

@@ -10,7 +10,7 @@ from hornbook.classify.candidate import Candidate, Point
 from hornbook.classify.explanation import Explanation
 from hornbook.classify.reading import Reading
 from hornbook.classify.search import best_by_size, candidates, chosen
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.distributions import Distribution, Groups
 from hornbook.evaluate import Agreement, RuleStatistics
 from hornbook.evaluate.rules import find_redundant_rules
@@ -84,7 +84,7 @@ def explain_classifier(
         predictor, rows, label, inputs=inputs, groups=groups, unknown=unknown, draws=draws, seed=reading.seed
     )
     vocabulary = labels.classifier.vocabulary
-    background = HornTheory.background(vocabulary) | exclusivity(vocabulary, groups)
+    background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
     budget = reading.budget
     ask = Budgeted(Checked(labels), budget.membership_queries, budget.seconds)
     distribution = distribution or augmented_rows(rows, groups)

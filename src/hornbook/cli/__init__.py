@@ -1,4 +1,4 @@
-"""The command line: thin, and kind to its users. One module a command."""
+"""The command line, one module per command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    """Run the command line; an error is one line on stderr and exit code 2."""
     try:
         app()
     except HornbookError as error:

@@ -1,4 +1,4 @@
-"""The application that commands belong to."""
+"""The Typer application, and what several commands share: output, progress, reading of files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 from hornbook.logic import HornTheory
 
 app = typer.Typer(
-    help="Reads the rules out of a black box.",
+    help="Explain a trained model by rules, a score card or a tree.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -49,7 +49,7 @@ def _options(
 
 
 def emit(text: str) -> None:
-    """Print to standard output; a reader that has gone, such as `head`, is no mistake."""
+    """Print to standard output; exit quietly when the reader, such as `head`, has closed it."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -64,29 +64,29 @@ def emit_json(content: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Watch]:
-    """A bar on standard error that moves with every entry of a run; nothing where that is no terminal."""
+def progress(title: str, total: int | None = None) -> Iterator[Watch]:
+    """Show a progress bar on standard error, if that is a terminal; each entry of a run advances it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda entry: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda entry: bar.update(task, advance=1, description=_described(entry))
+        task = bar.add_task(title, total=total)
+        yield lambda entry: bar.update(task, advance=1, description=_describe_entry(entry))
 
 
-def _described(entry: Mapping[str, Any]) -> str:
+def _describe_entry(entry: Mapping[str, Any]) -> str:
     if "candidate" in entry:
         fidelity = f"{100 * entry['fidelity']:.1f} %"
         return f"{entry['form']}: {entry['rules']} lines, {entry['literals']} literals, {fidelity}"
     return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
 
 
-def table_of(
+def load_table(
     source: str, target: str | None = None, positive: str | None = None, above: float | None = None
 ) -> Table:
-    """The table in a file, or a dataset by its name; its label is the target."""
+    """Load a table from a file, or a dataset by name; its label is the target column."""
     from hornbook.data.datasets import DATASETS, load_dataset
     from hornbook.data.table import read_table
 
@@ -94,20 +94,18 @@ def table_of(
         table = load_dataset(source)
         return table if target in (None, table.label) else table.with_label(str(target), positive, above)
     if not Path(source).exists():
-        raise HornbookError(
-            f"there is no file {source!r}, and no dataset of that name; see hornbook datasets"
-        )
+        raise HornbookError(f"there is no file or dataset {source!r}; hornbook datasets lists the datasets")
     if target is None:
         table = read_table(source)
         raise HornbookError(
-            f"which column of {source} is predicted? Name it with --target; "
-            f"there are {', '.join(list(table.frame.columns)[:8])}{' …' if table.frame.shape[1] > 8 else ''}"
+            f"name the column of {source} that the model predicts with --target; its columns are "
+            f"{', '.join(list(table.frame.columns)[:8])}{' …' if table.frame.shape[1] > 8 else ''}"
         )
     return read_table(source, label=target, positive=positive, above=above)
 
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
-    """Read a `.horn` or `.json` file, over the vocabulary of another theory if one is given."""
+    """Read a theory from a `.horn` or `.json` file, over the vocabulary of `like` if it is given."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -125,5 +123,7 @@ def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
     except HornbookError as error:
         raise HornbookError(f"{path}, {error}") from None
     if not theory.rules:
-        raise HornbookError(f"{path} holds no rules; write one a line, such as: horse & wings -> pegasus")
+        raise HornbookError(
+            f"{path} holds no rules; write one rule per line, such as: horse & wings -> pegasus"
+        )
     return theory

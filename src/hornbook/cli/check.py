@@ -19,11 +19,11 @@ from hornbook.queries import Estimated, Exact, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain.check import Verdict
+    from hornbook.explain.check import RuleCheck
 
 
 class Mode(StrEnum):
-    """What a model says."""
+    """What a model answers: whether a row is consistent, or the class of the label."""
 
     JUDGE = "judge"
     CLASSIFIER = "classifier"
@@ -31,32 +31,33 @@ class Mode(StrEnum):
 
 @app.command()
 def check(
-    rules: Annotated[Path, typer.Argument(help="Rules that should hold: a .horn file, or rules.json.")],
-    model: Annotated[Path, typer.Option(help="The model, such as model.onnx.")],
-    data: Annotated[Path, typer.Option(help="The rows that the model was trained with: bins are theirs.")],
+    rules: Annotated[Path, typer.Argument(help="The rules to check: a .horn file, or rules.json.")],
+    model: Annotated[Path, typer.Option(help="The model file, such as model.onnx.")],
+    data: Annotated[Path, typer.Option(help="The training table; bins are computed from its rows.")],
     label: Annotated[str | None, typer.Option(help="The column that the model predicts.")] = None,
     mode: Annotated[
         Mode | None,
-        typer.Option(help="Whether the model judges whole rows or predicts the label; by --label."),
+        typer.Option(help="classifier predicts --label; judge accepts or rejects whole rows."),
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
+        str | None,
+        typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
     ] = None,
     trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
-    samples: Annotated[int, typer.Option(min=1, help="Violations asked about for each rule.")] = 10_000,
+    samples: Annotated[int, typer.Option(min=1, help="Number of sampled violations per rule.")] = 10_000,
     proof: Annotated[
         bool,
-        typer.Option(
-            "--proof", help="Prove each rule for every input, or refute it; ReLU networks and trees."
-        ),
+        typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
     ] = False,
-    seconds: Annotated[float, typer.Option("--proof-seconds", min=0.1, help="What a proof may take.")] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    seconds: Annotated[
+        float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
+    ] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check which rules a model breaks: exit code 0 if all hold, 1 and a witness if not.
+    """Check whether a model obeys rules: exit code 0 if all hold, 1 and a counterexample if not.
 
     Example:
       hornbook check rules.horn --model model.onnx --data patients.csv --label survives
@@ -100,8 +101,8 @@ def check(
     else:
         for verdict in verdicts:
             print(_line(verdict, vocabulary))
-        print(f"# violations are imposed on: {teacher.distribution.describe()}")
-        print(f"# answers about unknown values: {teacher.describe()}")
+        print(f"# sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule")
+        print(f"# unknown values: {teacher.describe()}")
     raise typer.Exit(1 if any(verdict.broken for verdict in verdicts) else 0)
 
 
@@ -111,8 +112,8 @@ def _table(data: Path, label: str | None) -> Any:
     return read_table(data, label=label)
 
 
-def _line(verdict: Verdict, vocabulary: Vocabulary) -> str:
-    """A verdict in one line."""
+def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
+    """Format a verdict as one line."""
     text = rule_text(vocabulary, verdict.rule, UNICODE)
     sampled = "nothing can violate it"
     if isinstance(verdict.guarantee, Estimated):
@@ -133,8 +134,8 @@ def _line(verdict: Verdict, vocabulary: Vocabulary) -> str:
     return f"broken  {text}   # it accepts {'; '.join(parts)}; {sampled}"
 
 
-def _entry(verdict: Verdict, vocabulary: Vocabulary) -> dict[str, Any]:
-    """A verdict ready for JSON."""
+def _entry(verdict: RuleCheck, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Convert a verdict to a JSON object."""
     entry = {**rule_object(vocabulary, verdict.rule), "holds": not verdict.broken, "witness": None}
     if verdict.witness is not None:
         entry["witness"] = {

@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, progress, table_of
+from hornbook.cli.app import app, emit, emit_json, load_table, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.extractor.subject import Judged, Subject
-    from hornbook.runs.comparison import Row
+    from hornbook.runs.comparison import ComparisonRow
     from hornbook.runs.folder import Run
 
 
 @app.command()
 def compare(
     run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
-    samples: Annotated[int, typer.Option(min=1, help="Samples that trees learn from.")] = 20_000,
-    seconds: Annotated[float, typer.Option(help="So long the Hoeffding tree may learn.")] = 20.0,
+    samples: Annotated[int, typer.Option(min=1, help="Number of training samples of each tree.")] = 20_000,
+    seconds: Annotated[float, typer.Option(help="Time limit of the Hoeffding tree in seconds.")] = 20.0,
     trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compare the rules of a run with decision trees fitted to the same model.
 
-    The model and the data have to be where they were, and unchanged. River's Hoeffding tree takes
-    part if the extra `river` is installed.
+    The model and the data must still be in place and unchanged. River's Hoeffding tree is included
+    if the extra `river` is installed.
 
     Examples:
       hornbook compare run/
@@ -39,40 +39,39 @@ def compare(
       hornbook compare run/ --samples 50000 --json
 
     """
-    from hornbook.runs.comparison import comparison
+    from hornbook.runs.comparison import compare_with_trees
     from hornbook.runs.folder import Run, share_object
 
     kept = Run.load(run)
     subject = _subject(kept, trust_pickle)
     with progress("fitting trees") as watch:
         rows = []
-        for row in comparison(kept.answers, subject, samples, seed, seconds):
+        for row in compare_with_trees(kept.answers, subject, samples, seed, seconds):
             rows.append(row)
             watch({"candidate": len(rows), "form": row.method, "rules": row.rules, "literals": row.literals,
                    "fidelity": row.fidelity.estimate})  # fmt: skip
     if as_json:
         emit_json({"rows": [{**asdict(row), "fidelity": share_object(row.fidelity)} for row in rows]})
         return
-    emit("\n".join(_lines(rows)))
-    emit(f"# on {samples:,} fresh samples; a tree's rules are its leaves, its literals the tests on the way")
+    emit("\n".join(_format_rows(rows)))
+    emit(f"# on {samples:,} fresh samples; for a tree: rules = leaves, literals = tests on the paths to them")
 
 
 def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
-    """The model as it was asked, if it and the data are what they were."""
+    """Restore the model and table of a run; refuse them if they have changed."""
     from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
     config: dict[str, Any] = run.config
     data = config["data"]
-    table = table_of(data["source"], data["target"], data["positive"], data["above"])
+    table = load_table(data["source"], data["target"], data["positive"], data["above"])
     if table.checksum() != data["sha256"]:
-        raise HornbookError(
-            f"{data['source']} is not what it was when the run was made: the checksums differ"
-        )
+        raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     extractor = restore_extractor(run, load_run_model(run, find_run_model(run), trust_pickle))
     return extractor.subjects(table.frame if extractor.judge else table.features)[0]
 
 
-def _lines(rows: list[Row]) -> list[str]:
+def _format_rows(rows: list[ComparisonRow]) -> list[str]:
+    """Format a comparison as an aligned text table."""
     cells = [
         [
             row.method,

@@ -13,7 +13,7 @@ from hornbook.cli.app import app, emit, emit_json
 def datasets(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the datasets that can be given by name in place of a file.
+    """List the datasets that can be named instead of a file.
 
     Examples:
       hornbook datasets

@@ -17,13 +17,13 @@ def explain(
     run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A fact: a column and its value, a number, a word or the name of a bin."),
+        typer.Option("--set", help="A known value, column=value: a number, a word or the name of a bin."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Explain what the rules of a run conclude from facts, and what would undo it.
+    """Explain what the rules of a run conclude from known values, and which change would undo it.
 
-    Columns that are not set are unknown.
+    Columns that are not set count as unknown.
 
     Examples:
       hornbook explain run/ --set ascites=0 --set age=high
@@ -38,7 +38,7 @@ def explain(
     for pair in given or []:
         name, sign, value = pair.rpartition("=")
         if not sign or not name or not value:
-            raise HornbookError(f"--set {pair!r}: expected a column and its value, such as --set age=high")
+            raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=high")
         facts[name] = value
     explained = kept.answers.explain(kept.facts(facts), kept.groups)
     if as_json:

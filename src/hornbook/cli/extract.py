@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, progress, table_of
+from hornbook.cli.app import app, emit, emit_json, load_table, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Method(StrEnum):
-    """How rules are found."""
+    """How an explanation is found: a short surrogate from samples, or rules by equivalence queries."""
 
     READER = "reader"
     QUERIES = "queries"
 
 
 class Form(StrEnum):
-    """What is to be read."""
+    """The form of an explanation."""
 
     AUTO = "auto"
     RULES = "rules"
@@ -40,60 +40,65 @@ class Form(StrEnum):
 
 @app.command()
 def extract(
-    data: Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or a dataset by name.")],
+    data: Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or the name of a dataset.")],
     target: Annotated[
-        str | None, typer.Option(help="The column that the model predicts; datasets know theirs.")
+        str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="The model, such as model.onnx.")] = None,
+    model: Annotated[Path | None, typer.Option(help="The model file, such as model.onnx.")] = None,
     train: Annotated[bool, typer.Option("--train", help="Train a network on the data instead.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A folder to keep the run in.")
+        Path | None, typer.Option("--output", "-o", help="The run folder to write: rules, report, settings.")
     ] = None,
     positive: Annotated[str | None, typer.Option(help="The value of the target that counts as true.")] = None,
-    above: Annotated[float | None, typer.Option(help="Numbers above this count as true.")] = None,
+    above: Annotated[float | None, typer.Option(help="Targets above this number count as true.")] = None,
     judge: Annotated[
-        bool, typer.Option("--judge", help="The model judges whole rows, the target among them.")
+        bool, typer.Option("--judge", help="The model accepts or rejects whole rows, target included.")
     ] = False,
     method: Annotated[
-        Method, typer.Option(help="What a reader will read, or rules by equivalence queries.")
+        Method, typer.Option(help="reader: a short explanation from samples; queries: equivalence queries.")
     ] = Method.READER,
     form: Annotated[
-        Form, typer.Option(help="Rules, a card with points, a tree, or whichever is better.")
+        Form, typer.Option(help="Form of the explanation; auto chooses the better one.")
     ] = Form.AUTO,
     max_rules: Annotated[
-        int | None, typer.Option(min=1, help="So many rules at most: 20 for a reader, 100 by queries.")
+        int | None, typer.Option(min=1, help="Maximum number of rules (reader: 20, queries: 100).")
     ] = None,
-    max_literals: Annotated[int, typer.Option(min=1, help="So many literals a reader will read.")] = 60,
-    epsilon: Annotated[float, typer.Option(help="Up to which share fidelity is to be known.")] = 0.05,
-    delta: Annotated[float, typer.Option(help="The tolerated probability that it is not.")] = 0.05,
-    max_queries: Annotated[int, typer.Option(min=1, help="Equivalence queries, with queries.")] = 100,
-    max_seconds: Annotated[float | None, typer.Option(help="So long at most.")] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Labelled samples to learn from.")] = 1 << 14,
+    max_literals: Annotated[int, typer.Option(min=1, help="Maximum number of literals to read.")] = 60,
+    epsilon: Annotated[float, typer.Option(help="Half-width of the fidelity estimate.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
+    max_queries: Annotated[
+        int, typer.Option(min=1, help="Maximum number of equivalence queries (--method queries).")
+    ] = 100,
+    max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Number of labelled samples to learn from.")] = 1 << 14,
     device: Annotated[
-        str | None, typer.Option(help="Where a torch model answers queries, such as cuda; with queries.")
+        str | None, typer.Option(help="Device of a torch model, such as cuda (--method queries).")
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(help="How ? enters the model: half, signed, two-channel, nan, complete.")
+        str | None,
+        typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
     ] = None,
     trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
     proof: Annotated[
         bool,
-        typer.Option(
-            "--proof", help="Prove each rule for every input, or refute it; ReLU networks and trees."
-        ),
+        typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
     ] = False,
-    proof_seconds: Annotated[float, typer.Option(min=0.1, help="What the proof of a rule may take.")] = 60.0,
-    proof_total: Annotated[float | None, typer.Option(help="What all proofs together may take.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Write over what the folder holds.")] = False,
+    proof_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
+    ] = 60.0,
+    proof_total: Annotated[
+        float | None, typer.Option(help="Time limit of all proofs together in seconds.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Read rules about a column out of a model that predicts it.
+    """Explain a model that predicts a column by rules, a score card or a tree.
 
-    The model reads the columns of the data, or the variables that hornbook makes of them. A run
-    that was interrupted goes on when the same command is given again.
+    The model reads the columns of the data, or the 0/1 variables that hornbook derives from them.
+    Run the same command again to resume an interrupted run.
 
     Examples:
       hornbook extract breast-cancer --train -o run/
@@ -111,20 +116,22 @@ def extract(
     from hornbook.learners.extract import INTERRUPTED
     from hornbook.logic.arrays import check_device
     from hornbook.models import as_predictor
-    from hornbook.runs.folder import MODEL, metrics_object, ready
+    from hornbook.runs.folder import MODEL_FILE, check_writable, metrics_object
     from hornbook.runs.models import make_extractor
     from hornbook.statistics import check_tolerances
 
     if (model is None) != train:
-        raise HornbookError("give the model with --model, or train a network with --train; one of the two")
+        raise HornbookError("give either --model FILE or --train, which trains a network on the data")
     if device is not None:
         if method is Method.READER and not judge:
-            raise HornbookError(f"--device {device} is for equivalence queries: add --method queries")
+            raise HornbookError(
+                f"--device {device} works with equivalence queries only: add --method queries"
+            )
         check_device(device)
     check_tolerances(epsilon, delta)
-    table = table_of(data, target, positive, above)
+    table = load_table(data, target, positive, above)
     if output is not None:
-        ready(output)
+        check_writable(output)
     settings = {
         "judge": judge,
         "method": method.value,
@@ -146,19 +153,19 @@ def extract(
         binariser = _binariser(table, judge, seed, predictor)
     else:
         binariser = _binariser(table, judge, seed)
-        about, subject = _trained(table, binariser, judge, seed)
+        about, subject = _train_network(table, binariser, judge, seed)
     extractor = make_extractor(subject, str(table.label), positive, binariser, settings)
     frame = table.frame if judge else table.features
     if output is not None:
         source = {"target": target, "positive": positive, "above": above}
         _begin(output, table, data, source, about, settings, binariser, force)
         if train:
-            subject.save(output / MODEL)
+            subject.save(output / MODEL_FILE)
     with progress("asking the model", max_queries if method is Method.QUERIES else None) as watch:
         extractor.fit(frame, trace=output and output / "trace.jsonl", watch=watch)
     certificates = None
     if proof:
-        kept_model = output / MODEL if output is not None and train else model
+        kept_model = output / MODEL_FILE if output is not None and train else model
         certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
     if output is not None:
         _save(output, extractor, table, about, settings, certificates)
@@ -178,20 +185,24 @@ def extract(
         emit("\n".join(lines(reading.answers, extractor.rules_, extractor.reader_.describe)))
         emit("\n".join([*_proof_lines(certificates, extractor), *_summary(extractor, about, output)]))
     if reading.stop_reason == INTERRUPTED:
-        where = "" if output is None else f"; what was found is in {output}, and the same command goes on"
+        where = (
+            ""
+            if output is None
+            else f"; the result so far is in {output}; run the same command again to resume"
+        )
         print(f"hornbook: interrupted{where}", file=sys.stderr)
         raise typer.Exit(130)
 
 
 def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None = None) -> Binariser:
-    """What makes variables of the columns: fitted to the rows that the extractor will not hold out."""
+    """Fit a binariser to the rows that the extractor does not hold out."""
     from hornbook.data.binarise import Binariser
     from hornbook.data.examples import split_rows
     from hornbook.oracles.columns import fit_binariser
 
     frame = table.frame if judge else table.features
     if frame.shape[1] == 0:
-        raise HornbookError(f"{table.name} has no columns beside {table.label!r}")
+        raise HornbookError(f"{table.name} has no columns besides {table.label!r}")
     kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
     used, _ = split_rows(frame, seed, hold_out=not judge)
     if predictor is None:
@@ -201,15 +212,15 @@ def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None
 
 def _model(path: Path, trust_pickle: bool) -> tuple[dict[str, Any], Any]:
     from hornbook.models import load_model
-    from hornbook.runs.folder import checksum
+    from hornbook.runs.folder import file_checksum
 
     subject = load_model(path, trust_pickle)
-    return {"name": path.name, "path": str(path.resolve()), "sha256": checksum(path)}, subject
+    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}, subject
 
 
-def _trained(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
+def _train_network(table: Table, binariser: Binariser, judge: bool, seed: int) -> tuple[dict[str, Any], Any]:
     if judge:
-        raise HornbookError("--train trains a classifier; a judge is given with --model")
+        raise HornbookError("--train trains a classifier; give a judge with --model")
     from hornbook.errors import library
 
     library("torch", "torch")
@@ -233,14 +244,14 @@ def _begin(
     binariser: Binariser,
     force: bool,
 ) -> None:
-    from hornbook.runs.folder import begin, versions
+    from hornbook.runs.folder import library_versions, start_run
 
     path = Path(data)
-    begin(
+    start_run(
         folder,
         {
             "command": join(["hornbook", *sys.argv[1:]]),
-            "versions": versions(),
+            "versions": library_versions(),
             "data": {
                 "source": str(path.resolve()) if path.exists() else data,
                 "name": table.name,
@@ -260,38 +271,37 @@ def _begin(
 def _prove(
     extractor: HornExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> Certificates:
-    """A certificate for each rule; without a folder, for those that are known when it is interrupted."""
-    from hornbook.proof.certificate import PROOFS, Certificates
-    from hornbook.runs.proving import prove, prover_of
+    """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
+    from hornbook.proof.certificate import PROOFS_FILE, Certificates
+    from hornbook.runs.proving import make_prover, prove_and_repair
 
     if extractor.decider_ is not None:
         raise HornbookError(
-            "a card or a tree is no set of rules that could be proved one by one; use --form rules"
+            "--proof proves rules one by one, and a card or a tree has none; use --form rules"
         )
     rules = extractor.reading_.answers.rules
-    prover = prover_of(extractor.subjects_, seconds)
-    certificates = Certificates(prover, folder and folder / PROOFS, model)
+    prover = make_prover(extractor.subjects_, seconds)
+    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
     try:
         with progress("proving rules", len(rules)) as watch:
-            for _ in prove(certificates, rules, total=total, watch=watch):
+            for _ in prove_and_repair(certificates, rules, total=total, watch=watch):
                 pass
     except KeyboardInterrupt:
         if folder is not None:
-            told = f"hornbook: interrupted; the same command goes on from what {folder} holds"
-            print(told, file=sys.stderr)
+            print("hornbook: interrupted; run the same command again to resume", file=sys.stderr)
             raise typer.Exit(130) from None
     return certificates
 
 
 def _proof_lines(certificates: Certificates | None, extractor: HornExtractor) -> list[str]:
-    """What became of each rule, as comments."""
-    told = []
+    """Format the verdict on each rule as comments."""
+    lines = []
     for each in () if certificates is None else certificates.by_rule.values():
-        told.append(f"# {extractor.say(each.rule)}: {each.verdict}")
+        lines.append(f"# {extractor.say(each.rule)}: {each.verdict}")
         if each.repair is not None:
-            prime = "nothing to spare" if each.repair.is_prime else "perhaps with literals to spare"
-            told.append(f"#   holds for every input, {prime}: {extractor.say(each.repair.rule)}")
-    return told
+            prime = "no condition can be dropped" if each.repair.is_prime else "perhaps not the shortest"
+            lines.append(f"#   holds for every input ({prime}): {extractor.say(each.repair.rule)}")
+    return lines
 
 
 def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
@@ -308,45 +318,45 @@ def _save(
     certificates: Certificates | None,
 ) -> None:
     from hornbook.report.page import to_html
-    from hornbook.runs.folder import save
-    from hornbook.runs.reporting import report_of
+    from hornbook.runs.folder import save_run
+    from hornbook.runs.reporting import make_report
 
     frame = table.frame if extractor.judge else table.features
     truth = None if extractor.judge else table.frame[str(table.label)].to_numpy()
-    report = report_of(
+    report = make_report(
         extractor,
         frame,
         name=about["name"],
-        model=_facts(about),
+        model=_details(about),
         data=(("table", table.describe()), ("SHA-256", table.checksum())),
-        settings=_facts(settings),
+        settings=_details(settings),
         truth=truth,
         guarantees=None if certificates is None else certificates.guarantees,
     )
-    save(folder, extractor.reading_, extractor.reader_.groups, to_html(report), certificates)
+    save_run(folder, extractor.reading_, extractor.reader_.groups, to_html(report), certificates)
 
 
-def _facts(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _details(entries: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((name.replace("_", " "), str(value)) for name, value in entries.items() if value is not None)
 
 
 def _summary(extractor: HornExtractor, about: dict[str, Any], folder: Path | None) -> list[str]:
-    """What a reader should know beside the rules, as comments."""
+    """Format the accuracy, fidelity and cost of a run as comments."""
     reading = extractor.reading_
-    told = []
+    lines = []
     if "held_out" in about:
         accuracy, rows = about["held_out"]["accuracy"], about["held_out"]["rows"]
-        told.append(
-            f"the network is right on {100 * accuracy:.1f} % of {rows} rows held out from its training"
-        )
-    told += [f"fidelity to the model {each}" for each in extractor.fidelity_.describe()]
-    used = f"on the {len(extractor.subjects_[0].frame):,} rows that it was made from"
-    told.append(f"{used} {100 * extractor.fidelity_.used_rows:.2f} %, which says nothing sure about others")
+        lines.append(f"accuracy of the network: {100 * accuracy:.1f} % on {rows} held-out rows")
+    lines += [f"fidelity to the model {each}" for each in extractor.fidelity_.describe()]
+    training = f"{len(extractor.subjects_[0].frame):,} training rows of the explanation"
+    fidelity = f"{100 * extractor.fidelity_.used_rows:.2f} %"
+    lines.append(f"fidelity on the {training}: {fidelity} (no estimate for other rows)")
     if extractor.labels_:
-        told.append(f"decided by the default: {extractor.undetermined_} of the samples")
-    told.append(f"{reading.literals} literals to read; {reading.queries:,} answers, {reading.seconds:.1f} s")
-    told.append(f"ended: {reading.stop_reason}")
-    told.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
+        lines.append(f"answered by the default: {extractor.undetermined_} of the samples")
+    cost = f"{reading.queries:,} questions to the model, {reading.seconds:.1f} s"
+    lines.append(f"{reading.literals} literals to read; {cost}")
+    lines.append(f"stopped: {reading.stop_reason}")
+    lines.append(f"samples: {reading.worst.distribution}; unknown values: {reading.worst.unknowns}")
     if folder is not None:
-        told.append(f"kept in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {' '.join(line.split())}" for line in told]
+        lines.append(f"saved in {folder}; open {folder / 'report.html'} in a browser")
+    return [f"# {' '.join(line.split())}" for line in lines]

@@ -28,14 +28,14 @@ from hornbook.trace import Trace
 
 
 class Algorithm(StrEnum):
-    """The learners for known theories."""
+    """Exact query learners."""
 
     LRN_STAR = "lrn-star"
     HORN1 = "horn1"
 
 
 class Policy(StrEnum):
-    """What counterexamples the perfect teacher gives."""
+    """How the perfect teacher chooses counterexamples."""
 
     VIOLATED = "violated"
     INFLATED = "inflated"
@@ -45,22 +45,22 @@ class Policy(StrEnum):
 @app.command()
 def learn(
     target: Annotated[
-        Path | None, typer.Argument(help="A theory, one rule a line; without it, a small example.")
+        Path | None, typer.Argument(help="The theory to learn, one rule per line; default: an example.")
     ] = None,
-    algorithm: Annotated[Algorithm, typer.Option(help="The learner.")] = Algorithm.LRN_STAR,
+    algorithm: Annotated[Algorithm, typer.Option(help="The learning algorithm.")] = Algorithm.LRN_STAR,
     counterexamples: Annotated[
-        Policy, typer.Option(help="Which counterexamples the teacher gives; horn1 always gets total ones.")
+        Policy, typer.Option(help="How the teacher chooses counterexamples (lrn-star only).")
     ] = Policy.VIOLATED,
     shrink: Annotated[
         bool, typer.Option(help="Reduce counterexamples to minimal ones first (lrn-star only).")
     ] = True,
     background: Annotated[
-        Path | None, typer.Option(help="Rules known from the start, which the target entails.")
+        Path | None, typer.Option(help="Rules known from the start; the target must entail them.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the teacher's random choices.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the teacher.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn a known theory exactly, by queries to a perfect teacher: the algorithm on show.
+    """Learn a known theory exactly, by queries to a perfect teacher: a demonstration of the algorithm.
 
     Examples:
       hornbook learn
@@ -93,7 +93,7 @@ def learn(
             shrink=shrink_by_halves if shrink else None,
         )
     trace = Trace()
-    for step in _watched(steps, trace):
+    for step in _show_steps(steps, trace):
         trace.record(step, counted.questions)
     learned = step.hypothesis.minimise()
     result = {
@@ -120,8 +120,8 @@ def _example() -> HornTheory:
     return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
 
 
-def _watched(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
-    """The same steps, with the growing hypothesis shown on a terminal."""
+def _show_steps(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
+    """Pass the steps on, and show the growing hypothesis on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from steps

@@ -14,12 +14,12 @@ from hornbook.randomness import Purpose, generator
 
 @app.command("random")
 def random_command(
-    variables: Annotated[int, typer.Option(min=1, help="How many variables.")] = 20,
-    rules: Annotated[int, typer.Option(min=0, help="How many rules.")] = 10,
-    body: Annotated[str, typer.Option(help="Body lengths: a number or a range.")] = "2-4",
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    variables: Annotated[int, typer.Option(min=1, help="Number of variables.")] = 20,
+    rules: Annotated[int, typer.Option(min=0, help="Number of rules.")] = 10,
+    body: Annotated[str, typer.Option(help="Number of conditions per rule: a number or a range.")] = "2-4",
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> None:
-    """Print a random theory, to feed to `hornbook learn`.
+    """Print a random theory, as input for `hornbook learn`.
 
     Example:
       hornbook random --variables 100 --rules 50 --body 2-4 --seed 1 > target.horn

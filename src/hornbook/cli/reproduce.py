@@ -12,12 +12,12 @@ import typer
 
 from hornbook.cli.app import app
 
-WIDTH = 160
-"""Columns where there is no terminal to say how many."""
+DEFAULT_WIDTH = 160
+"""Width of the printed tables, in characters, when the output is no terminal."""
 
 
 class ScaleName(StrEnum):
-    """How much of everything."""
+    """Size of a reproduction: number of seeds, networks and queries."""
 
     QUICK = "quick"
     PAPER = "paper"
@@ -25,19 +25,19 @@ class ScaleName(StrEnum):
 
 @app.command()
 def reproduce(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the run.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to write.")],
     data: Annotated[
         Path | None, typer.Option(help="The HCC file; without it, a synthetic cohort is used.")
     ] = None,
     scale: Annotated[
         ScaleName, typer.Option(help="quick: under 3 minutes on two cores; paper: under 15.")
     ] = ScaleName.QUICK,
-    seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the first repetition.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as one JSON object.")] = False,
 ) -> None:
-    """Reproduce the paper, end to end: every table, with our rules beside its own.
+    """Reproduce the paper end to end: every table, with our figures next to the published ones.
 
-    An interrupted run goes on where it was when the same command is given again.
+    Run the same command again to resume an interrupted run.
 
     Examples:
       hornbook reproduce -o run/
@@ -56,14 +56,14 @@ def reproduce(
     try:
         metrics = run_all(table, output, SCALES[scale.value], seed, synthetic=data is None)
     except KeyboardInterrupt:
-        print(f"hornbook: interrupted; the same command goes on from what {output} holds", file=sys.stderr)
+        print("hornbook: interrupted; run the same command again to resume", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(metrics, ensure_ascii=False))
         return
     console = Console()
     if not console.is_terminal:
-        console = Console(width=WIDTH)
+        console = Console(width=DEFAULT_WIDTH)
     for line in (title(metrics), opening(metrics)):
         console.print(line, markup=False, highlight=False)
     for each in tables(metrics):

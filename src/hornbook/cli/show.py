@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What rules are shown as."""
+    """Output formats of the rules."""
 
     TEXT = "text"
     JSON = "json"
@@ -38,17 +38,18 @@ class Format(StrEnum):
 def show(
     run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
     form: Annotated[
-        Format, typer.Option("--format", "-f", help="For people, for programs, or the whole report.")
+        Format, typer.Option("--format", "-f", help="Output format; html is the whole report.")
     ] = Format.TEXT,
     background: Annotated[
-        bool, typer.Option("--background", help="With text, csv and latex, show what always holds too.")
+        bool,
+        typer.Option("--background", help="Include rules that hold by construction (text, csv, latex)."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
     """Show the rules of a run.
 
-    Prolog, DIMACS, SymPy, Python and SQL hold the whole theory, with what always holds and, for a
-    card or a tree, the rules that count its points or ask its questions.
+    Prolog, DIMACS, SymPy, Python and SQL contain the whole theory: the rules that hold by
+    construction too and, for a card or a tree, the rules that compute its answer.
 
     Examples:
       hornbook show run/
@@ -81,21 +82,21 @@ def _html(run: Run, background: bool) -> str:
 
 
 def _csv(run: Run, background: bool) -> str:
-    """A table for spreadsheets: a rule, a line of the card or a line of the tree each."""
+    """Write a table for spreadsheets, with one row per rule, line of the card or line of the tree."""
     from hornbook.logic.syntax import UNICODE, head_text, quote
 
     answers, table = run.answers, io.StringIO()
     # a carriage return in a cell without quotes would end its row
     writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     if answers.decider is not None:
-        writer.writerows(_decided(answers.decider, run.describe))
+        writer.writerows(_decider_rows(answers.decider, run.describe))
         return table.getvalue()
     writer.writerow(["if", "then", "in words", "applies_to", "right_on"])
-    worth = {reported.rule: reported for reported in run.rules}
+    reported_rules = {reported.rule: reported for reported in run.rules}
     for rule in answers.theory if background else answers.rules:
         names = answers.theory.vocabulary.named(rule.body)
-        found = worth.get(rule)
-        shares = (found.support, found.precision) if found else ()
+        reported = reported_rules.get(rule)
+        shares = (reported.support, reported.precision) if reported else ()
         measured = [f"{share.estimate:.6f}" if share.size else "" for share in shares] or ["", ""]
         head = head_text(answers.theory.vocabulary, rule.head, UNICODE)
         writer.writerow(
@@ -104,8 +105,8 @@ def _csv(run: Run, background: bool) -> str:
     return table.getvalue()
 
 
-def _decided(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple[str | int, ...]]:
-    """A card, or a tree, row by row."""
+def _decider_rows(decider: Decider, describe: Callable[[str], str]) -> Iterator[tuple[str | int, ...]]:
+    """Yield the header and the rows of a card or a tree."""
     from hornbook.cards.card import Card
     from hornbook.logic.syntax import quote
 
@@ -137,7 +138,7 @@ def _dimacs(run: Run, background: bool) -> str:
     return run.answers.theory.to_dimacs()
 
 
-def _exported(language: str) -> Callable[[Run, bool], str]:
+def _exporter(language: str) -> Callable[[Run, bool], str]:
     return lambda run, background: run.answers.theory.export(language)
 
 
@@ -163,5 +164,5 @@ _FORMATS: dict[Format, Callable[[Run, bool], str]] = {
     Format.LATEX: _latex,
     Format.DIMACS: _dimacs,
     Format.SQL: _sql,
-    **{form: _exported(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON)},
+    **{form: _exporter(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON)},
 }

@@ -14,18 +14,18 @@ from hornbook.cli.app import app, emit, emit_json, progress
 @app.command()
 def verify(
     run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract --proof.")],
-    model: Annotated[
-        Path | None, typer.Option(help="The model, if it is no longer where the run says.")
-    ] = None,
+    model: Annotated[Path | None, typer.Option(help="The model file, if it has moved since the run.")] = None,
     trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle, which can run anything.")
+        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
-    proof_seconds: Annotated[float, typer.Option(min=0.1, help="What a proof may take.")] = 120.0,
+    proof_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
+    ] = 120.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check what a run says to be proved: all of it is derived again from the model.
+    """Verify the proofs of a run: derive each of them again from the model.
 
-    Exit code 0 if all holds, 1 and a line for each thing that does not, 2 if a file cannot be read.
+    Exit code 0 if all claims hold, 1 if some fail (one line each), 2 if a file cannot be read.
 
     Example:
       hornbook verify run/

@@ -1,11 +1,17 @@
-"""Tables with holes, their columns as variables, datasets, and examples to train on."""
+"""Tables with missing values, their columns as 0/1 variables, datasets, and training examples."""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.datasets import DATASETS, load_dataset
-    from hornbook.data.examples import Examples, accuracy_by_kind, against, folds, split
+    from hornbook.data.examples import (
+        Examples,
+        accuracy_by_kind,
+        iterate_folds,
+        mark_unseen_violations,
+        split_examples,
+    )
     from hornbook.data.streams import TableStream, stream_table
     from hornbook.data.table import Table, read_table
 
@@ -16,11 +22,11 @@ __all__ = [
     "Table",
     "TableStream",
     "accuracy_by_kind",
-    "against",
-    "folds",
+    "iterate_folds",
     "load_dataset",
+    "mark_unseen_violations",
     "read_table",
-    "split",
+    "split_examples",
     "stream_table",
 ]
 
@@ -31,11 +37,11 @@ _MODULES = {
     "Table": "table",
     "TableStream": "streams",
     "accuracy_by_kind": "examples",
-    "against": "examples",
-    "folds": "examples",
+    "mark_unseen_violations": "examples",
+    "iterate_folds": "examples",
     "load_dataset": "datasets",
     "read_table": "table",
-    "split": "examples",
+    "split_examples": "examples",
     "stream_table": "streams",
 }
 """Where each name is; loaded when used, since pandas and scikit-learn take a second to import."""

@@ -1,4 +1,4 @@
-"""The binariser: a table of numbers and words becomes a table of 1, 0 and unknown."""
+"""The binariser, which turns a table of numbers and words into a table of 1, 0 and unknown."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hornbook.data.conditions import (
     Condition,
     Equals,
     IsTrue,
-    exclusivity,
+    exclusivity_rules,
     from_object,
-    groups_of,
-    intervals,
+    group_by_column,
+    make_intervals,
     to_object,
 )
-from hornbook.data.profiles import STRATEGIES, Column, Strategy, StreamedColumns, WholeColumns
+from hornbook.data.profiles import STRATEGIES, Column, FrameColumns, Strategy, StreamedColumns
 from hornbook.data.streams import TableStream
 from hornbook.data.table import KINDS, Kind, Table, are_truths, as_frame, refuse_infinity
 from hornbook.errors import HornbookError
@@ -33,24 +33,24 @@ from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
 class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns columns into variables that are 1, 0 or, where the value is missing, NaN.
 
-    A quantitative column becomes one variable a bin (`age=low`, `age=middle`, `age=high`), a
-    categorical one a variable a level (`ascites=2`), a binary one a single variable (`obesity`,
-    or `sex=male` where the two values are not truth values). Bins are closed on the right.
+    A quantitative column becomes one variable per bin (`age=low`, `age=middle`, `age=high`), a
+    categorical one a variable per level (`ascites=2`), a binary one a single variable (`obesity`,
+    or `sex=male` if its two values are not truth values). Bins are closed on the right.
 
     Parameters
     ----------
     bins
         Where to cut: `mean-of-halves` (at the mean of the values up to the mean, and of those
-        above it), `quantile`, `width` (equal widths) or `tree` (a small decision tree a
+        above it), `quantile`, `width` (equal widths) or `tree` (a small decision tree per
         column, which needs labels).
     n_bins
-        How many bins. Equal cut points count as one, so a column may get fewer.
+        The number of bins. Equal cut points count as one, so a column may get fewer.
     cuts
-        For a column, explicit cut points, in place of `bins`.
+        Explicit cut points for some columns, instead of `bins`.
     kinds
-        For a column, its kind: `binary`, `categorical` or `quantitative`; inferred otherwise.
+        The kinds of some columns (`binary`, `categorical` or `quantitative`); others are inferred.
     dual
-        Whether to add a variable `not_…` for each, which has the opposite value.
+        Whether to add a variable `not_…` with the opposite value for each variable.
     max_levels
         A categorical column with more levels is refused.
 
@@ -59,9 +59,9 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vocabulary_
         The variables.
     groups_
-        The variables of which at most one is true: those of one column.
+        Sets of variables of which at most one is true: those of one column.
     conditions_
-        For each variable (duals aside) what it says about its column.
+        The condition on its column that each variable (except duals) stands for.
 
     Examples
     --------
@@ -102,10 +102,10 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_levels = max_levels
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the cut points and levels; `y` serves `bins='tree'` only.
+        """Learn the cut points and levels; `y` is used by `bins='tree'` only.
 
-        A stream of a table, see `stream_table`, is read two to six times, and gives what the
-        whole table would give.
+        A stream (see `stream_table`) is read two to six times, with the same result as the whole
+        table.
         """
         self._check_parameters()
         source = self._source(X, y)
@@ -121,9 +121,9 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """The values of the variables: 1, 0, or NaN where the column's value is missing.
+        """Return the values of the variables: 1, 0, or NaN where the column's value is missing.
 
-        A frame gives a frame, so that the names stay with the values, and an array an array.
+        A frame is transformed into a frame, an array into an array.
         """
         check_is_fitted(self)
         values = self._values(self._columns(X, reset=False))
@@ -141,19 +141,19 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([values, 1 - values]) if self.dual else values
 
     def batch(self, X: Any) -> Batch:
-        """The rows as partial interpretations."""
+        """Convert rows to partial interpretations."""
         check_is_fitted(self)
         return Batch.from_array(self._values(self._columns(X, reset=False)), self.vocabulary_)
 
     def batches(self, frames: Iterable[Any]) -> Iterator[Batch]:
-        """The rows of one frame after another, of a stream above all, as partial interpretations."""
+        """Convert the frames of a stream to partial interpretations, one batch per frame."""
         return map(self.batch, frames)
 
     def background(self, exclusive: bool = False) -> HornTheory:
-        """What always holds: a pair is disjoint, and, if asked for, so are the bins of a column."""
+        """The rules that hold by construction: duals are disjoint, and so are bins if `exclusive`."""
         check_is_fitted(self)
         theory = HornTheory.background(self.vocabulary_)
-        return theory | exclusivity(self.vocabulary_, self.groups_) if exclusive else theory
+        return theory | exclusivity_rules(self.vocabulary_, self.groups_) if exclusive else theory
 
     def describe(self, name: str) -> str:
         """The condition behind a variable's name."""
@@ -163,7 +163,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.conditions_[variable % count].describe(negated=variable >= count)
 
     def facts(self, column: str, value: str) -> Interpretation:
-        """What is known if a column has a value, given as a text: a number, a word, or the name of a bin.
+        """Return the facts that follow from a column's value, a text: a number, a word, or a bin's name.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.vocabulary_.names, dtype=object)
 
     def to_json(self) -> str:
-        """The columns and conditions, enough to binarise other rows in the same way."""
+        """Write the columns and conditions as JSON, enough to binarise other rows in the same way."""
         check_is_fitted(self)
         document = {
             "columns": self.columns_,
@@ -211,7 +211,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """A fitted binariser, from what `to_json` wrote."""
+        """Restore a fitted binariser from the output of `to_json`."""
         try:
             document = json.loads(text)
             binariser = cls(dual=document["dual"])
@@ -227,10 +227,10 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = [condition.name for condition in conditions]
         self.conditions_ = conditions
         self.vocabulary_ = Vocabulary.with_duals(names) if self.dual else Vocabulary(names)
-        self.groups_ = groups_of([condition.column for condition in conditions])
+        self.groups_ = group_by_column([condition.column for condition in conditions])
 
-    def _source(self, X: Any, y: ArrayLike | None) -> WholeColumns | StreamedColumns:
-        """The columns to make variables of; the parameters must not name others."""
+    def _source(self, X: Any, y: ArrayLike | None) -> FrameColumns | StreamedColumns:
+        """Return the columns to binarise; refuse parameters that name other columns."""
         streamed = isinstance(X, TableStream)
         frame = self._columns(pd.DataFrame(columns=X.columns) if streamed else X, reset=True)
         for argument in ("cuts", "kinds"):
@@ -241,7 +241,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labels = None if y is None else np.asarray(y)
         if labels is not None:
             check_consistent_length(frame, labels)
-        return WholeColumns(frame, labels)
+        return FrameColumns(frame, labels)
 
     def _kind(self, column: Column) -> Kind:
         given = (self.kinds or {}).get(column.name)
@@ -250,10 +250,10 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _conditions(
         self, column: Column, kind: Kind, cuts: Mapping[str, tuple[float, ...]]
     ) -> Sequence[Condition]:
-        """What the variables of one column say."""
+        """Return the conditions of one column's variables."""
         name = column.name
         if kind == "quantitative":
-            return intervals(name, cuts[name])
+            return make_intervals(name, cuts[name])
         levels = column.levels()
         if kind == "binary" and are_truths(levels):
             return (IsTrue(name),)
@@ -272,7 +272,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [Equals(name, level) for level in levels]
 
     def _columns(self, X: Any, reset: bool) -> pd.DataFrame:
-        """The input as a frame with columns called as they were when fitted."""
+        """Convert the input to a frame with the column names of the fit."""
         frame = as_frame(X)
         if frame is None:
             array = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
@@ -306,7 +306,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def binarise(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:
-    """A binariser fitted to a table, its kinds respected, and the table's rows, label included."""
+    """Fit a binariser to a table with its kinds; return it and the binarised rows, label included."""
     kinds = {**table.kinds, **parameters.pop("kinds", {})}
     binariser = Binariser(kinds=kinds, **parameters).fit(table.frame)
     return binariser, binariser.batch(table.frame)

@@ -1,4 +1,4 @@
-"""What a variable says about a column: a truth, a level, or an interval."""
+"""Conditions on a column that a variable stands for: it is true, has a level, or is in an interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from hornbook.data.table import spelled, truth
+from hornbook.data.table import spell_level, truth_value
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Bools, HornTheory, Rule, Vocabulary
@@ -25,7 +25,7 @@ class IsTrue:
 
     def holds(self, known: pd.Series[Any]) -> Bools:
         """Which known values are true."""
-        answers = {level: truth(level) for level in known.unique()}
+        answers = {level: truth_value(level) for level in known.unique()}
         if strange := [level for level, answer in answers.items() if answer is None]:
             raise HornbookError(
                 f"column {self.column!r} was true or false when the binariser was fitted, "
@@ -45,28 +45,28 @@ class IsTrue:
 
 @dataclass(frozen=True)
 class Equals:
-    """The column has one certain value."""
+    """The column has a given value."""
 
     column: str
     value: str | float
 
     def holds(self, known: pd.Series[Any]) -> Bools:
-        """Which known values are this one; a value that was never seen is not."""
+        """Which known values equal it; values that were never seen do not."""
         return (known == self.value).to_numpy(np.bool_)
 
     @property
     def name(self) -> str:
         """The name of the variable."""
-        return f"{self.column}={spelled(self.value)}"
+        return f"{self.column}={spell_level(self.value)}"
 
     def describe(self, negated: bool = False) -> str:
         """The condition, or its negation."""
-        return f"{self.column} {'≠' if negated else '='} {spelled(self.value)}"
+        return f"{self.column} {'≠' if negated else '='} {spell_level(self.value)}"
 
 
 @dataclass(frozen=True)
 class Between:
-    """The column is above `low` and at most `high`; the bin has a name of its own."""
+    """The column is above `low` and at most `high`: a named bin."""
 
     column: str
     bin: str
@@ -108,14 +108,14 @@ BIN_NAMES = {
 }
 
 
-def intervals(column: str, cuts: tuple[float, ...]) -> tuple[Between, ...]:
+def make_intervals(column: str, cuts: tuple[float, ...]) -> tuple[Between, ...]:
     """The bins between cut points, closed on the right.
 
     Examples
     --------
-    >>> [interval.name for interval in intervals("age", (40.0, 60.0))]
+    >>> [interval.name for interval in make_intervals("age", (40.0, 60.0))]
     ['age=low', 'age=middle', 'age=high']
-    >>> intervals("age", (40.0, 60.0))[1].describe()
+    >>> make_intervals("age", (40.0, 60.0))[1].describe()
     '40 < age ≤ 60'
 
     """
@@ -128,7 +128,7 @@ def intervals(column: str, cuts: tuple[float, ...]) -> tuple[Between, ...]:
 
 
 def to_object(condition: Condition) -> dict[str, Any]:
-    """A condition ready for JSON; an infinite bound is null."""
+    """Convert a condition to a JSON object; an infinite bound is null."""
     fields = {
         key: None if value in (-math.inf, math.inf) else value for key, value in asdict(condition).items()
     }
@@ -142,25 +142,25 @@ def from_object(entry: dict[str, Any]) -> Condition:
     return kinds[entry["says"]](**fields)
 
 
-def groups_of(columns: Sequence[str]) -> Groups:
-    """The variables that come from one column, where there are several; `columns` has one entry each."""
+def group_by_column(columns: Sequence[str]) -> Groups:
+    """Group the variables of each column that has several; `columns` has one entry per variable."""
     members: dict[str, list[int]] = {}
     for variable, column in enumerate(columns):
         members.setdefault(column, []).append(variable)
     return tuple(tuple(group) for group in members.values() if len(group) > 1)
 
 
-def exclusivity(vocabulary: Vocabulary, groups: Groups) -> HornTheory:
-    """At most one variable of a group is true.
+def exclusivity_rules(vocabulary: Vocabulary, groups: Groups) -> HornTheory:
+    """Return the rules that at most one variable of each group is true.
 
-    With duals a true variable makes the others' duals true, which says the same and lets a
-    closure know it; without, two of them imply ⊥.
+    With duals, a true variable implies the duals of the others, so that closures derive them;
+    without, two true variables imply ⊥.
 
     Examples
     --------
-    >>> print(exclusivity(Vocabulary(["age=low", "age=high"]), ((0, 1),)))
+    >>> print(exclusivity_rules(Vocabulary(["age=low", "age=high"]), ((0, 1),)))
     age=low ∧ age=high → ⊥
-    >>> print(exclusivity(Vocabulary.with_duals(["age=low", "age=high"]), ((0, 1),)))
+    >>> print(exclusivity_rules(Vocabulary.with_duals(["age=low", "age=high"]), ((0, 1),)))
     age=low → not_age=high
     age=high → not_age=low
 

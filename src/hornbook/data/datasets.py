@@ -1,4 +1,4 @@
-"""Small datasets that scikit-learn ships, with holes made on request."""
+"""Datasets by name: HCC survival, its synthetic twin, and some that scikit-learn ships."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.data.hcc import hcc, hcc_synthetic
+from hornbook.data.hcc import load_hcc, make_synthetic_hcc
 from hornbook.data.table import Table, read_table
 from hornbook.distributions.protocol import check_share
 from hornbook.errors import HornbookError
@@ -44,12 +44,12 @@ def digits() -> Table:
     return _table(load_digits, "digits", "odd", {1, 3, 5, 7, 9})
 
 
-def with_holes(table: Table, missing: float, rng: np.random.Generator) -> Table:
-    """The table with each value of its features hidden with probability `missing`.
+def hide_values(table: Table, missing: float, rng: np.random.Generator) -> Table:
+    """Hide each feature value of a table with probability `missing`.
 
     Examples
     --------
-    >>> holed = with_holes(iris(), 0.25, np.random.default_rng(0))
+    >>> holed = hide_values(iris(), 0.25, np.random.default_rng(0))
     >>> holed.name, 0.2 < holed.missing < 0.3
     ('iris with 25 % of values hidden', True)
 
@@ -77,8 +77,8 @@ def _short(column: str) -> str:
     return "_".join(column.partition("(")[0].split())
 
 
-DEFAULT = "hcc-synthetic"
-"""Generated here, so that everything runs on a bare machine."""
+DEFAULT_DATASET = "hcc-synthetic"
+"""The default dataset, which is generated and needs no download."""
 
 DATASETS = {
     "hcc-synthetic": "synthetic patients shaped like those of hcc: 165 rows, 49 features, 10 % missing",
@@ -88,10 +88,10 @@ DATASETS = {
     "iris": "iris flowers, virginica or not: 150 rows, 4 features, complete",
     "digits": "images of digits, odd or even: 1,797 rows, 61 features, complete",
 }
-"""Every name with one line about it."""
+"""The names of the datasets, each with a one-line description."""
 
 _GENERATED: dict[str, Callable[[], Table]] = {
-    "hcc-synthetic": hcc_synthetic,
+    "hcc-synthetic": make_synthetic_hcc,
     "breast-cancer": breast_cancer,
     "wine": wine,
     "iris": iris,
@@ -100,13 +100,13 @@ _GENERATED: dict[str, Callable[[], Table]] = {
 
 
 def load_dataset(
-    name: str = DEFAULT,
+    name: str = DEFAULT_DATASET,
     *,
     path: str | PathLike[str] | None = None,
     missing: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Table:
-    """A dataset by its name, its class as the label.
+    """Load a dataset by name, with its class as the label.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ def load_dataset(
         raise HornbookError(f"there is no dataset {name!r}{hint}")
     if path is not None and name != "hcc":
         raise HornbookError(f"the dataset {name!r} takes no path; to read a file use read_table")
-    table = hcc(path) if name == "hcc" else _GENERATED[name]()
+    table = load_hcc(path) if name == "hcc" else _GENERATED[name]()
     if not missing:
         return table
     if rng is None:
         raise HornbookError("hiding values needs a random generator: rng=np.random.default_rng(seed)")
-    return with_holes(table, missing, rng)
+    return hide_values(table, missing, rng)

@@ -1,4 +1,4 @@
-"""Labelled partial interpretations: what a network is trained and tested on."""
+"""Labelled partial interpretations for training and testing, and how they and table rows are split."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hornbook.randomness import Purpose, generator
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Interpretations, whether the theory accepts each, and of which kind each is."""
+    """Interpretations, each with its label (accepted or not) and its kind."""
 
     batch: Batch
     accepted: Bools
@@ -33,7 +33,7 @@ class Examples:
 
     @classmethod
     def concatenate(cls, parts: Iterable[Examples]) -> Examples:
-        """The parts one after another."""
+        """Concatenate several sets of examples."""
         parts = list(parts)
         return cls(
             Batch.concatenate(part.batch for part in parts),
@@ -53,7 +53,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many answers were right, out of how many."""
+    """The number of right answers, and of all answers."""
 
     right: int
     total: int
@@ -68,7 +68,7 @@ class Tally:
 
 
 def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
-    """For each kind of example, accepted or rejected, how many answers equal the label.
+    """Count the right answers for each kind of example, accepted and rejected separately.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
 
 
 LEAST_ROWS_TO_SPLIT = 100
-"""Of fewer rows none are held out: a figure measured on so few would say little."""
+"""Tables with fewer rows hold none out: a figure measured on so few would say little."""
 
 HELD_OUT_SHARE = 0.2
-"""The share of the rows that are held out."""
+"""Share of rows that are held out."""
 
 SEEN, UNSEEN = "violation of a seen rule", "violation of an unseen rule"
 
@@ -108,19 +108,19 @@ SEEN, UNSEEN = "violation of a seen rule", "violation of an unseen rule"
 def split_rows(
     frame: pd.DataFrame, seed: int, hold_out: bool = True
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The numbers of the rows that an explanation may be made from, and of those held out from it.
+    """Split the rows of a table into those for fitting an explanation and those held out, by row number.
 
-    A fifth of at least 100 rows is held out, chosen at random. The only row that knows a value of
-    some column is never held out: nothing could be said about that column.
+    A random fifth of at least 100 rows is held out. The only row with a known value in some column
+    is never held out: nothing could be learned about that column.
 
     Parameters
     ----------
     frame
         The table.
     seed
-        Decides, with the table's size and holes, which rows are held out.
+        The seed; together with the table's size and missing values, it determines the split.
     hold_out
-        Whether any are to be.
+        Whether to hold out any rows.
 
     Examples
     --------
@@ -144,11 +144,11 @@ def split_rows(
 
 
 def violated_rules(theory: HornTheory, batch: Batch) -> Bools:
-    """A (rules, items) matrix: whether the rule contradicts the item.
+    """Whether each rule is violated by each item, shape (rules, items).
 
-    That is, its body is in the closure of what is true, and its head is ⊥ or false. Every
-    rejected item has such a rule. The disjointness of a pair is not counted: with duals it
-    fails along with whichever rule derives one of the two.
+    A rule is violated if its body is in the closure of the true variables and its head is ⊥ or
+    false. Every rejected item violates a rule. The disjointness of duals is not counted: it fails
+    along with the rule that derives one of the two.
     """
     closed, _ = theory.program.close_batch(batch)
     pairs = {frozenset(pair) for pair in theory.vocabulary.pairs}
@@ -160,26 +160,28 @@ def violated_rules(theory: HornTheory, batch: Batch) -> Bools:
     return bits.unpack_rows(found, len(batch))
 
 
-def against(training: Examples, examples: Examples, theory: HornTheory) -> Examples:
-    """The examples, where violations say whether training violated one of the same rules."""
+def mark_unseen_violations(training: Examples, examples: Examples, theory: HornTheory) -> Examples:
+    """Mark the violations among examples by whether training examples violate one of the same rules."""
     seen = violated_rules(theory, training.batch).any(axis=1)
     of_seen = violated_rules(theory, examples.batch)[seen].any(axis=0)
     marked = np.where(of_seen, SEEN, UNSEEN)
     return replace(examples, kinds=np.where(examples.kinds == "violation", marked, examples.kinds))
 
 
-def parts(
+def assign_parts(
     examples: Examples,
     shares: Sequence[float],
     rng: np.random.Generator,
     disjoint: HornTheory | None = None,
 ) -> NDArray[np.intp]:
-    """For each example the number of its part; the parts have these shares of every kind.
+    """Assign each example to a part, stratified by kind and label; returns the part numbers, (examples,).
 
-    Given a theory in `disjoint`, no rule of it is violated in two parts.
+    Given a theory in `disjoint`, none of its rules is violated in two parts.
     """
     groups = (
-        np.arange(len(examples)) if disjoint is None else _linked(violated_rules(disjoint, examples.batch))
+        np.arange(len(examples))
+        if disjoint is None
+        else _link_items(violated_rules(disjoint, examples.batch))
     )
     _, strata = np.unique(np.char.add(examples.kinds, examples.accepted.astype("U5")), return_inverse=True)
     wanted = np.outer(np.bincount(strata), np.asarray(shares) / np.sum(shares))
@@ -187,7 +189,7 @@ def parts(
     together = np.split(np.argsort(groups, kind="stable"), starts[1:])
     shuffled = [together[position] for position in rng.permutation(len(together))]
     part = np.empty(len(examples), np.intp)
-    # the largest first, so that the small ones even out what these leave uneven
+    # the largest groups first, so that small ones can even out the shares
     for members in sorted(shuffled, key=len, reverse=True):
         missing = wanted[strata[members]].sum(axis=0)
         part[members] = emptiest = int(missing.argmax())
@@ -195,32 +197,32 @@ def parts(
     return part
 
 
-def split(
+def split_examples(
     examples: Examples,
     rng: np.random.Generator,
     test: float = 0.2,
     disjoint: HornTheory | None = None,
 ) -> tuple[Examples, Examples]:
-    """Training and test examples; see `parts` for `disjoint`."""
+    """Split examples into training and test examples; see `assign_parts` for `disjoint`."""
     if not 0 < test < 1:
         raise HornbookError(f"the test share is strictly between 0 and 1; got {test}")
-    part = parts(examples, (1 - test, test), rng, disjoint)
+    part = assign_parts(examples, (1 - test, test), rng, disjoint)
     return examples[part == 0], examples[part == 1]
 
 
-def folds(
+def iterate_folds(
     examples: Examples, count: int, rng: np.random.Generator, disjoint: HornTheory | None = None
 ) -> Iterator[tuple[Examples, Examples]]:
-    """For each of `count` folds, the examples outside it and inside it; see `parts` for `disjoint`."""
+    """Yield, for each of `count` folds, the examples outside and inside it; see `assign_parts`."""
     if not 2 <= count <= len(examples):
         raise HornbookError(f"{len(examples)} examples can make 2 to {len(examples)} folds; got {count}")
-    part = parts(examples, [1] * count, rng, disjoint)
+    part = assign_parts(examples, [1] * count, rng, disjoint)
     for fold in range(count):
         yield examples[part != fold], examples[part == fold]
 
 
-def _linked(violated: Bools) -> NDArray[np.intp]:
-    """For each item the number of its group: items that violate one rule share a group."""
+def _link_items(violated: Bools) -> NDArray[np.intp]:
+    """Group items that violate a common rule; returns the group numbers, (items,)."""
     groups = np.arange(violated.shape[1])
     for rule in violated:
         if rule.any():

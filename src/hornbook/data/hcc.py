@@ -1,4 +1,4 @@
-"""The 49 features of the HCC survival dataset, with summary figures of the published table.
+"""The HCC survival dataset: its 49 features, its download, and a synthetic cohort of the same shape.
 
 References
 ----------
@@ -26,27 +26,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.table import Grid, Kind, Table, read_delimited, read_table
+from hornbook.data.table import Kind, Table, TextTable, read_delimited, read_table
 from hornbook.errors import HornbookError
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column: its heading, and figures that sum it up.
+    """A column of the dataset: its heading and summary figures.
 
     Parameters
     ----------
     heading
         The name in the published file, with single spaces.
     missing
-        How many of the 165 values are missing.
+        The number of missing values, of 165.
     figures
-        The share of ones of a qualitative feature; or the least value, the quartiles and the
-        greatest value of a quantitative one.
+        For a qualitative feature, the share of ones; for a quantitative one, minimum, quartiles
+        and maximum.
     severity
-        Ours, for synthetic data: how the value moves with the severity of the disease, -1 to 1.
+        Our choice for synthetic data: correlation with the severity of the disease, -1 to 1.
     decimals
-        How many decimals the values have.
+        The number of decimals of the values.
 
     """
 
@@ -122,22 +122,21 @@ PATIENTS, SURVIVORS, COMPLETE = 165, 102, 8
 LABEL = "survives"
 
 
-TIMEOUT = 30
+DOWNLOAD_TIMEOUT = 30
 """Seconds to wait for a server."""
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: `HORNBOOK_CACHE`, or `hornbook` in the user's cache folder."""
+    """The folder of downloads: `HORNBOOK_CACHE`, or `hornbook` in the user's cache folder."""
     if chosen := os.environ.get("HORNBOOK_CACHE"):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hornbook"
 
 
-def cached_download(url: str, folder: Path | None = None) -> Path:
-    """The file behind a URL, downloaded once.
+def download_cached(url: str, folder: Path | None = None) -> Path:
+    """Download a file once, and return its path in the cache.
 
-    The checksum of the first download is kept beside the file, and every later load must
-    match it.
+    The checksum of the first download is saved next to the file; every later load must match it.
     """
     path = (folder or cache_folder()) / url.rsplit("/", 1)[-1]
     record = path.with_name(path.name + ".sha256")
@@ -158,7 +157,7 @@ def cached_download(url: str, folder: Path | None = None) -> Path:
 
 def _content(url: str) -> bytes:
     try:
-        with urlopen(url, timeout=TIMEOUT) as response:
+        with urlopen(url, timeout=DOWNLOAD_TIMEOUT) as response:
             content: bytes = response.read()
     except (URLError, OSError, ValueError) as error:
         raise HornbookError(f"could not download {url}: {error}; give the path of a copy instead") from None
@@ -169,26 +168,26 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00423/hcc-survival.zip"
-MEMBER = "hcc-data.txt"
+HCC_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00423/hcc-survival.zip"
+HCC_MEMBER = "hcc-data.txt"
 """The data in the archive: comma-separated, without a header."""
 
 LABEL_HEADINGS = ("1survives0dies", "class", "classattribute", LABEL)
 
 
-def hcc(path: str | PathLike[str] | None = None, url: str = URL) -> Table:
-    """The patients, with short column names and the class `survives`.
+def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Table:
+    """Load the patients, with short column names and the class `survives`.
 
     Parameters
     ----------
     path
-        A copy of the data: the archive, the text in it, or a CSV file with a header. Without
-        one it is downloaded, once.
+        A copy of the data: the archive, the text in it, or a CSV file with a header. Without it
+        the archive is downloaded once.
     url
         Where to download the archive from.
 
     """
-    source = Path(path) if path is not None else cached_download(url)
+    source = Path(path) if path is not None else download_cached(url)
     if not source.is_file():
         raise HornbookError(f"there is no file {str(source)!r}")
     try:
@@ -205,16 +204,18 @@ def _text(path: Path) -> str:
         if path.suffix.lower() != ".zip":
             return path.read_text("utf-8-sig")
         with ZipFile(path) as archive:
-            member = next((name for name in archive.namelist() if name.rsplit("/", 1)[-1] == MEMBER), None)
+            member = next(
+                (name for name in archive.namelist() if name.rsplit("/", 1)[-1] == HCC_MEMBER), None
+            )
             if member is None:
-                raise HornbookError(f"the archive has no {MEMBER}")
+                raise HornbookError(f"the archive has no {HCC_MEMBER}")
             return archive.read(member).decode("utf-8-sig")
     except (BadZipFile, UnicodeDecodeError) as error:
         raise HornbookError(str(error)) from None
 
 
-def _read(text: str) -> Grid:
-    """The values, with or without a header; its headings are checked."""
+def _read(text: str) -> TextTable:
+    """Parse the values, with or without a header; a header is checked."""
     first = text.lstrip().partition("\n")[0]
     if re.match(r"[\d?]", first.split(",")[0]) and not re.search(r"[A-Za-z]{3}", first):
         return read_delimited(text, ",", [*(feature.heading for feature in FEATURES), LABEL])
@@ -233,40 +234,42 @@ def _check_headings(names: Sequence[str]) -> None:
 
 
 def _letters(name: str) -> str:
-    """A heading reduced to what spacing, case and underscores do not change."""
+    """Reduce a heading to lower-case letters and digits, to compare it."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-SEED = 165
+SYNTHETIC_SEED = 165
 
 
-def hcc_synthetic(seed: int = SEED) -> Table:
-    """A synthetic table with the features, kinds, ranges, holes and class balance of `hcc`.
+def make_synthetic_hcc(seed: int = SYNTHETIC_SEED) -> Table:
+    """Make a synthetic table with the features, kinds, ranges, missing values and class balance of `hcc`.
 
-    Every patient has a hidden severity that moves some of the values and, with chance,
-    decides who survives. Each column has as many holes as the published one, eight rows have
-    none, and patients differ in how many they have.
+    Every patient has a hidden severity that influences some of the values and, with noise,
+    determines who survives. Each column has as many missing values as the published one, eight
+    rows are complete, and patients differ in how many values they lack.
 
     Examples
     --------
-    >>> table = hcc_synthetic()
+    >>> table = make_synthetic_hcc()
     >>> table.name, table.frame.shape, table.complete, round(table.missing, 4)
     ('hcc-synthetic', (165, 50), 8, 0.1022)
 
     """
     rng = np.random.default_rng(seed)
     severity = rng.standard_normal(PATIENTS)
-    columns = {feature.name: _values(feature, severity, rng) for feature in FEATURES}
+    columns = {feature.name: _draw_values(feature, severity, rng) for feature in FEATURES}
     frame = pd.DataFrame(columns)
     fate = severity + 0.5 * rng.standard_normal(PATIENTS)
     frame[LABEL] = (fate.argsort().argsort() < SURVIVORS).astype(float)
-    frame[list(columns)] = frame[list(columns)].mask(_holes(rng))
+    frame[list(columns)] = frame[list(columns)].mask(_draw_holes(rng))
     kinds = {feature.name: feature.kind for feature in FEATURES}
     return Table(frame, {**kinds, LABEL: "binary"}, "hcc-synthetic", LABEL)
 
 
-def _values(feature: Feature, severity: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """One value a patient: a rank that follows the severity, looked up in the feature's figures."""
+def _draw_values(
+    feature: Feature, severity: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw one value per patient: a rank correlated with severity, mapped to the feature's quartiles."""
     own = rng.standard_normal(PATIENTS)
     follows = feature.severity * severity + np.sqrt(1 - feature.severity**2) * own
     rank = np.array([NormalDist().cdf(value) for value in follows])
@@ -278,8 +281,8 @@ def _values(feature: Feature, severity: NDArray[np.float64], rng: np.random.Gene
     return rounded.clip(feature.figures[0], feature.figures[-1])
 
 
-def _holes(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which values to hide: in each column as many as published, in some rows more than in others."""
+def _draw_holes(rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw the missing values, (patients, features): as many per column as published, unevenly over rows."""
     carelessness = rng.gamma(4.0, size=PATIENTS)
     whole = rng.permutation(PATIENTS)[:COMPLETE]
     carelessness[whole] = 0
@@ -288,7 +291,7 @@ def _holes(rng: np.random.Generator) -> NDArray[np.bool_]:
         chosen = rng.choice(PATIENTS, feature.missing, replace=False, p=carelessness / carelessness.sum())
         holes[chosen, column] = True
     for row in np.setdiff1d(np.flatnonzero(~holes.any(axis=1)), whole):
-        # complete by chance: it takes over a hole of the row that has most
+        # complete by chance: move a missing value here from the row that has most
         giver = holes.sum(axis=1).argmax()
         column = rng.choice(np.flatnonzero(holes[giver]))
         holes[[giver, row], column] = False, True

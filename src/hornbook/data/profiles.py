@@ -1,4 +1,8 @@
-"""Where to cut a quantitative column into bins."""
+"""Profiles of columns, from a frame or a stream: kinds, levels, and cut points of bins.
+
+Cut points of a stream equal those of the whole table: means are exact sums (`ExactSum`), and
+quantiles are found digit by digit in a few passes (`RankFinder`).
+"""
 
 from __future__ import annotations
 
@@ -11,27 +15,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.streams import TableStream
-from hornbook.data.table import Kind, are_numbers, infer_kind, kind_of, known_values, levels_of
+from hornbook.data.table import Kind, are_numbers, infer_kind, kind_from_levels, known_values, sorted_levels
 from hornbook.errors import HornbookError
 
-MANTISSA = 53
-"""Bits of a double's mantissa."""
+MANTISSA_BITS = 53
+"""Number of bits of a double's mantissa."""
 
-HALF = 26
+HALF_BITS = 26
 """Mantissas are added up in two halves, so that a double holds the sum of 2²⁶ of them exactly."""
 
-PART = 1 << 16
-"""So many values at a time, which stay in the cache."""
+VALUES_PER_BLOCK = 1 << 16
+"""Number of values added at a time, so that they stay in the cache."""
 
-LEAST = -1074
+LEAST_EXPONENT = -1074
 """The smallest double is 2 to this power."""
 
 
 class ExactSum:
-    """The sum of all values added, whole and unrounded, so that their order does not matter.
+    """The exact sum of all added values, independent of their order.
 
-    Every double is a whole number times a power of two. Mantissas are added up for each power
-    apart, and the powers are put together by integers as long as it takes.
+    Every double is an integer times a power of two. Mantissas are summed separately for each
+    power, and the powers are combined in an integer of arbitrary length.
 
     Examples
     --------
@@ -54,24 +58,28 @@ class ExactSum:
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Add finite values."""
-        for start in range(0, len(values), PART):
-            mantissas, powers = np.frexp(values[start : start + PART])
-            whole = np.ldexp(mantissas, MANTISSA).astype(np.int64)
-            shifts = powers - MANTISSA - LEAST  # negative for subnormal numbers, whose last bits are zero
+        for start in range(0, len(values), VALUES_PER_BLOCK):
+            mantissas, powers = np.frexp(values[start : start + VALUES_PER_BLOCK])
+            whole = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64)
+            shifts = (
+                powers - MANTISSA_BITS - LEAST_EXPONENT
+            )  # negative for subnormal numbers, whose last bits are zero
             whole >>= np.maximum(-shifts, 0)
             shifts = np.maximum(shifts, 0)
-            high, low = (np.bincount(shifts, half) for half in (whole >> HALF, whole & ((1 << HALF) - 1)))
+            high, low = (
+                np.bincount(shifts, half) for half in (whole >> HALF_BITS, whole & ((1 << HALF_BITS) - 1))
+            )
             for shift in np.flatnonzero((high != 0) | (low != 0)).tolist():
-                self.scaled += ((int(high[shift]) << HALF) + int(low[shift])) << shift
+                self.scaled += ((int(high[shift]) << HALF_BITS) + int(low[shift])) << shift
         self.count += len(values)
 
     def mean(self) -> float:
         """The double nearest to the mean."""
-        return self.scaled / (self.count << -LEAST)
+        return self.scaled / (self.count << -LEAST_EXPONENT)
 
 
 def exact_mean(values: NDArray[np.float64]) -> float:
-    """The double nearest to the mean of the values; it is never outside their range."""
+    """The double nearest to the exact mean of the values, which is within their range."""
     total = ExactSum()
     total.add(values)
     return total.mean()
@@ -83,48 +91,48 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def mean_of_halves(values: Floats, bins: int) -> Floats:
-    """The mean of the values up to the overall mean, and the mean of those above it.
+def mean_of_halves_cuts(values: Floats, bins: int) -> Floats:
+    """Cut at the mean of the values up to the overall mean, and at the mean of those above it.
 
     Two bins are cut at the mean itself, four bins at all three means. Means are exact, so the
     order of the values does not matter.
     """
-    mean = middle(exact_mean(values), values.max())
-    return halves(exact_mean(values[values <= mean]), mean, exact_mean(values[values > mean]), bins)
+    mean = split_point(exact_mean(values), values.max())
+    return cuts_from_means(exact_mean(values[values <= mean]), mean, exact_mean(values[values > mean]), bins)
 
 
-def middle(mean: float, highest: float) -> float:
-    """Where the halves meet: at the mean, unless rounding has left nothing above it."""
+def split_point(mean: float, highest: float) -> float:
+    """The point between the two halves: the mean, or less if rounding leaves nothing above it."""
     return min(mean, float(np.nextafter(highest, -np.inf)))
 
 
-def halves(lower: float, mean: float, upper: float, bins: int) -> Floats:
-    """The cut points for a number of bins, from the mean of all values and those of its halves."""
+def cuts_from_means(lower: float, mean: float, upper: float, bins: int) -> Floats:
+    """Return the cut points for a number of bins, from the overall mean and those of its halves."""
     points = {2: [mean], 3: [lower, upper], 4: [lower, mean, upper]}
     if bins not in points:
         raise HornbookError(f"mean-of-halves makes 2, 3 or 4 bins, not {bins}; use 'quantile' or 'width'")
     return np.array(points[bins])
 
 
-def quantile(values: Floats, bins: int) -> Floats:
-    """Cut points with about as many values between each two, and some above the last."""
+def quantile_cuts(values: Floats, bins: int) -> Floats:
+    """Cut into bins with about the same number of values; the last is never empty."""
     points = np.quantile(values, np.arange(1, bins) / bins)
     below_top: np.float64 = values[values < values.max()].max()
     return np.minimum(points, below_top)
 
 
-def width(values: Floats, bins: int) -> Floats:
-    """Cut points with the same distance between each two."""
-    return evenly(values.min(), values.max(), bins)
+def equal_width_cuts(values: Floats, bins: int) -> Floats:
+    """Cut the range of the values into bins of equal width."""
+    return even_cuts(values.min(), values.max(), bins)
 
 
-def evenly(lowest: float, highest: float, bins: int) -> Floats:
-    """Cut points between two values, with the same distance between each two."""
+def even_cuts(lowest: float, highest: float, bins: int) -> Floats:
+    """Return evenly spaced cut points between two values."""
     return np.linspace(lowest, highest, bins + 1)[1:-1]
 
 
-def tree(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
-    """The thresholds of a small decision tree; the median where it finds none."""
+def tree_cuts(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
+    """Cut at the thresholds of a small decision tree, or at the median if it has none."""
     from sklearn.tree import DecisionTreeClassifier
 
     model = DecisionTreeClassifier(
@@ -136,16 +144,16 @@ def tree(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
 
 
 UNSUPERVISED: dict[str, Callable[[Floats, int], Floats]] = {
-    "mean-of-halves": mean_of_halves,
-    "quantile": quantile,
-    "width": width,
+    "mean-of-halves": mean_of_halves_cuts,
+    "quantile": quantile_cuts,
+    "width": equal_width_cuts,
 }
 
 
 def cut_points(
     values: Floats, bins: int, strategy: Strategy, labels: NDArray[Any] | None = None
 ) -> tuple[float, ...]:
-    """Ascending cut points from known values; equal ones are one, so there may be fewer bins.
+    """Return ascending, distinct cut points of known values; there may be fewer bins than asked for.
 
     A constant column is cut at its only value.
 
@@ -164,26 +172,26 @@ def cut_points(
     elif labels is None:
         raise HornbookError("bins='tree' requires y to be passed, but the target y is None: call fit(X, y)")
     else:
-        points = tree(values, bins, labels)
+        points = tree_cuts(values, bins, labels)
     return tuple(np.unique(points).tolist())
 
 
-DIGIT = 16
-"""Bits of a value that a pass decides."""
+DIGIT_BITS = 16
+"""Number of bits of a value that each pass finds."""
 
-PASSES = 64 // DIGIT
+RANK_PASSES = 64 // DIGIT_BITS
 
 
-class Ranked:
-    """Finds the values that have given ranks, counted from 0, when all values are sorted.
+class RankFinder:
+    """Finds the values with given ranks (from 0) in sorted order, in several passes over unsorted data.
 
-    A double is a number of four digits, each of 16 bits, in whose order it stands. A pass
-    counts what the next digit is among those values that have the digits found so far.
+    A double maps to a number of four 16-bit digits in the same order. Each pass counts the next
+    digit of the values that share the digits found so far.
 
     Examples
     --------
-    >>> ranked = Ranked([0, 2])
-    >>> for _ in range(PASSES):
+    >>> ranked = RankFinder([0, 2])
+    >>> for _ in range(RANK_PASSES):
     ...     for part in ([3.0, -1.0], [0.5, 7.0]):
     ...         ranked.add(np.array(part))
     ...     ranked.narrow()
@@ -197,26 +205,26 @@ class Ranked:
         self.found = [0] * len(self.ranks)
         """The digits found so far, as a number."""
         self.below = 64
-        """How many bits are yet to be found."""
+        """The number of bits that are not found yet."""
         self._count_anew()
 
     def add(self, values: NDArray[np.float64]) -> None:
-        """Count some of the values; all of them make a pass."""
+        """Count some of the values of the current pass."""
         keys = _keys(values)
         leading = keys >> np.uint64(self.below) if self.below < 64 else np.zeros_like(keys)
-        digits = (keys >> np.uint64(self.below - DIGIT)) & np.uint64((1 << DIGIT) - 1)
+        digits = (keys >> np.uint64(self.below - DIGIT_BITS)) & np.uint64((1 << DIGIT_BITS) - 1)
         for found, counts in self.counts.items():
             chosen = digits[leading == np.uint64(found)]
-            counts += np.bincount(chosen.astype(np.intp), minlength=1 << DIGIT)
+            counts += np.bincount(chosen.astype(np.intp), minlength=1 << DIGIT_BITS)
 
     def narrow(self) -> None:
-        """End a pass: find the next digit of every value that is looked for."""
+        """End a pass: fix the next digit of every value in question."""
         for number, rank in enumerate(self.ranks):
             ends = np.cumsum(self.counts[self.found[number]])
             digit = int(np.searchsorted(ends, rank, side="right"))
             self.ranks[number] = rank - (int(ends[digit - 1]) if digit else 0)
-            self.found[number] = (self.found[number] << DIGIT) + digit
-        self.below -= DIGIT
+            self.found[number] = (self.found[number] << DIGIT_BITS) + digit
+        self.below -= DIGIT_BITS
         self._count_anew()
 
     def values(self) -> list[float]:
@@ -226,20 +234,20 @@ class Ranked:
         return [float(value) for value in np.where(negative, ~keys, keys ^ _SIGN).view(np.float64)]
 
     def _count_anew(self) -> None:
-        self.counts = {found: np.zeros(1 << DIGIT, np.int64) for found in set(self.found)}
+        self.counts = {found: np.zeros(1 << DIGIT_BITS, np.int64) for found in set(self.found)}
 
 
 _SIGN = np.uint64(1 << 63)
 
 
 def _keys(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Whole numbers in the order of the values."""
+    """Map doubles to unsigned integers in the same order."""
     bits = (values + 0.0).view(np.uint64)  # zero has two signs
     return np.where(bits & _SIGN != 0, ~bits, bits | _SIGN)
 
 
 class Column(Protocol):
-    """A column of a table, whole or in parts."""
+    """A column of a frame or of a stream."""
 
     @property
     def name(self) -> str:
@@ -251,7 +259,7 @@ class Column(Protocol):
         ...
 
     def levels(self) -> list[Any]:
-        """Its distinct values, in order; of many perhaps only some, but more than there may be."""
+        """Its distinct values, in order; if there are too many, perhaps only some of them."""
         ...
 
     def count(self) -> str:
@@ -263,8 +271,8 @@ class Column(Protocol):
         ...
 
 
-class Whole:
-    """A column that is there as a whole; `labels` are those of its rows, known or not."""
+class FrameColumn:
+    """A column of a frame; `labels` are the labels of all its rows."""
 
     def __init__(self, column: pd.Series[Any], labels: NDArray[Any] | None) -> None:
         self.name = str(column.name)
@@ -277,7 +285,7 @@ class Whole:
 
     def levels(self) -> list[Any]:
         """Its distinct values, in order."""
-        return levels_of(self.known)
+        return sorted_levels(self.known)
 
     def count(self) -> str:
         """How many distinct values it has."""
@@ -288,27 +296,27 @@ class Whole:
         _numbers(self.known)
 
     def cut_points(self, bins: int, strategy: Strategy) -> tuple[float, ...]:
-        """Where to cut it."""
+        """Return its cut points."""
         labels = None if self.labels is None else self.labels[self.known.index]
         return cut_points(_numbers(self.known), bins, strategy, labels)
 
 
-class WholeColumns:
+class FrameColumns:
     """The columns of a frame, and the labels of its rows."""
 
     def __init__(self, frame: pd.DataFrame, labels: NDArray[Any] | None) -> None:
-        self.columns = [Whole(frame[name], labels) for name in frame.columns]
+        self.columns = [FrameColumn(frame[name], labels) for name in frame.columns]
 
     def cut_points(self, names: Sequence[str], bins: int, strategy: Strategy) -> dict[str, tuple[float, ...]]:
-        """Where to cut the columns that are named."""
+        """Return the cut points of the named columns."""
         chosen = [column for column in self.columns if column.name in names]
         return {column.name: column.cut_points(bins, strategy) for column in chosen}
 
 
-class Profile:
-    """A column of which only some rows are there at a time: what is kept of those that were.
+class StreamedColumn:
+    """The profile of a streamed column: its distinct values, exact sum and range.
 
-    Once there are more than `most` distinct values no further ones are kept.
+    Once there are more than `most` distinct values, no further ones are kept.
     """
 
     def __init__(self, name: str, most: int) -> None:
@@ -321,12 +329,12 @@ class Profile:
         self.word: HornbookError | None = None
 
     def add(self, part: pd.Series[Any]) -> None:
-        """Take note of some of its values."""
+        """Add some of its values to the profile."""
         if part.isna().all():
             return
         known = known_values(part)
         if len(self.distinct) <= self.most:
-            self.distinct.update(levels_of(known, self.most + 1))
+            self.distinct.update(sorted_levels(known, self.most + 1))
         self.numbers &= are_numbers(known)
         if self.word is None:
             try:
@@ -339,13 +347,13 @@ class Profile:
 
     def kind(self) -> Kind:
         """Its kind, inferred."""
-        return kind_of(self.levels(), self.numbers)
+        return kind_from_levels(self.levels(), self.numbers)
 
     def levels(self) -> list[Any]:
         """Its distinct values, in order, if there are not too many."""
         if not self.distinct:
             raise HornbookError(f"column {self.name!r} has no known value; drop it")
-        return levels_of(pd.Series(list(self.distinct), name=self.name, dtype=object))
+        return sorted_levels(pd.Series(list(self.distinct), name=self.name, dtype=object))
 
     def count(self) -> str:
         """How many distinct values it has, as far as that is known."""
@@ -358,17 +366,17 @@ class Profile:
 
 
 class StreamedColumns:
-    """The columns of a stream, which is read once to know them, and again to cut them."""
+    """The columns of a stream, which is read once to profile them and again to find cut points."""
 
     def __init__(self, stream: TableStream, most: int) -> None:
         self.stream = stream
-        self.columns = [Profile(name, most) for name in stream.columns]
+        self.columns = [StreamedColumn(name, most) for name in stream.columns]
         for frame in stream:
             for column in self.columns:
                 column.add(frame[column.name])
 
     def cut_points(self, names: Sequence[str], bins: int, strategy: Strategy) -> dict[str, tuple[float, ...]]:
-        """Where to cut the columns that are named: where they would be cut as a whole."""
+        """Return the cut points of the named columns, equal to those of the whole table."""
         chosen = [column for column in self.columns if column.name in names]
         varied = [column for column in chosen if column.low < column.high]
         points = {column.name: np.array([column.low]) for column in chosen}
@@ -382,25 +390,28 @@ class StreamedColumns:
         return {name: tuple(np.unique(found).tolist()) for name, found in points.items()}
 
 
-def _means_of_halves(stream: TableStream, columns: Sequence[Profile], bins: int) -> dict[str, Floats]:
-    middles = {column.name: middle(column.total.mean(), column.high) for column in columns}
+def _means_of_halves(stream: TableStream, columns: Sequence[StreamedColumn], bins: int) -> dict[str, Floats]:
+    middles = {column.name: split_point(column.total.mean(), column.high) for column in columns}
     sums = {column.name: (ExactSum(), ExactSum()) for column in columns}
     for name, values in _values(stream, columns):
         above = values > middles[name]
         for half, chosen in zip(sums[name], (~above, above), strict=True):
             half.add(values[chosen])
     return {
-        name: halves(lower.mean(), middles[name], upper.mean(), bins) for name, (lower, upper) in sums.items()
+        name: cuts_from_means(lower.mean(), middles[name], upper.mean(), bins)
+        for name, (lower, upper) in sums.items()
     }
 
 
-def _quantiles(stream: TableStream, columns: Sequence[Profile], bins: int) -> dict[str, Floats]:
-    # a quantile is between the values of two ranks, where NumPy finds it once they are known
+def _quantiles(stream: TableStream, columns: Sequence[StreamedColumn], bins: int) -> dict[str, Floats]:
+    # a quantile lies between the values of two ranks; NumPy interpolates once these are known
     places = {column.name: np.arange(1, bins) / bins * (column.total.count - 1) for column in columns}
-    ranked = {name: Ranked([rank for at in found for rank in _ranks(at)]) for name, found in places.items()}
+    ranked = {
+        name: RankFinder([rank for at in found for rank in _ranks(at)]) for name, found in places.items()
+    }
     below_top = {column.name: column.low for column in columns}
     tops = {column.name: column.high for column in columns}
-    for _ in range(PASSES):
+    for _ in range(RANK_PASSES):
         for name, values in _values(stream, columns):
             ranked[name].add(values)
             below_top[name] = values.max(initial=below_top[name], where=values < tops[name])
@@ -418,19 +429,19 @@ def _ranks(place: float) -> tuple[int, int]:
     return math.floor(place), math.ceil(place)
 
 
-def _widths(stream: TableStream, columns: Sequence[Profile], bins: int) -> dict[str, Floats]:
-    return {column.name: evenly(column.low, column.high, bins) for column in columns}
+def _widths(stream: TableStream, columns: Sequence[StreamedColumn], bins: int) -> dict[str, Floats]:
+    return {column.name: even_cuts(column.low, column.high, bins) for column in columns}
 
 
-_STREAMED: dict[str, Callable[[TableStream, Sequence[Profile], int], dict[str, Floats]]] = {
+_STREAMED: dict[str, Callable[[TableStream, Sequence[StreamedColumn], int], dict[str, Floats]]] = {
     "mean-of-halves": _means_of_halves,
     "quantile": _quantiles,
     "width": _widths,
 }
 
 
-def _values(stream: TableStream, columns: Sequence[Profile]) -> Iterator[tuple[str, Floats]]:
-    """The known values of columns of numbers, part by part."""
+def _values(stream: TableStream, columns: Sequence[StreamedColumn]) -> Iterator[tuple[str, Floats]]:
+    """Yield the known values of numeric columns, frame by frame."""
     for frame in stream:
         for column in columns:
             yield column.name, _numbers(frame[column.name].dropna())

@@ -1,4 +1,4 @@
-"""Tables whose columns are variables already: 1, 0 and unknown, with their duals and groups recognised."""
+"""From the columns of a table to variables: by a binariser, or as 0/1 columns with recognised duals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import groups_of
+from hornbook.data.conditions import group_by_column
 from hornbook.data.table import as_frame
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
@@ -26,11 +26,11 @@ def is_binary(frame: pd.DataFrame) -> bool:
 
 
 @dataclass(frozen=True)
-class Variables:
-    """What the columns of a binary table say about each other, by their names and values.
+class BinaryColumns:
+    """The columns of a binary table as variables, with duals and groups recognised by their names.
 
     `not_v` is the dual of `v`, and `age=low` excludes `age=high` if no row has both: the names
-    that a `Binariser` gives. A column without a dual gets one, so that rules can speak of what
+    that a `Binariser` gives. A column without a dual gets one, so that rules can mention that it
     is false.
 
     Parameters
@@ -45,7 +45,7 @@ class Variables:
     Examples
     --------
     >>> frame = pd.DataFrame({"age=low": [1, 0], "age=high": [0, 1], "ascites": [1, None]})
-    >>> variables = Variables.of(frame)
+    >>> variables = BinaryColumns.of(frame)
     >>> variables.vocabulary.names
     ('age=low', 'age=high', 'ascites', 'not_age=low', 'not_age=high', 'not_ascites')
     >>> variables.groups
@@ -60,10 +60,10 @@ class Variables:
     groups: Groups
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, add_duals: bool = True) -> Variables:
-        """The variables of a binary table."""
+    def of(cls, frame: pd.DataFrame, add_duals: bool = True) -> BinaryColumns:
+        """Recognise the variables of a binary table."""
         columns = tuple(map(str, frame.columns))
-        values = numbers(frame)
+        values = to_floats(frame)
         duals = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in columns}
         for name, dual in duals.items():
             left, right = (values[:, columns.index(column)] for column in (name, dual))
@@ -72,21 +72,21 @@ class Variables:
         lone = [name for name in columns if name not in duals and name not in duals.values()]
         added = {name: NEGATION_PREFIX + name for name in lone if add_duals}
         vocabulary = Vocabulary((*columns, *added.values()), {**duals, **added})
-        return cls(columns, vocabulary, _exclusive(columns, set(duals.values()), values))
+        return cls(columns, vocabulary, _find_exclusive(columns, set(duals.values()), values))
 
     def batch(self, frame: pd.DataFrame) -> Batch:
-        """The rows as partial interpretations."""
-        values = numbers(frame)
+        """Convert rows to partial interpretations."""
+        values = to_floats(frame)
         lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
         return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
 
 
-def numbered(values: NDArray[Any]) -> list[str]:
-    """Names for the columns of an array: `x0`, `x1`, …, and `not_x0`, … if half mirrors the other half.
+def default_names(values: NDArray[Any]) -> list[str]:
+    """Name the columns of an array `x0`, `x1`, …, and `not_x0`, … if one half mirrors the other.
 
     Examples
     --------
-    >>> numbered(np.array([[1, 0, 0, 1], [0, 0, 1, 1]]))
+    >>> default_names(np.array([[1, 0, 0, 1], [0, 0, 1, 1]]))
     ['x0', 'x1', 'not_x0', 'not_x1']
 
     """
@@ -97,47 +97,48 @@ def numbered(values: NDArray[Any]) -> list[str]:
     return [*plain, *(NEGATION_PREFIX + name for name in plain)] if mirrored else plain
 
 
-def numbers(frame: pd.DataFrame) -> NDArray[np.float64]:
+def to_floats(frame: pd.DataFrame) -> NDArray[np.float64]:
     """The values as floats, missing ones as NaN."""
     return frame.to_numpy(np.float64, na_value=np.nan)
 
 
-def _exclusive(columns: Sequence[str], duals: set[str], values: NDArray[np.float64]) -> Groups:
-    """The columns called `column=…` of which no row has two true."""
+def _find_exclusive(columns: Sequence[str], duals: set[str], values: NDArray[np.float64]) -> Groups:
+    """Group the columns named `column=…` if no row has two of them true."""
     named = [v for v, name in enumerate(columns) if "=" in name and name not in duals]
-    groups = groups_of([columns[v].rpartition("=")[0] for v in named])
+    groups = group_by_column([columns[v].rpartition("=")[0] for v in named])
     candidates = (tuple(named[position] for position in group) for group in groups)
     return tuple(group for group in candidates if ((values[:, group] == 1).sum(axis=1) <= 1).all())
 
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Columns and the variables made of them.
+    """Encodes table rows as partial interpretations.
 
     Parameters
     ----------
     columns
-        What the columns are called, in order.
+        The names of the columns, in order.
     source
-        What makes variables of them: a fitted binariser, or `Variables` where the columns are
-        variables already.
+        The encoding: a fitted binariser, or `BinaryColumns` if the columns are variables already.
+    described
+        The binariser that describes the variables, if there is one.
 
     """
 
     columns: tuple[str, ...]
-    source: Binariser | Variables
+    source: Binariser | BinaryColumns
     described: Binariser | None = None
 
     @classmethod
     def of(cls, frame: pd.DataFrame, binariser: Binariser, duals: bool = True) -> Reader:
-        """A reader of tables like this one.
+        """Make a reader for tables like this one.
 
         Parameters
         ----------
         frame
-            What the binariser takes, or what it made.
+            A table in the binariser's input or output format.
         binariser
-            One that is fitted.
+            A fitted binariser.
         duals
             Whether columns of 1, 0 and NaN that have no dual get one.
 
@@ -146,7 +147,7 @@ class Reader:
         if columns == tuple(binariser.columns_):
             return cls(columns, binariser, binariser)
         if is_binary(frame):
-            return cls(columns, Variables.of(frame, duals), binariser)
+            return cls(columns, BinaryColumns.of(frame, duals), binariser)
         raise HornbookError(
             f"the table has {len(columns)} columns, neither the {len(binariser.columns_)} that the "
             f"binariser takes nor the {len(binariser.vocabulary_)} of 1, 0 and NaN that it makes of them"
@@ -154,8 +155,8 @@ class Reader:
 
     @classmethod
     def of_variables(cls, frame: pd.DataFrame, duals: bool = True) -> Reader:
-        """A reader of tables of 1, 0 and NaN; `duals` says whether lone columns get a dual."""
-        return cls(tuple(map(str, frame.columns)), Variables.of(frame, duals))
+        """Make a reader for tables of 1, 0 and NaN; `duals` says whether lone columns get a dual."""
+        return cls(tuple(map(str, frame.columns)), BinaryColumns.of(frame, duals))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -174,11 +175,11 @@ class Reader:
         return tuple(name for v, name in enumerate(self.vocabulary) if v not in duals)
 
     def batch(self, frame: pd.DataFrame) -> Batch:
-        """The rows as partial interpretations."""
+        """Convert rows to partial interpretations."""
         return self.source.batch(frame)
 
     def interpretation(self, row: Any) -> Interpretation:
-        """One row: a mapping of some columns to values, a series, a list, or a frame of one."""
+        """Convert one row, given as a mapping (other columns are unknown), series, list or frame."""
         frame = as_frame(row)
         if frame is None and isinstance(row, Mapping | pd.Series):
             named = {str(name): value for name, value in row.items()}
@@ -199,10 +200,10 @@ class Reader:
         return self.described.describe(name) if known and self.described else name
 
 
-def framed(values: NDArray[Any]) -> pd.DataFrame:
-    """An array as a frame, its columns called x0, x1, …, and duals recognised."""
+def to_frame(values: NDArray[Any]) -> pd.DataFrame:
+    """Convert an array to a frame with columns x0, x1, …, recognising duals."""
     try:
-        names = numbered(values.astype(np.float64))
+        names = default_names(values.astype(np.float64))
     except (TypeError, ValueError):
         names = [f"x{number}" for number in range(values.shape[1])]
     return pd.DataFrame(values, columns=names).infer_objects()

@@ -1,4 +1,4 @@
-"""Tables larger than memory: Parquet and CSV, some rows at a time, as often as needed."""
+"""Tables larger than memory: Parquet and CSV files, read some rows at a time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from typing import Any
 
 import pandas as pd
 
-from hornbook.data.table import MISSING, SAMPLE, checked_names, refuse_infinity, sniffed
+from hornbook.data.table import (
+    DELIMITER_LINES,
+    MISSING_MARKERS,
+    check_names,
+    detect_delimiter,
+    refuse_infinity,
+)
 from hornbook.errors import HornbookError
 
-ROWS = 1 << 16
-"""Rows of a frame at most: memory is bounded by it, whatever the size of the table."""
+ROWS_PER_FRAME = 1 << 16
+"""Maximum number of rows of a frame, which bounds the memory."""
 
-BLOCK = 1 << 22
-"""Bytes of a text that are read at a time."""
+BYTES_PER_BLOCK = 1 << 22
+"""Number of bytes of a text that are read at a time."""
 
-PARQUET = (".parquet", ".pq")
+PARQUET_SUFFIXES = (".parquet", ".pq")
 
-TYPES = ("int64", "float64", "string")
-"""What the values of a text column are read as, the narrowest that fits all of them."""
+TEXT_TYPES = ("int64", "float64", "string")
+"""Types of text columns, narrowest first; a column gets the first that fits all its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +53,18 @@ class TableStream:
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return checked_names(self._names)
+        return check_names(self._names)
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """For each column of texts what they are read as, found out by reading them all."""
+        """The type of each text column, inferred by reading the whole file."""
         types: dict[str, str] = {}
         unknown: set[str] = set()
         for batch in self._batches():
             for name, column in zip(self.columns, batch.columns, strict=True):
                 if types.get(name) != "string" and _is_text(column):
                     known = self._known(column)
-                    types[name] = _narrowest(known, types.get(name, "int64"))
+                    types[name] = _narrowest_type(known, types.get(name, "int64"))
                     unknown |= {name} if known.null_count else set()
         # where a value is missing pandas has no whole numbers
         return {
@@ -72,7 +78,7 @@ class TableStream:
         return values
 
     def _known(self, column: Any) -> Any:
-        """Texts without the space around them, and without the markers of missing ones."""
+        """Strip white space from texts, and replace the markers of missing values by null."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -82,21 +88,21 @@ class TableStream:
 
     @cached_property
     def _names(self) -> list[str]:
-        with _told(self.path), self._opened() as file:
+        with _arrow_errors(self.path), self._opened() as file:
             return list((file.schema_arrow if self._is_parquet else file.schema).names)
 
     @property
     def _is_parquet(self) -> bool:
-        return self.path.suffix.lower() in PARQUET
+        return self.path.suffix.lower() in PARQUET_SUFFIXES
 
     def _batches(self) -> Iterator[Any]:
-        with _told(self.path), self._opened(dict.fromkeys(self._names, "string")) as file:
-            for batch in file.iter_batches(ROWS) if self._is_parquet else file:
-                for start in range(0, len(batch), ROWS):
-                    yield batch[start : start + ROWS]
+        with _arrow_errors(self.path), self._opened(dict.fromkeys(self._names, "string")) as file:
+            for batch in file.iter_batches(ROWS_PER_FRAME) if self._is_parquet else file:
+                for start in range(0, len(batch), ROWS_PER_FRAME):
+                    yield batch[start : start + ROWS_PER_FRAME]
 
     def _opened(self, types: dict[str, str] | None = None) -> Any:
-        """The file for reading, of a text as columns of these types."""
+        """Open the file; `types` are the column types of a text."""
         if self._is_parquet:
             from pyarrow import parquet
 
@@ -105,27 +111,27 @@ class TableStream:
 
         return csv.open_csv(
             self.path,
-            csv.ReadOptions(block_size=BLOCK),
+            csv.ReadOptions(block_size=BYTES_PER_BLOCK),
             csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
 
 
 def stream_table(
-    path: str | Path, *, delimiter: str | None = None, missing: Iterable[str] = MISSING
+    path: str | Path, *, delimiter: str | None = None, missing: Iterable[str] = MISSING_MARKERS
 ) -> TableStream:
-    r"""A table that is read some rows at a time, for files that do not fit into memory.
+    r"""Open a table that is read some rows at a time, for files that do not fit into memory.
 
-    The frames together are what `read_table` makes of the file: the same names, missing
-    values, and columns of numbers or of text. Since a word can follow ten million numbers, a
-    file with columns of texts is read once before the first frame is made.
+    Together, the frames equal the table that `read_table` reads: the same names, missing values,
+    and columns of numbers or text. Since a word can follow ten million numbers, a file with text
+    columns is read once before the first frame.
 
     Parameters
     ----------
     path
         A `.parquet` file, or a CSV, TSV or similar text with a header.
     delimiter
-        What separates the values of a text; found out if not given.
+        The delimiter of a text; detected if not given.
     missing
         The markers of missing values, as for `read_table`.
 
@@ -151,9 +157,9 @@ def stream_table(
     path = Path(path)
     if not path.is_file():
         raise HornbookError(f"there is no file {str(path)!r}")
-    if path.suffix.lower() not in PARQUET and delimiter is None:
+    if path.suffix.lower() not in PARQUET_SUFFIXES and delimiter is None:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            delimiter = sniffed("".join(file.readline() for _ in range(2 * SAMPLE)))
+            delimiter = detect_delimiter("".join(file.readline() for _ in range(2 * DELIMITER_LINES)))
     return TableStream(path, frozenset(marker.strip().lower() for marker in missing), delimiter or ",")
 
 
@@ -164,22 +170,22 @@ def _is_text(column: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _narrowest(known: Any, least: str) -> str:
-    """The first type, from the least on, that all texts can be read as."""
+def _narrowest_type(known: Any, least: str) -> str:
+    """Return the narrowest type, not below `least`, to which all texts can be converted."""
     import pyarrow as pa
 
-    for kind in TYPES[TYPES.index(least) : -1]:
+    for kind in TEXT_TYPES[TEXT_TYPES.index(least) : -1]:
         try:
             known.cast(kind)
         except pa.ArrowInvalid:
             continue
         return kind
-    return TYPES[-1]
+    return TEXT_TYPES[-1]
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What is wrong with a file, in the words of pyarrow."""
+def _arrow_errors(path: Path) -> Iterator[None]:
+    """Turn pyarrow's errors about a file into HornbookError."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""The kinds of columns: binary, categorical and quantitative."""
+"""Tables with missing values: reading CSV, ARFF and Parquet files, kinds of columns, binary labels."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
 
 
 def infer_kind(values: pd.Series[Any]) -> Kind:
-    """The kind of a column, from its known values.
+    """Infer the kind of a column from its known values.
 
-    Truth values, and any two values of which numbers are whole, make a column binary; other
-    numbers make it quantitative; everything else makes it categorical.
+    A column is binary if it has truth values, or at most two values that are words or whole
+    numbers; quantitative if it has other numbers; and categorical otherwise.
 
     Examples
     --------
@@ -39,11 +39,11 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
 
     """
     known = known_values(values)
-    return kind_of(levels_of(known), are_numbers(known))
+    return kind_from_levels(sorted_levels(known), are_numbers(known))
 
 
-def kind_of(levels: list[Any], numbers: bool) -> Kind:
-    """The kind of a column with these distinct values, which are or are not numbers."""
+def kind_from_levels(levels: list[Any], numbers: bool) -> Kind:
+    """Infer the kind of a column from its distinct values; `numbers` says whether they are numbers."""
     if not numbers:
         return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
     whole = all(float(level).is_integer() for level in levels[:3])
@@ -56,7 +56,7 @@ def are_numbers(known: pd.Series[Any]) -> bool:
 
 
 def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
-    """The known values of a column, as numbers where they are; refuse a column with none."""
+    """Return the known values of a column, as numbers if possible; refuse a column with none."""
     known = values.dropna()
     if known.empty:
         raise HornbookError(f"column {values.name!r} has no known value; drop it")
@@ -67,8 +67,8 @@ def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
     return known
 
 
-def levels_of(known: pd.Series[Any], most: int | None = None) -> list[Any]:
-    """The distinct values of a column, or so many of them, in order: a category's own, or sorted."""
+def sorted_levels(known: pd.Series[Any], most: int | None = None) -> list[Any]:
+    """Return the distinct values of a column, at most `most`, in a category's own order or sorted."""
     if isinstance(known.dtype, pd.CategoricalDtype):
         present = set(known.unique())
         return [level for level in known.cat.categories if level in present]
@@ -85,24 +85,24 @@ def levels_of(known: pd.Series[Any], most: int | None = None) -> list[Any]:
 
 def are_truths(levels: list[Any]) -> bool:
     """Whether every level is a word or number for true or false."""
-    return all(truth(level) is not None for level in levels)
+    return all(truth_value(level) is not None for level in levels)
 
 
-def truth(level: object) -> bool | None:
-    """The truth value that a level spells, if any."""
-    word = spelled(level).lower()
+def truth_value(level: object) -> bool | None:
+    """Return the truth value that a level spells; None if it spells none."""
+    word = spell_level(level).lower()
     return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
 
 
-def spelled(level: object) -> str:
-    """A level as it appears in names: whole numbers without a point."""
+def spell_level(level: object) -> str:
+    """Spell a level as in variable names: whole numbers without a decimal point."""
     if isinstance(level, float) and level.is_integer():
         return str(int(level))
     return str(level).strip()
 
 
 def as_frame(data: Any) -> pd.DataFrame | None:
-    """A pandas frame from a pandas or polars one; None for anything else."""
+    """Convert a pandas or polars frame to pandas; None for anything else."""
     if isinstance(data, pd.DataFrame):
         return data
     if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect_schema"):
@@ -123,7 +123,7 @@ def refuse_infinity(frame: pd.DataFrame) -> None:
 def binary_label(
     values: pd.Series[Any], positive: str | float | None = None, above: float | None = None
 ) -> tuple[str, pd.Series[Any]]:
-    """What to call the class, and its values as 0 and 1; refuse one that is missing or constant.
+    """Return the name of the class and its values as 0 and 1; refuse a missing or constant class.
 
     Examples
     --------
@@ -136,19 +136,19 @@ def binary_label(
         rows = np.flatnonzero(values.isna()).tolist()
         shown = ", ".join(map(str, rows[:5])) + (" …" if len(rows) > 5 else "")
         raise HornbookError(f"the label {values.name!r} is missing in {len(rows)} rows ({shown}); drop them")
-    name, classes = _two_classes(values, positive, above)
+    name, classes = _binary_classes(values, positive, above)
     if classes.nunique() < 2:
         constant = "true" if classes.iloc[0] else "false"
         raise HornbookError(f"the label {name!r} is {constant} in every row: there is nothing to learn")
     return name, classes
 
 
-def _two_classes(
+def _binary_classes(
     values: pd.Series[Any], positive: str | float | None, above: float | None
 ) -> tuple[str, pd.Series[Any]]:
-    """What to call the class, and its values as 0 and 1."""
+    """Return the name of the class and its values as 0 and 1."""
     column = str(values.name)
-    levels = levels_of(known_values(values))
+    levels = sorted_levels(known_values(values))
     if above is not None:
         if not pd.api.types.is_numeric_dtype(values):
             raise HornbookError(
@@ -156,48 +156,48 @@ def _two_classes(
             )
         return f"{column}>{above:g}", (values > above).astype(float)
     if positive is not None:
-        matching = [level for level in levels if spelled(level) == spelled(positive)]
+        matching = [level for level in levels if spell_level(level) == spell_level(positive)]
         if not matching:
-            known = ", ".join(map(spelled, levels[:10]))
+            known = ", ".join(map(spell_level, levels[:10]))
             raise HornbookError(
-                f"the label {column!r} is never {spelled(positive)!r}; its values are {known}"
+                f"the label {column!r} is never {spell_level(positive)!r}; its values are {known}"
             )
-        return f"{column}={spelled(positive)}", (values == matching[0]).astype(float)
+        return f"{column}={spell_level(positive)}", (values == matching[0]).astype(float)
     if are_truths(levels):
-        return column, values.map(truth).astype(float)
+        return column, values.map(truth_value).astype(float)
     if len(levels) > 2:
-        first, middle = spelled(levels[0]), spelled(levels[len(levels) // 2])
+        first, middle = spell_level(levels[0]), spell_level(levels[len(levels) // 2])
         choice = f"positive={first!r}" if isinstance(levels[0], str) else f"above={middle}"
         raise HornbookError(
             f"the label {column!r} has {len(levels)} distinct values; make it binary with {choice} "
             f"(--{choice.replace('=', ' ')})"
         )
-    return f"{column}={spelled(levels[-1])}", (values == levels[-1]).astype(float)
+    return f"{column}={spell_level(levels[-1])}", (values == levels[-1]).astype(float)
 
 
 DELIMITERS = (",", ";", "\t", "|")
-SAMPLE = 50
-"""So many lines decide on a delimiter."""
+DELIMITER_LINES = 50
+"""Number of lines from which the delimiter is detected."""
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Column names, and rows of as many texts."""
+class TextTable:
+    """A table of texts: column names, and rows of as many cells."""
 
     names: list[str]
     rows: list[list[str]]
 
 
-def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str] | None = None) -> Grid:
-    r"""Rows of a CSV, TSV or similar text; the first line has the names unless they are given.
+def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str] | None = None) -> TextTable:
+    r"""Parse a CSV, TSV or similar text; the first line has the names unless they are given.
 
     Examples
     --------
     >>> read_delimited("age;sex\n40;male\n")
-    Grid(names=['age', 'sex'], rows=[['40', 'male']])
+    TextTable(names=['age', 'sex'], rows=[['40', 'male']])
 
     """
-    delimiter = delimiter or sniffed(text)
+    delimiter = delimiter or detect_delimiter(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=delimiter != "\t")
     try:
         numbered = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
@@ -210,12 +210,12 @@ def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str]
     else:
         header = list(names)
     refuse_uneven(numbered, len(header), delimiter)
-    return Grid(checked_names(header), [row for _, row in numbered])
+    return TextTable(check_names(header), [row for _, row in numbered])
 
 
-def sniffed(text: str) -> str:
-    """The delimiter that splits the first lines into the same number of values, the most of them."""
-    lines = [line for line in text.splitlines()[: 2 * SAMPLE] if line.strip()][:SAMPLE]
+def detect_delimiter(text: str) -> str:
+    """Detect the delimiter that splits most of the first lines into the same number of values."""
+    lines = [line for line in text.splitlines()[: 2 * DELIMITER_LINES] if line.strip()][:DELIMITER_LINES]
 
     def score(delimiter: str) -> tuple[int, int]:
         try:
@@ -228,8 +228,8 @@ def sniffed(text: str) -> str:
     return max(DELIMITERS, key=score)
 
 
-def read_arff(text: str) -> Grid:
-    """Rows of a dense ARFF text."""
+def read_arff(text: str) -> TextTable:
+    """Parse a dense ARFF text."""
     names: list[str] = []
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
@@ -240,7 +240,7 @@ def read_arff(text: str) -> Grid:
                 raise HornbookError(f"line {number}: expected '@attribute name type'; got {words!r}")
             names.append(match[1].strip("'\""))
         elif re.match(r"@data\b", words, re.IGNORECASE):
-            return Grid(checked_names(names), _arff_rows(lines[number:], number, len(names)))
+            return TextTable(check_names(names), _arff_rows(lines[number:], number, len(names)))
     raise HornbookError("not ARFF: there is no line '@data'")
 
 
@@ -258,8 +258,8 @@ def _arff_rows(lines: list[str], offset: int, width: int) -> list[list[str]]:
     return [row for _, row in numbered]
 
 
-def checked_names(names: Sequence[object]) -> list[str]:
-    """Names with single spaces; refuse empty and repeated ones."""
+def check_names(names: Sequence[object]) -> list[str]:
+    """Return the names with single spaces; refuse empty and repeated ones."""
     clean = [" ".join(str(name).split()) for name in names]
     for position, name in enumerate(clean):
         if not name:
@@ -271,7 +271,7 @@ def checked_names(names: Sequence[object]) -> list[str]:
 
 
 def refuse_uneven(numbered: Sequence[tuple[int, list[str]]], width: int, delimiter: str) -> None:
-    """Refuse a row that has more or fewer values than there are columns, by its line."""
+    """Refuse a row with more or fewer values than columns, naming its line."""
     for number, row in numbered:
         if len(row) != width:
             raise HornbookError(
@@ -280,13 +280,13 @@ def refuse_uneven(numbered: Sequence[tuple[int, list[str]]], width: int, delimit
             )
 
 
-MISSING = ("?", "", "NA", "NaN")
-"""The markers of a missing value, in any case of letters."""
+MISSING_MARKERS = ("?", "", "NA", "NaN")
+"""Markers of a missing value, in upper or lower case."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of known kinds, missing values as NaN.
+    """A table whose columns have known kinds, with missing values as NaN.
 
     Parameters
     ----------
@@ -295,9 +295,9 @@ class Table:
     kinds
         For each column, `binary`, `categorical` or `quantitative`.
     name
-        What reports call it.
+        Its name in reports.
     label
-        The column that is the class, with values 0 and 1, if there is one.
+        The class column, with values 0 and 1, if there is one.
 
     """
 
@@ -308,7 +308,7 @@ class Table:
 
     @property
     def features(self) -> pd.DataFrame:
-        """The columns but for the label."""
+        """The columns without the label."""
         return self.frame if self.label is None else self.frame.drop(columns=self.label)
 
     @property
@@ -318,13 +318,13 @@ class Table:
 
     @property
     def complete(self) -> int:
-        """How many rows have every feature."""
+        """The number of rows without missing features."""
         return int(self.features.notna().all(axis=1).sum())
 
     def with_label(
         self, column: str, positive: str | float | None = None, above: float | None = None
     ) -> Table:
-        """The table with one column as its class, made 0 and 1.
+        """Return the table with one column as its class, converted to 0 and 1.
 
         Parameters
         ----------
@@ -343,7 +343,7 @@ class Table:
         name, classes = binary_label(self.frame[column], positive, above)
         position = self.frame.columns.get_loc(column)
         names = [name if number == position else other for number, other in enumerate(self.frame.columns)]
-        frame = self.frame.assign(**{column: classes}).set_axis(checked_names(names), axis=1)
+        frame = self.frame.assign(**{column: classes}).set_axis(check_names(names), axis=1)
         kinds = {name if other == column else other: kind for other, kind in self.kinds.items()}
         return replace(self, frame=frame, kinds={**kinds, name: "binary"}, label=name)
 
@@ -379,11 +379,11 @@ def read_table(
     above: float | None = None,
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
-    missing: Iterable[str] = MISSING,
+    missing: Iterable[str] = MISSING_MARKERS,
     kinds: Mapping[str, Kind] | None = None,
     name: str | None = None,
 ) -> Table:
-    """A table from a file or a frame, its missing values kept.
+    """Read a table from a file or a frame; missing values stay missing.
 
     Parameters
     ----------
@@ -391,18 +391,18 @@ def read_table(
         A path to a CSV, TSV or similar text, an `.arff` or a `.parquet` file; or a pandas or
         polars frame.
     label, positive, above
-        The column that is the class; see `Table.with_label`.
+        The class column; see `Table.with_label`.
     delimiter
-        What separates the values of a text; found out if not given.
+        The delimiter of a text; detected if not given.
     names
         The column names of a text without a header.
     missing
-        The markers of missing values, these and no others, in any case of letters;
-        `[*MISSING, "-9"]` adds one to the usual.
+        All markers of missing values, in upper or lower case; `[*MISSING_MARKERS, "-9"]` adds
+        one to the defaults.
     kinds
-        For a column, its kind, in place of the one inferred.
+        The kinds of some columns, instead of the inferred ones.
     name
-        What reports call the table; the file's name if not given.
+        The table's name in reports; by default the file's name.
 
     Examples
     --------
@@ -419,10 +419,10 @@ def read_table(
         name = name or path.name
         frame = _read_file(path, delimiter, names)
     markers = frozenset(marker.strip().lower() for marker in missing)
-    frame = frame.set_axis(checked_names(list(frame.columns)), axis=1).reset_index(drop=True)
+    frame = frame.set_axis(check_names(list(frame.columns)), axis=1).reset_index(drop=True)
     if frame.empty:
         raise HornbookError(f"{name or 'the table'} has {frame.shape[1]} columns and {len(frame)} rows")
-    frame = frame.apply(_parsed, markers=markers)
+    frame = frame.apply(_parse_column, markers=markers)
     refuse_infinity(frame)
     for column, kind in (kinds or {}).items():
         if column not in frame or kind not in KINDS:
@@ -445,7 +445,7 @@ def _read_file(path: Path, delimiter: str | None, names: Sequence[str] | None) -
             raise HornbookError('reading Parquet needs pyarrow: pip install "hornbook[parquet]"') from None
     try:
         text = path.read_text("utf-8-sig")
-        grid: Grid = read_arff(text) if suffix == ".arff" else read_delimited(text, delimiter, names)
+        grid: TextTable = read_arff(text) if suffix == ".arff" else read_delimited(text, delimiter, names)
     except UnicodeDecodeError as error:
         raise HornbookError(f"{path.name} is not UTF-8 text (byte {error.start}); convert it first") from None
     except HornbookError as error:
@@ -453,8 +453,8 @@ def _read_file(path: Path, delimiter: str | None, names: Sequence[str] | None) -
     return pd.DataFrame(grid.rows, columns=grid.names, dtype=object)
 
 
-def _parsed(column: pd.Series[Any], markers: frozenset[str]) -> pd.Series[Any]:
-    """A column of texts with its markers made missing, as numbers if all the rest are."""
+def _parse_column(column: pd.Series[Any], markers: frozenset[str]) -> pd.Series[Any]:
+    """Replace the missing markers of a text column by NaN; convert it to numbers if possible."""
     if not pd.api.types.is_string_dtype(column) and column.dtype != object:
         return column
     clean = column.map(lambda value: value.strip() if isinstance(value, str) else value)

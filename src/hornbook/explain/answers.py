@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.cards.facts import observed
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.deciders import Decider, compiled
 from hornbook.distributions import Groups
 from hornbook.explain.explanation import Explanation, explain
@@ -194,4 +194,4 @@ def united(theories: Sequence[HornTheory], labels: Sequence[str]) -> HornTheory:
     whole = HornTheory(Vocabulary(names, duals))
     for theory in theories:
         whole |= theory
-    return whole | exclusivity(whole.vocabulary, (tuple(map(whole.vocabulary.index, labels)),))
+    return whole | exclusivity_rules(whole.vocabulary, (tuple(map(whole.vocabulary.index, labels)),))

@@ -31,7 +31,7 @@ SHRUNK = 8
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RuleCheck:
     """Whether a model breaks a rule.
 
     `witness` is an interpretation that violates the rule and that the model accepts, the smallest
@@ -61,7 +61,7 @@ def check(
     guided: LocalSearch | None = None,
     groups: Groups = (),
     prover: Prover | None = None,
-) -> list[Verdict]:
+) -> list[RuleCheck]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.
 
     First the smallest violation is asked about, body true, head false and all else unknown; then
@@ -114,17 +114,17 @@ def _verdict(
     guided: LocalSearch | None,
     groups: Groups,
     prover: Prover | None,
-) -> Verdict:
+) -> RuleCheck:
     alone = HornTheory(distribution.vocabulary, [rule])
     if not (possible := smallest_violations(alone, groups)):
-        return Verdict(rule, None, Exact())
+        return RuleCheck(rule, None, Exact())
     (smallest,) = possible
-    proof = None if prover is None else prover.rule(rule)
+    proof = None if prover is None else prover.prove_rule(rule)
     if proof is not None and proof.guarantee is not None:
-        return Verdict(rule, None, proof.guarantee)
+        return RuleCheck(rule, None, proof.guarantee)
     if proof is not None and proof.witness is not None:
         witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
-        return Verdict(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
+        return RuleCheck(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
     undecided = "" if proof is None else proof.reason
     violated = ImposedViolations(alone, distribution, groups)
     hits, witnesses = 0, []
@@ -135,12 +135,12 @@ def _verdict(
         witnesses += list(batch[accepted[:SHRUNK]])
     guarantee = Estimated(Share.of(hits, size), violated.describe())
     if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
-        return Verdict(rule, smallest, guarantee, undecided)
+        return RuleCheck(rule, smallest, guarantee, undecided)
     if not witnesses and guided is not None:
         witnesses = list(_searched(alone, guided))
     fewest = sorted(witnesses, key=_known)[:SHRUNK]
     shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
-    return Verdict(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
+    return RuleCheck(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
 
 
 def _searched(rule: HornTheory, guided: LocalSearch) -> Iterator[Interpretation]:

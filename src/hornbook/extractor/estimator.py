@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hornbook.classify.reading import Reading, Wanted
 from hornbook.data.binarise import Binariser
 from hornbook.data.examples import split_rows
-from hornbook.data.reader import Reader, framed, is_binary
+from hornbook.data.reader import Reader, is_binary, to_frame
 from hornbook.data.table import as_frame, infer_kind, refuse_infinity
 from hornbook.errors import HornbookError
 from hornbook.explain.answers import FREE
@@ -384,7 +384,7 @@ class HornExtractor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _frame(self, X: Any, reset: bool) -> pd.DataFrame:
         frame = as_frame(X)
         if frame is None:
-            frame = framed(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
+            frame = to_frame(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
         else:
             validate_data(self, frame, reset=reset, skip_check_array=True)
             refuse_infinity(frame)

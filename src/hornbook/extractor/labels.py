@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from hornbook.data.table import spelled
+from hornbook.data.table import spell_level
 from hornbook.errors import HornbookError
 from hornbook.models import Encoding, Output, Predictor, as_predictor, load_model
 
@@ -44,7 +44,7 @@ def labels_of(
             f"positive={names.tolist()[0]!r}, or leave the threshold out"
         )
     each = {
-        f"{target}={spelled(name)}": predictor(column if own is None else name)
+        f"{target}={spell_level(name)}": predictor(column if own is None else name)
         for column, name in enumerate(names.tolist())
     }
     return each, names

@@ -1,4 +1,4 @@
-"""Any model as a predictor: one call, whatever library it comes from."""
+"""Adapters that turn a model of any supported library into a `Predictor`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def as_predictor(
     output: Output | None = None,
     name: str | None = None,
 ) -> Predictor:
-    """A model of any supported library, or the file of one, as a function of batches.
+    """Turn a model of any supported library, or a model file, into a predictor.
 
     Parameters
     ----------
@@ -46,22 +46,21 @@ def as_predictor(
         a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; or
         the path of a file that `load_model` reads without trust.
     encoding
-        How ? is given to the model, as an `Encoding` or its name. By default NaN for boosters, and
-        for models of scikit-learn's kind that answer when they are asked with NaN; what the file
-        says for networks saved by this project; and otherwise `complete`: ? is refused rather
-        than guessed.
+        The input encoding of unknown values, as an `Encoding` or its name. By default NaN for
+        boosters and for scikit-learn models that accept NaN; the saved one for hornbook's own
+        networks; and otherwise `complete`: unknown values are refused rather than guessed.
     threshold
-        The score from which on the model is taken to decide for the positive class. By default
-        the model decides itself: by its `predict`, or by the largest of several outputs; a
-        single probability or score decides for class 1 from ½ on.
+        The lowest score of the positive class. By default the model decides itself: by its
+        `predict`, or by the largest of several outputs; a single probability or score of at
+        least ½ means class 1.
     positive
         The positive class: a label of a scikit-learn style classifier, otherwise a column of the
         output. By default the second of two.
     output
-        What a network or function gives: `probability`, `logit`, or `score` (taken as it is).
-        By default read off the last layer of a network where it shows, and `score` for functions.
+        The kind of a network's or function's output: `probability`, `logit`, or `score` (used
+        unchanged). By default inferred from a network's last layer, and `score` for functions.
     name
-        What messages call the model.
+        The model's name in messages.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def _module(model: Any) -> str:
     if callable(model):
         return "from_function"
     raise HornbookError(
-        f"cannot ask a {type(model).__name__}; "
+        f"a {type(model).__name__} is not a supported model; "
         f"give a function of an array, or a model of {', '.join(LIBRARIES)}"
     )
 

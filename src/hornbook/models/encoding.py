@@ -1,4 +1,4 @@
-"""How 1, 0 and ? become the numbers that a model reads."""
+"""Encodings of true, false and unknown values as model inputs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Encoding:
     true, false
         The numbers for known values.
     unknown
-        The number for ?. None says that the model takes complete inputs only: to learn what
-        it thinks of a partial interpretation, its completions must be asked.
+        The number for ?. None if the model takes complete inputs only; a partial interpretation
+        is then judged by its completions.
     channels
-        With 2, a model gets every variable twice: first "is it true?" for all of them, then
-        "is it false?"; the answer to both is no (`false`) where the value is unknown.
+        With 2, every variable is given twice: first "is it true?" for all variables, then "is it
+        false?"; both are `false` where the value is unknown.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Encoding:
 
     @classmethod
     def named(cls, name: str) -> Encoding:
-        """`half`, `signed`, `two-channel`, `nan` or `complete`."""
+        """Return the encoding named `half`, `signed`, `two-channel`, `nan` or `complete`."""
         try:
             return ENCODINGS[name]
         except KeyError:
@@ -68,15 +68,15 @@ class Encoding:
 
     @property
     def native(self) -> bool:
-        """Whether ? has a number; otherwise the model answers about it through completions."""
+        """Whether ? is encoded by a number; otherwise completions are needed."""
         return self.unknown is not None
 
     def inputs(self, variables: int) -> int:
-        """How many numbers stand for so many variables."""
+        """The number of inputs for a number of variables."""
         return self.channels * variables
 
     def encode(self, batch: Batch, dtype: DTypeLike = np.float32, order: Order = "C") -> NDArray[Any]:
-        """The batch as a (k, inputs) array; order `F` is the faster to make."""
+        """Encode a batch as an array of shape (k, inputs); order `F` is faster."""
         self.refuse_unknown(batch)
         unknown = self.false if self.unknown is None else self.unknown
         values = Values(self.true, self.false, unknown)

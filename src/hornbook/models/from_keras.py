@@ -1,4 +1,4 @@
-"""Keras 3 models, on whatever backend they run."""
+"""Adapter for Keras 3 models, on any backend."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         name,
         positive=column,
         column=column,
-        output=output or _inferred(model, name),
+        output=output or _infer_output(model, name),
         inputs=shape[1] if shape is not None and len(shape) == 2 else None,
         order="F" if keras().backend.backend() == "torch" else "C",  # others would copy
     )
 
 
-def _inferred(model: Any, name: str) -> Output:
+def _infer_output(model: Any, name: str) -> Output:
     activation = getattr(_last_layer(model), "activation", None)
     kind = INFERRED.get(getattr(activation, "__name__", None))
     if kind is None:

@@ -1,4 +1,4 @@
-"""LightGBM: boosters and their scikit-learn faces, which have their own way with missing values."""
+"""Adapter for LightGBM boosters and their scikit-learn wrappers, which handle missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX models, run by onnxruntime."""
+"""Adapter for ONNX models, run by onnxruntime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hornbook.errors import HornbookError, library
 from hornbook.models.predictor import Output, Predictor, class_column, column_of, refuse_output, undecided
 
 PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
-"""Where models run, the fastest first, and how: in single precision, not in less."""
+"""Execution providers, the fastest first, with options that forbid less than single precision."""
 
 NUMPY_TYPES = {
     "tensor(float)": np.float32,
@@ -26,10 +26,10 @@ NUMPY_TYPES = {
 }
 
 SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
-"""Operators that pass numbers on as they are."""
+"""Operators that do not change values."""
 
 ROW_WISE = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
-"""Operators that treat every row for itself."""
+"""Operators that process every row independently."""
 
 CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier")
 """Operators that name the labels of their columns."""
@@ -44,7 +44,7 @@ INFERRED: dict[str, Output] = {
 
 
 def open_session(path: Path) -> Any:
-    """The model in a file, ready to run."""
+    """Open a session for the model in a file."""
     onnxruntime = library("onnxruntime", "onnx")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # what goes wrong is raised, not printed as well
@@ -63,21 +63,23 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     whether it gives probabilities or logits is read off its last operator, unless `output`
     says so.
     """
-    run, predictor = _reading(session, name)
+    run, predictor = _make_runner(session, name)
     outputs = {each.name: each.type for each in session.get_outputs()}
     maps = [each for each, kind in outputs.items() if kind.startswith("seq(map(")]
     numbers = [each for each, kind in outputs.items() if kind.startswith(("tensor(float", "tensor(double"))]
     labels = [each for each in outputs if each not in maps + numbers]
     if maps:
         refuse_output(output, name)
-        scores = partial(_mapped, run, maps[0], positive, name)
-        decisions = partial(_decided_by_map, run, labels[0], maps[0], positive, name) if labels else None
+        scores = partial(_read_map, run, maps[0], positive, name)
+        decisions = partial(_decide_by_map, run, labels[0], maps[0], positive, name) if labels else None
         return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
     if not numbers:
         refuse_output(output, name)
         if positive is None:
             raise HornbookError(f"{name} tells only the label; say which is positive, e.g. positive=1")
-        return replace(predictor, outputs=partial(_decided, run, labels[0], positive), positive=positive)
+        return replace(
+            predictor, outputs=partial(_decide_by_label, run, labels[0], positive), positive=positive
+        )
     if len(numbers) > 1:
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
     column = column_of(positive, name)
@@ -85,19 +87,19 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     decisions = None
     if classes is not None:
         label = classes[class_column(list(range(len(classes))), column, name)]
-        decisions = partial(_decided, run, labels[0], label)
+        decisions = partial(_decide_by_label, run, labels[0], label)
     return replace(
         predictor,
         outputs=partial(run, numbers[0]),
         decisions=decisions,
         positive=column,
         column=column,
-        output=output or ("probability" if labels else _inferred(session, numbers[0], name)),
+        output=output or ("probability" if labels else _infer_output(session, numbers[0], name)),
     )
 
 
-def _reading(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
-    """How the session is run, and a predictor that knows its input but not yet its output."""
+def _make_runner(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
+    """Return a function that runs the session, and a predictor whose output is still to be set."""
     inputs = session.get_inputs()
     if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
         what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
@@ -109,7 +111,7 @@ def _reading(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
 
 
 def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:
-    """The named output; a model exported for a fixed number of rows gets just so many at a time."""
+    """Compute the named output; a model exported for a fixed number of rows is run in such batches."""
     array = np.ascontiguousarray(array)
     if rows is None:
         return session.run([target], {source: array})[0]
@@ -121,33 +123,33 @@ def _run(session: Any, source: str, rows: int | None, target: str, array: NDArra
     return answers
 
 
-def _mapped(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _read_map(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
     maps = run(target, array)
     classes = list(maps[0])
     label = classes[class_column(classes, positive, name)]
     return np.array([each[label] for each in maps], np.float32)
 
 
-def _decided_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:
-    """Whether the label is the positive one, which the keys of the first row's map tell."""
+def _decide_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:
+    """Whether the label is the positive one, found by the keys of the first row's map."""
     classes = list(run(maps, array[:1])[0])
-    return _decided(run, target, classes[class_column(classes, positive, name)], array)
+    return _decide_by_label(run, target, classes[class_column(classes, positive, name)], array)
 
 
-def _decided(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
+def _decide_by_label(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
     decided: NDArray[Any] = np.asarray(run(target, array)) == label
     return decided
 
 
-def _inferred(session: Any, target: str, name: str) -> Output:
+def _infer_output(session: Any, target: str, name: str) -> Output:
     last = _last_operator(session, target)
     if last not in INFERRED:
         raise undecided(name)
     return INFERRED[last]
 
 
-def model_of(session: Any) -> Any:
-    """The model that a session runs, or None where it does not show."""
+def session_model(session: Any) -> Any:
+    """Return the model that a session runs; None if it is not accessible."""
     onnx = library("onnx", "onnx")
     # onnxruntime does not tell the graph, only privately what it was read from
     path, content = (getattr(session, part, None) for part in ("_model_path", "_model_bytes"))
@@ -157,13 +159,13 @@ def model_of(session: Any) -> Any:
 
 
 def _nodes(session: Any, operators: Collection[str]) -> list[Any]:
-    """The nodes of a session's graph that are such operators; none where it does not show."""
-    model = model_of(session)
+    """Return the nodes of a session's graph with these operators; none if it is not accessible."""
+    model = session_model(session)
     return [] if model is None else [node for node in model.graph.node if node.op_type in operators]
 
 
 def _classes(session: Any) -> list[Any] | None:
-    """The labels of the columns of probabilities, where a classifier in the graph names them."""
+    """Return the labels of the probability columns if a classifier in the graph names them."""
     attributes = [attribute for node in _nodes(session, CLASSIFIERS) for attribute in node.attribute]
     named = [attribute for attribute in attributes if attribute.name.startswith("classlabels_")]
     if len(named) != 1:
@@ -172,8 +174,8 @@ def _classes(session: Any) -> list[Any] | None:
 
 
 def _last_operator(session: Any, target: str) -> str:
-    """The operator that the named output comes from, or nothing where it does not show."""
-    model = model_of(session)
+    """Return the operator of the named output; empty if it is not accessible."""
+    model = session_model(session)
     if model is None:
         return ""
     producer = {result: node for node in model.graph.node for result in node.output}

@@ -1,8 +1,8 @@
-"""Networks that judge interpretations, kept as weights in safetensors and the rest in JSON beside them.
+"""Adapter for hornbook's own networks: weights in a safetensors file, the rest in JSON next to it.
 
-The JSON file says `encoding` (a name that `Encoding.named` knows), `vocabulary`, `duals`, and
+The JSON file has `encoding` (a name that `Encoding.named` knows), `vocabulary`, `duals`, and
 `weights`, the SHA-256 of the other file. The weights are those of a `Sequential` of linear layers
-with ReLU between them, which gives log-odds.
+with ReLU between them, whose output is log-odds.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from hornbook.models.predictor import Output, Predictor
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
-    """A module together with the variables that it judges and how they enter it."""
+class SavedNetwork:
+    """A module with its vocabulary and input encoding."""
 
     vocabulary: Vocabulary
     encoding: Encoding
@@ -30,7 +30,7 @@ class Network:
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
-    """The module, under the encoding and with the variables that it was trained with."""
+    """Make a predictor of a network, with its own encoding and variables."""
     encoding = model.encoding
     if isinstance(encoding, str):
         encoding = Encoding.named(encoding)
@@ -38,8 +38,8 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     return replace(predictor, encoding=encoding, names=model.vocabulary.names)
 
 
-def read(path: Path) -> Network:
-    """The network whose weights are in `path`."""
+def read_network(path: Path) -> SavedNetwork:
+    """Read the network whose weights are in `path`."""
     torch, safetensors = library("torch", "torch"), library("safetensors.torch", "torch")
     beside = path.with_suffix(".json")
     if not beside.is_file():
@@ -62,11 +62,11 @@ def read(path: Path) -> Network:
         raise HornbookError(
             f"{beside} speaks of {expected} inputs, but the weights in {path.name} take {found}"
         )
-    return Network(vocabulary, encoding, module)
+    return SavedNetwork(vocabulary, encoding, module)
 
 
 def _module(state: dict[str, Any], torch: Any) -> Any:
-    """Linear layers with ReLU between them, of the sizes of the weights."""
+    """Build linear layers with ReLU between them from their weights."""
     shapes = [state[f"{2 * layer}.weight"].shape for layer in range(len(state) // 2)]
     parts = [part for shape in shapes for part in (torch.nn.Linear(shape[1], shape[0]), torch.nn.ReLU())]
     module = torch.nn.Sequential(*parts[:-1])

@@ -1,4 +1,4 @@
-"""scikit-learn estimators and pipelines, and whatever has their `predict`."""
+"""Adapter for scikit-learn estimators and pipelines, and other objects with `predict`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MATRIX_PRODUCTS = frozenset(
         "_BaseNB",
     }
 )
-"""Classes whose scores come from matrix products, so that they round by the rows asked together."""
+"""Classes that score by matrix products, whose rounding depends on the rows of the batch."""
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -54,12 +54,12 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
 
 
 def own_decisions(model: Any, names: Any, label: Any) -> Callable[[Any], Any]:
-    """Whether the model's `predict` says a label, as a function of rows."""
+    """Return a function from rows to whether the model's `predict` gives the label."""
     return partial(_decisions, model.predict, names, label)
 
 
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
-    """The model with what it puts out and decides; how it takes ? is still open."""
+    """Make a predictor with the model's scores and decisions; its encoding is still to be set."""
     names = getattr(model, "feature_names_in_", None)
     rounds = _has_matrix_products(model)
     predictor = Predictor(
@@ -103,7 +103,7 @@ def _gaps(method: Any, names: Any, array: NDArray[Any]) -> Any:
 
 
 def _has_matrix_products(model: Any) -> bool:
-    """Whether the scores of a model, or of what it ends in, come from matrix products."""
+    """Whether a model, or its final estimator, scores by matrix products."""
     last = model
     while last is not None:
         model, last = last, _inner_model(last)
@@ -111,7 +111,7 @@ def _has_matrix_products(model: Any) -> bool:
 
 
 def _inner_model(model: Any) -> Any:
-    """The last step of a pipeline, what a search chose, or one of several alike; None for other models."""
+    """Return a pipeline's last step, a search's best model or an ensemble's member; None otherwise."""
     if isinstance(steps := getattr(model, "steps", None), list) and steps:
         return steps[-1][1]
     for attribute in ("best_estimator_", "final_estimator_"):

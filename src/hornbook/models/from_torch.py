@@ -1,4 +1,4 @@
-"""PyTorch modules, asked where they are and left as they were."""
+"""Adapter for PyTorch modules, which are evaluated on their own device and left unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     `output` must.
     """
     torch = library("torch", "torch")
-    layers = layers_of(model, torch)
+    layers = sequential_layers(model, torch)
     column = column_of(positive, name)
     linear = bool(layers) and isinstance(layers[0], torch.nn.Linear)
     weights = _first_weights(model)
@@ -33,23 +33,23 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         name,
         positive=column,
         column=column,
-        output=output or _inferred(layers, name, torch),
+        output=output or _infer_output(layers, name, torch),
         inputs=layers[0].in_features if linear else None,
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
         order="F" if linear else "C",
-        there=partial(_there, model, name),
+        there=partial(_on_device, model, name),
     )
 
 
 def module_on(model: Any, device: Any) -> Any:
-    """The module, if it is on a device already, and otherwise a copy of it as it is now."""
+    """Return the module if it is on the device already, otherwise a copy there."""
     weights = _first_weights(model)
     return model if weights is None or weights.device == device else deepcopy(model).to(device)
 
 
-def _there(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
-    """What the module gives on a device: tensors for tensors."""
+def _on_device(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
+    """Return a function that evaluates the module on a device, from tensors to tensors."""
     try:
         return partial(_outputs, module_on(model, device))
     except Exception as error:  # whatever a module raises that does not want to be copied
@@ -66,7 +66,7 @@ def _outputs(model: Any, array: Any) -> Any:
     tensor = torch.from_numpy(array) if arrays.on_host(array) else array
     if weights is not None:
         tensor = tensor.to(weights.device, weights.dtype)
-    with _evaluating(model), torch.no_grad():
+    with _evaluation_mode(model), torch.no_grad():
         answer = model(tensor)
     if not isinstance(answer, torch.Tensor):
         raise TypeError(f"forward gave a {type(answer).__name__}, not one tensor; wrap the module")
@@ -76,8 +76,8 @@ def _outputs(model: Any, array: Any) -> Any:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode for a while: parts that were training train again afterwards."""
+def _evaluation_mode(model: Any) -> Iterator[None]:
+    """Switch the module to evaluation mode, and back to training mode afterwards."""
     training = [module for module in model.modules() if module.training]
     if training:
         model.eval()
@@ -89,20 +89,22 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 def _first_weights(model: Any) -> Any:
-    """A tensor of the module's whose device and type stand for the whole."""
+    """The first floating-point tensor of the module; its device and type stand for the whole."""
     tensors = chain(model.parameters(), model.buffers())
     return next((tensor for tensor in tensors if tensor.is_floating_point()), None)
 
 
-def layers_of(model: Any, torch: Any) -> list[Any]:
+def sequential_layers(model: Any, torch: Any) -> list[Any]:
     """The layers of a plain, possibly nested, `Sequential`; none for a module with its own `forward`."""
     if type(model).forward is not torch.nn.Sequential.forward:
         return []
-    nested = [layers_of(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model]
+    nested = [
+        sequential_layers(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model
+    ]
     return list(chain.from_iterable(nested))
 
 
-def _inferred(layers: list[Any], name: str, torch: Any) -> Output:
+def _infer_output(layers: list[Any], name: str, torch: Any) -> Output:
     last = layers[-1] if layers else None
     if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
         return "probability"

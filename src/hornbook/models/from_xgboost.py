@@ -1,4 +1,4 @@
-"""XGBoost: boosters and their scikit-learn faces, which have their own way with missing values."""
+"""Adapter for XGBoost boosters and their scikit-learn wrappers, which handle missing values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hornbook.models.predictor import Output, Predictor, column_of
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
-    """What the booster predicts; ? is NaN, or what the model was told means missing."""
+    """Make a predictor of a booster; ? is NaN, or the model's own marker of missing values."""
     if hasattr(model, "get_booster"):
         predictor = from_sklearn.adapt(model, name, positive, output)
         return replace(predictor, encoding=Encoding(unknown=model.missing), dtype=np.float32, order="C")

@@ -1,4 +1,4 @@
-"""How a torch model's score changes with the truth of each variable, to first order."""
+"""Gradients of a torch model's score by the truth of each variable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hornbook.models.predictor import BLOCK, Floats, Predictor
 
 
 def torch_gradient(model: Any, predictor: Predictor) -> Callable[[Batch], Floats]:
-    """For each interpretation and variable, the slope of the positive class's score.
+    """Return a function to the slopes of the positive class's score, shape (interpretations, variables).
 
     The truth of a variable runs from 0 to 1; the slope at ? is that of the number that stands
     for ?. Modules that end in a sigmoid have no slope where it is saturated, so leave it out
@@ -69,7 +69,7 @@ def torch_gradient(model: Any, predictor: Predictor) -> Callable[[Batch], Floats
 
 
 def _positive(outputs: Any, predictor: Predictor) -> Any:
-    """The score of the positive class, or a growing function of it."""
+    """The score of the positive class, or an increasing function of it."""
     column = 1 if predictor.column is None else predictor.column
     if outputs.ndim == 1 or outputs.shape[1] == 1:
         return outputs if column == 1 else -outputs

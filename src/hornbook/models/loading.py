@@ -1,4 +1,4 @@
-"""Models from files: those that are data freely, those that are programs only on request."""
+"""Load models from files; pickles, which can run any code, only on request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hornbook.models import from_onnx, from_safetensors
 
 
 def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
-    """The model in a file, to be given to `as_predictor`.
+    """Load the model in a file, as input for `as_predictor`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _torch(path: Path) -> Any:
 
 READERS: dict[str, Callable[[Path], Any]] = {
     ".onnx": from_onnx.open_session,
-    ".safetensors": from_safetensors.read,
+    ".safetensors": from_safetensors.read_network,
     ".keras": _keras,
     ".skops": _skops,
     ".json": _xgboost,

@@ -1,4 +1,4 @@
-"""Whether a model takes missing values: it is asked, for no declaration tells what a pipeline does."""
+"""Find out whether a model accepts missing values, by trying: no declaration says it for a pipeline."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from hornbook.models.predictor import Predictor
 
 ROWS_ASKED = 4
-"""Rows that a model is shown for each column, with the value of that column missing."""
+"""Number of rows with a missing value that are tried for each column."""
 
 
 def takes_missing(predictor: Predictor) -> bool:
-    """Whether a model of variables answers about NaN in each of them."""
+    """Whether a model of variables accepts NaN in each of them."""
     if predictor.inputs is None:
         return False
     known = np.array([[0.0], [1.0]]).repeat(predictor.inputs, axis=1)
@@ -23,7 +23,7 @@ def takes_missing(predictor: Predictor) -> bool:
 
 
 def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
-    """The columns of a table in which a model takes missing values.
+    """Return the columns of a table in which a model accepts missing values.
 
     It does where it answers about rows of the table without the value, in finite scores, and
     does not where it fails. Columns that it does not read are among them.

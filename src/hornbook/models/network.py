@@ -1,4 +1,7 @@
-"""PyTorch, or a word on how to get it."""
+"""Our multilayer perceptron on partial interpretations (`MLP`), and the settings of its training.
+
+Importing this module needs PyTorch; without it, the error says how to install it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ except ImportError as error:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep PyTorch to one thread: small products are many times slower on several."""
+    """Limit PyTorch to one thread: small products are many times slower on several."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -42,11 +45,11 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def repeat(job: Callable[[], None], times: int, device: torch.device) -> None:
-    """Do a job, which works on tensors alone, so many times.
+def repeat_job(job: Callable[[], None], times: int, device: torch.device) -> None:
+    """Run a job, which works on tensors only, `times` times.
 
-    On a GPU the job is recorded once and replayed: small kernels are then not kept waiting by
-    the calls that launch them. The first runs are ordinary, so that libraries are set up.
+    On a GPU the job is recorded once and replayed, which avoids the launch time of small kernels.
+    The first runs are ordinary, so that libraries are initialised.
     """
     ordinary = times if device.type != "cuda" else min(times, 3)
     for _ in range(ordinary):
@@ -69,7 +72,7 @@ Optimiser: TypeAlias = Literal["sgd", "adam"]
 
 @dataclass(frozen=True)
 class Net:
-    """The units of a network's hidden layers, and the learning rate it is trained with."""
+    """An architecture: the widths of the hidden layers, and the learning rate of its training."""
 
     widths: tuple[int, ...]
     rate: float
@@ -85,18 +88,18 @@ class Net:
 
 
 class Fold(NamedTuple):
-    """The positions of the examples to train on and of those to validate on."""
+    """The positions of the training examples and of the validation examples."""
 
     train: Items
     valid: Items
 
 
-def folds_of(parts: Items) -> tuple[Fold, ...]:
-    """A fold for each part, which is validated on; `parts` gives the number of each example's part.
+def make_folds(parts: Items) -> tuple[Fold, ...]:
+    """Make a fold for each part, which is validated on; `parts` is the part number of each example.
 
     Examples
     --------
-    >>> for fold in folds_of(np.array([0, 1, 1, 0])):
+    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
     ...     print(fold.train, fold.valid)
     [1 2] [0 3]
     [0 3] [1 2]
@@ -109,16 +112,16 @@ def folds_of(parts: Items) -> tuple[Fold, ...]:
 
 @dataclass(frozen=True)
 class Training:
-    """What all the nets of a search share.
+    """The training parameters that all nets of a search share.
 
     Parameters
     ----------
     optimiser
         `sgd` or `adam`.
     epochs
-        How often each training example is seen.
+        The number of epochs.
     batch_size
-        The most examples in one step. The steps of an epoch differ in size by one at most.
+        The maximum number of examples in a step. The steps of an epoch differ in size by at most one.
 
     """
 
@@ -138,18 +141,18 @@ class Training:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What every net of a search is trained and validated on.
+    """The examples, folds and training parameters of an architecture search.
 
     Parameters
     ----------
     inputs, labels
         The examples: a (k, n) matrix and k Booleans.
     folds
-        Which of them to train on and which to validate on, time after time.
+        The training and validation examples of each fold.
     training
         Optimiser, epochs and batch size.
     seed
-        Decides the first weights and the order of the examples.
+        The seed of the initial weights and of the order of examples.
 
     """
 
@@ -170,7 +173,7 @@ class Setting:
 
 
 def glorot(layers: Sequence[int], rng: np.random.Generator) -> list[Floats]:
-    """The weights of one net, from its layers' widths, inputs first: uniform in ±√(6 / (in + out)).
+    """Draw Glorot's initial weights, uniform in ±√(6 / (in + out)), for layer widths, inputs first.
 
     Examples
     --------
@@ -184,33 +187,33 @@ def glorot(layers: Sequence[int], rng: np.random.Generator) -> list[Floats]:
     ]
 
 
-def steps(items: Items, per_epoch: int, epochs: int, rng: np.random.Generator) -> Iterator[Items]:
-    """The examples of each step: every epoch a new order, cut into `per_epoch` steps."""
+def iterate_batches(items: Items, per_epoch: int, epochs: int, rng: np.random.Generator) -> Iterator[Items]:
+    """Yield the examples of each step: every epoch in a new order, cut into `per_epoch` steps."""
     for _ in range(epochs):
         yield from np.array_split(rng.permutation(items), per_epoch)
 
 
 def steps_per_epoch(size: int, training: Training) -> int:
-    """How many steps it takes to see each of `size` examples once."""
+    """The number of steps in an epoch of `size` examples."""
     return -(-size // training.batch_size)
 
 
 def order_rng(seed: int, task: int) -> np.random.Generator:
-    """The source of a task's order of examples, common to all nets."""
+    """The random generator of a task's order of examples, common to all nets."""
     return np.random.default_rng([seed, 0, task])
 
 
 def weights_rng(seed: int, widths: Sequence[int]) -> np.random.Generator:
-    """The source of an architecture's first weights, common to all tasks and learning rates."""
+    """The random generator of an architecture's initial weights, common to all tasks and rates."""
     return np.random.default_rng([seed, 1, *widths])
 
 
-class Halved:
-    """A network whose first layer has one input a pair: on consistent pairs it gives the same, in less time.
+class FoldedDuals:
+    """A faster network whose first layer has one input per pair of duals; equal on consistent pairs.
 
-    With one number a value, a dual's is what its partner's lacks of that for true and that for
-    false together. With two, "is it true?" and "is it false?", they are its partner's, exchanged.
-    The other layers are the network's own, and the first is made anew when its weights have changed.
+    With one channel, `x(not_v) = true + false - x(v)`, so the dual's weight folds into its
+    partner's. With two channels ("is it true?", "is it false?"), the dual's are its partner's,
+    swapped. The other layers are shared, and the first is folded again when its weights change.
     """
 
     def __init__(self, module: torch.nn.Sequential, vocabulary: Vocabulary, encoding: Encoding) -> None:
@@ -219,12 +222,12 @@ class Halved:
         self.vocabulary = Vocabulary(vocabulary.named(self.literals.drawn.tolist()))
         self.seen: list[torch.Tensor] = []
 
-    def takes(self, batch: Batch) -> bool:
+    def applies_to(self, batch: Batch) -> bool:
         """Whether there are pairs, and none of them contradicts itself."""
         return self.literals.count < self.literals.width and not self.literals.contradictions(batch).any()
 
-    def half(self, batch: Batch) -> Batch:
-        """What the smaller network is given for a batch."""
+    def drop_duals(self, batch: Batch) -> Batch:
+        """Drop the duals from a batch: the input of the smaller network."""
         return self.literals.of_drawn(batch, self.vocabulary)
 
     @property
@@ -234,11 +237,11 @@ class Halved:
         weights = [parameter.detach() for parameter in first.parameters()]
         if not (self.seen and all(map(torch.equal, weights, self.seen))):
             self.seen = [parameter.clone() for parameter in weights]
-            self.smaller = torch.nn.Sequential(self._folded(*self.seen), *others)
+            self.smaller = torch.nn.Sequential(self._fold_first_layer(*self.seen), *others)
         return self.smaller
 
-    def _folded(self, weights: torch.Tensor, bias: torch.Tensor) -> torch.nn.Linear:
-        """The first layer over the drawn variables."""
+    def _fold_first_layer(self, weights: torch.Tensor, bias: torch.Tensor) -> torch.nn.Linear:
+        """Fold the weights of duals into those of their partners, (units, inputs)."""
         literals, encoding = self.literals, self.encoding
         drawn, paired, duals = map(torch.as_tensor, (literals.drawn, literals.paired, literals.duals))
         channels = weights.double().chunk(encoding.channels, dim=1)
@@ -254,17 +257,17 @@ class Halved:
 
 
 EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
-"""How 1, 0 and ? become numbers: 1, 0, ½; or 1, -1, 0; or (1, 0), (0, 1), (0, 0)."""
+"""Encodings of 1, 0 and ?: `half` 1, 0, ½; `signed` 1, -1, 0; `two-channel` (1, 0), (0, 1), (0, 0)."""
 
-BLOCK = 1 << 13
-"""Interpretations that enter a network at a time: their numbers stay in the cache."""
+ROWS_PER_BLOCK = 1 << 13
+"""Number of interpretations evaluated at a time, so that their encoding stays in the cache."""
 
 Layers: TypeAlias = Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
 
 
 def encode(batch: Batch, encoding: EncodingName) -> Floats:
-    """The batch as the numbers that enter a network, one row an interpretation."""
+    """Encode a batch as network inputs, shape (interpretations, inputs)."""
     if encoding not in get_args(EncodingName):
         choice = ", ".join(get_args(EncodingName))
         raise HornbookError(
@@ -277,19 +280,19 @@ def encode(batch: Batch, encoding: EncodingName) -> Floats:
 class MLP:
     """A multilayer perceptron with ReLU units that accepts or rejects partial interpretations.
 
-    Called on a batch it says for each interpretation whether it is accepted, so it serves as
-    a membership oracle as it is. The module alone maps encoded rows to log-odds.
+    Called on a batch, it returns whether each interpretation is accepted, so it is a membership
+    oracle. The module itself maps encoded rows to log-odds.
 
     Parameters
     ----------
     vocabulary
-        The variables that it judges.
+        The variables of the interpretations.
     encoding
-        How they enter the network.
+        The input encoding.
     module
-        The layers, which give the log-odds that an interpretation is accepted.
+        The layers; their output is the log-odds of acceptance.
     provenance
-        How the network came about, ready for JSON.
+        How the network was trained, as JSON.
 
     Examples
     --------
@@ -316,7 +319,7 @@ class MLP:
         encoding: EncodingName = "half",
         provenance: Mapping[str, Any] | None = None,
     ) -> MLP:
-        """The network with given weights and biases."""
+        """Build a network from weights and biases."""
         widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
         module = _module(widths)
         state = {
@@ -336,8 +339,8 @@ class MLP:
     def log_odds(self, batch: Batch) -> Floats:
         """The network's output for each interpretation; it is accepted where this is positive.
 
-        Whether it is positive depends on the interpretation alone: outputs that rounding might
-        move over 0 are those of the interpretation asked about alone, as with `Predictor`.
+        The sign does not depend on the rest of the batch: where rounding might change it, the
+        interpretation is evaluated alone, as in `Predictor`.
         """
         odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
         for at in close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
@@ -347,33 +350,33 @@ class MLP:
         return odds
 
     def _rounded_log_odds(self, batch: Batch) -> Floats:
-        """The network's output, as it is rounded in this batch."""
+        """The network's output, with the rounding of this batch."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
         module = self.module
-        if self._halved.takes(batch):
-            module, batch = self._halved.module, self._halved.half(batch)
+        if self._folded_duals.applies_to(batch):
+            module, batch = self._folded_duals.module, self._folded_duals.drop_duals(batch)
         if not arrays.on_host(batch.true):
-            return self._log_odds_there(module, batch)
+            return self._log_odds_on_device(module, batch)
         encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
         with torch.inference_mode():
             parts = [
                 # one row a variable is how bits lie, and a product takes either order
                 module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
-                for block in batch.blocks(BLOCK)
+                for block in batch.blocks(ROWS_PER_BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *(part.cpu().numpy() for part in parts)])
 
     def to(self, device: str) -> MLP:
-        """The same network on a device of PyTorch's, where batches that were drawn there are judged."""
+        """Copy the network to a PyTorch device, to judge batches drawn there."""
         return replace(self, module=deepcopy(self.module).to(device))
 
     @cached_property
-    def _halved(self) -> Halved:
-        return Halved(self.module, self.vocabulary, Encoding.named(self.encoding))
+    def _folded_duals(self) -> FoldedDuals:
+        return FoldedDuals(self.module, self.vocabulary, Encoding.named(self.encoding))
 
-    def _log_odds_there(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
-        """The output as a tensor where the batch is, and nowhere else."""
+    def _log_odds_on_device(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
+        """The output as a tensor on the device of the batch."""
         encoding, module = Encoding.named(self.encoding), module_on(module, batch.true.device)
         blocks = batch.blocks(device_block(encoding.inputs(len(batch.vocabulary))))
         with torch.inference_mode():
@@ -383,14 +386,14 @@ class MLP:
         return odds
 
     def probabilities(self, batch: Batch) -> Floats:
-        """The probability that the network gives to each interpretation being accepted."""
+        """The network's probability that each interpretation is accepted."""
         return torch.from_numpy(self.log_odds(batch)).sigmoid().numpy()
 
     def __call__(self, batch: Batch) -> Bools:
         return self.log_odds(batch) > 0
 
     def save(self, path: str | Path) -> None:
-        """Write the weights to `path`, a `.safetensors` file, and all else to the JSON file beside it."""
+        """Save the weights to `path`, a `.safetensors` file, and the rest to a JSON file next to it."""
         from safetensors.torch import save_file
 
         weights, description = _files(path)
@@ -408,7 +411,7 @@ class MLP:
 
     @classmethod
     def load(cls, path: str | Path) -> MLP:
-        """The network that was saved to `path`."""
+        """Load a network saved to `path`."""
         weights, description = _files(path)
         kept = load_model(weights)
         about = json.loads(description.read_text(encoding="utf-8"))
@@ -416,14 +419,14 @@ class MLP:
 
 
 def _module(layers: Sequence[int]) -> torch.nn.Sequential:
-    """Linear layers with ReLU between them, whose weights are still to be assigned."""
+    """Make linear layers with ReLU between them, without weights yet."""
     linear = [torch.nn.Linear(below, above, device="meta") for below, above in pairwise(layers)]
     parts = [part for layer in linear for part in (layer, torch.nn.ReLU())]
     return torch.nn.Sequential(*parts[:-1])
 
 
 def _files(path: str | Path) -> tuple[Path, Path]:
-    """The file of the weights and the file of all else."""
+    """The file of the weights, and the JSON file of the rest."""
     path = Path(path)
     if path.suffix != ".safetensors":
         raise HornbookError(f"a network is saved as a .safetensors file; got {path.name!r}")

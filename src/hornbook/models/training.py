@@ -1,4 +1,7 @@
-"""One network trained on its own, by the plain loop that the batched search must agree with."""
+"""Training of one network, and the classifier that `hornbook extract --train` trains.
+
+The paper's batched search (`hornbook.paper.lockstep`) gives the same networks, apart from rounding.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ from hornbook.models.network import (
     Training,
     encode,
     glorot,
+    iterate_batches,
     one_thread,
     order_rng,
-    steps,
     steps_per_epoch,
     torch,
     weights_rng,
@@ -52,15 +55,15 @@ def train(
     Parameters
     ----------
     examples
-        The interpretations to learn from, and whether each is accepted.
+        The training examples.
     net
         The hidden layers and the learning rate.
     training
         Optimiser, epochs and batch size.
     encoding
-        How interpretations enter the network.
+        The input encoding.
     seed
-        Decides the first weights and the order of the examples.
+        The seed of the initial weights and of the order of examples.
     validation, patience
         With validation examples, training stops early once the loss on them has not improved
         for `patience` epochs, and the weights of the best epoch are kept.
@@ -100,7 +103,7 @@ def _epochs(
     """Train the module in place; yield the number of epochs done after each."""
     optimiser = OPTIMISERS[training.optimiser](module.parameters(), lr=rate)
     per_epoch = steps_per_epoch(len(labels), training)
-    order = steps(np.arange(len(labels)), per_epoch, training.epochs, rng)
+    order = iterate_batches(np.arange(len(labels)), per_epoch, training.epochs, rng)
     for done in range(1, training.epochs + 1):
         for items in map(torch.from_numpy, islice(order, per_epoch)):
             optimiser.zero_grad()
@@ -116,7 +119,7 @@ def _best_epoch(
     labels: torch.Tensor,
     patience: int,
 ) -> int:
-    """Leave the module with the weights of the epoch of least loss, and say which it was."""
+    """Train with early stopping; keep the weights of the epoch with the least loss, and return it."""
     least, best, kept = np.inf, 0, deepcopy(module.state_dict())
     for done in epochs:
         with torch.no_grad():
@@ -140,63 +143,63 @@ def _tensors(examples: Examples, encoding: EncodingName) -> tuple[torch.Tensor, 
     return inputs, torch.from_numpy(examples.accepted.astype(np.float32))
 
 
-NET = Net((32, 16), 0.01)
-TRAINING = Training("adam", epochs=200, batch_size=32)
-PATIENCE = 20
-"""Epochs without improvement on the rows kept for validation before training stops."""
+CLASSIFIER_NET = Net((32, 16), 0.01)
+CLASSIFIER_TRAINING = Training("adam", epochs=200, batch_size=32)
+CLASSIFIER_PATIENCE = 20
+"""Number of epochs without improvement on validation rows before training stops."""
 
-HIDDEN = (0.0, 0.1, 0.3)
-"""Every training row is seen with these shares of its values hidden: so a network learns what ? means."""
+HIDDEN_SHARES = (0.0, 0.1, 0.3)
+"""Shares of hidden values with which every training row is seen, so that the network learns ?."""
 
-HELD_OUT, LEAST = 5, 10
-"""One row in five is held out, of at least so many."""
+HELD_OUT_PARTS, MIN_ROWS = 5, 10
+"""One row in five is held out; fewer rows than the minimum are refused."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """A network, and its accuracy on rows that it was not trained with."""
+class TrainedClassifier:
+    """A trained network, and its accuracy on held-out rows."""
 
     network: MLP
     accuracy: Share
 
 
-def train_classifier(rows: Batch, classes: Bools, seed: int = 0) -> Trained:
+def train_classifier(rows: Batch, classes: Bools, seed: int = 0) -> TrainedClassifier:
     """Train a network to predict a class, with early stopping; a fifth of the rows is held out.
 
     Parameters
     ----------
     rows
-        The features of rows.
+        The features of the rows.
     classes
-        The class of each.
+        The class of each row.
     seed
-        Decides which rows are held out, which values are hidden, and how training begins.
+        The seed of held-out rows, hidden values and initial weights.
 
     """
-    if len(rows) < LEAST:
-        raise HornbookError(f"a network is trained on at least {LEAST} rows; got {len(rows)}")
+    if len(rows) < MIN_ROWS:
+        raise HornbookError(f"a network is trained on at least {MIN_ROWS} rows; got {len(rows)}")
     rng = generator(seed, Purpose.NETWORK_TRAINING)
     order = rng.permutation(len(rows))
-    test, valid, fit = np.split(order, [len(rows) // HELD_OUT, 2 * len(rows) // HELD_OUT])
-    parts = [(_hidden(rows[fit], share, rng), classes[fit]) for share in HIDDEN]
+    test, valid, fit = np.split(order, [len(rows) // HELD_OUT_PARTS, 2 * len(rows) // HELD_OUT_PARTS])
+    parts = [(_hide_values(rows[fit], share, rng), classes[fit]) for share in HIDDEN_SHARES]
     network = train(
         _examples(Batch.concatenate(batch for batch, _ in parts), np.concatenate([own for _, own in parts])),
-        NET,
-        training=TRAINING,
+        CLASSIFIER_NET,
+        training=CLASSIFIER_TRAINING,
         seed=seed,
         validation=_examples(rows[valid], classes[valid]),
-        patience=PATIENCE,
+        patience=CLASSIFIER_PATIENCE,
     )
     right = int((network(rows[test]) == classes[test]).sum())
-    return Trained(network, Share.of(right, len(test)))
+    return TrainedClassifier(network, Share.of(right, len(test)))
 
 
 def _examples(batch: Batch, classes: NDArray[np.bool_]) -> Examples:
     return Examples(batch, classes, np.full(len(batch), "row"))
 
 
-def _hidden(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
-    """The rows with each value hidden with some probability, duals together."""
+def _hide_values(batch: Batch, share: float, rng: np.random.Generator) -> Batch:
+    """Hide each value with probability `share`, together with its dual."""
     if not share:
         return batch
     values = batch.to_array()

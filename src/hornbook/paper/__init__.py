@@ -1,1 +1,1 @@
-"""The paper, end to end: its task, networks, architecture search, stages, summary and report."""
+"""The reproduction of the paper: task, architecture search, stages, summary and report."""

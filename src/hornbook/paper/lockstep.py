@@ -38,10 +38,10 @@ from hornbook.models.network import (
     Setting,
     Training,
     glorot,
+    iterate_batches,
     one_thread,
     order_rng,
-    repeat,
-    steps,
+    repeat_job,
     steps_per_epoch,
     torch,
     weights_rng,
@@ -49,16 +49,16 @@ from hornbook.models.network import (
 
 Tensor: TypeAlias = torch.Tensor
 
-EVALUATED = 256
-"""Examples evaluated at a time: it bounds the working space."""
+EXAMPLES_PER_BLOCK = 256
+"""Number of examples evaluated at a time, to bound memory."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the training of each net ended on each task, as (N, T) arrays.
+    """The result of training each net on each task, as (N, T) arrays.
 
     `accuracy` is on the validation examples; the losses are on the training examples.
-    `constant` says that the net gives one and the same output to every example.
+    `constant` is true where the net gives the same output to every example.
     """
 
     accuracy: Floats
@@ -68,22 +68,22 @@ class Outcome:
 
 
 class Schedule(NamedTuple):
-    """The examples of each step and their shares in its mean loss, both (T, steps, b).
+    """The examples of each step and their weights in its mean loss, both of shape (T, steps, b).
 
-    A step with fewer than b examples is filled up with examples whose share is zero.
+    A step with fewer than b examples is padded with examples of weight zero.
     """
 
     items: Tensor
     shares: Tensor
 
 
-def schedule(folds: Sequence[Fold], training: Training, seed: int, device: str) -> Schedule:
-    """The order in which each task sees its training examples."""
+def make_schedule(folds: Sequence[Fold], training: Training, seed: int, device: str) -> Schedule:
+    """Draw the order in which each task sees its training examples."""
     per_epoch = max(steps_per_epoch(len(fold.train), training) for fold in folds)
     shape = (len(folds), per_epoch * training.epochs, training.batch_size)
     items, shares = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     for task, fold in enumerate(folds):
-        order = steps(fold.train, per_epoch, training.epochs, order_rng(seed, task))
+        order = iterate_batches(fold.train, per_epoch, training.epochs, order_rng(seed, task))
         for step, chosen in enumerate(order):
             items[task, step, : len(chosen)] = chosen
             shares[task, step, : len(chosen)] = 1 / max(len(chosen), 1)
@@ -111,7 +111,7 @@ class Stack:
         self.rates[0] = rates.repeat_interleave(self.widest[1]).view(tasks, -1, 1)
 
     def views(self, vector: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """A vector as weights and biases of each layer."""
+        """View a vector as the weights and biases of each layer."""
         weights, biases, start = [], [], 0
         copies = self.tasks * len(self.nets)
         for layer, (below, above) in enumerate(pairwise(self.widest)):
@@ -123,7 +123,7 @@ class Stack:
         return weights, biases
 
     def _first_weights(self, seed: int) -> list[Floats]:
-        """The first weights of each layer, (N, w, w below), zero where padded."""
+        """Draw the initial weights of each layer, (N, w, w below), zero where padded."""
         nets = self.nets
         padded = [np.zeros((len(nets), above, below), np.float32) for below, above in pairwise(self.widest)]
         first = {
@@ -136,7 +136,7 @@ class Stack:
         return padded
 
     def activations(self, inputs: Tensor) -> list[Tensor]:
-        """What enters each layer, and at last the output, for inputs (T, n, b)."""
+        """Return the input of each layer and the output, for inputs of shape (T, n, b)."""
         flow = [inputs]
         for weight, bias in zip(self.weights, self.biases, strict=True):
             entering = flow[-1] if len(flow) == 1 else flow[-1].relu_()
@@ -148,19 +148,19 @@ class Stack:
         """The output of every net for every example, (T, N, examples)."""
         blocks = [
             self.activations(block.t().expand(self.tasks, -1, -1))[-1].view(self.tasks, len(self.nets), -1)
-            for block in torch.split(examples, EVALUATED)
+            for block in torch.split(examples, EXAMPLES_PER_BLOCK)
         ]
         return torch.cat(blocks, dim=2)
 
 
 class Sgd:
-    """Gradient descent: a product that adds to the weights, with no gradient kept."""
+    """Stochastic gradient descent; each product is added to the weights in place."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
 
     def descend(self, layer: int, error: Tensor, entering: Tensor) -> None:
-        """One step of a layer, from the error (·, w, b) of its units and what enters it."""
+        """Update one layer, from the error of its units, (·, w, b), and its input."""
         error = error * self.stack.rates[layer]
         self.stack.weights[layer].baddbmm_(error, entering.transpose(1, 2), alpha=-1)
         self.stack.biases[layer].sub_(error.sum(2, keepdim=True))
@@ -178,7 +178,7 @@ class Adam:
     BETAS = (0.9, 0.999)
     EPSILON = 1e-8
     TINY = 1e-30
-    """Where second moments start: nothing beside ε, but CPUs are slow at the root of zero."""
+    """Initial second moments: negligible compared with ε, but CPUs are slow at the root of zero."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -195,7 +195,7 @@ class Adam:
                 view.copy_(rates)
 
     def descend(self, layer: int, error: Tensor, entering: Tensor) -> None:
-        """The gradients of a layer; with those of the first, which come last, one step of all layers."""
+        """Compute the gradients of a layer; after the first layer, which comes last, update all layers."""
         torch.bmm(error, entering.transpose(1, 2), out=self.weights[layer])
         torch.sum(error, 2, keepdim=True, out=self.biases[layer])
         if layer == 0:
@@ -235,25 +235,25 @@ def train(stack: Stack, examples: Tensor, targets: Tensor, order: Schedule, opti
         descent.descend(0, error.view(stack.tasks, -1, error.shape[2]), flow[0])
         at.add_(1)
 
-    repeat(step, order.items.shape[1], examples.device)
+    repeat_job(step, order.items.shape[1], examples.device)
 
 
 @one_thread()
 def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -> Outcome:
-    """Train nets of one depth on every fold and see how they do on the rest of it.
+    """Train nets of one depth on every fold and validate them on the rest of it.
 
-    A net's result does not depend, but for rounding, on the nets it is trained with.
+    Apart from rounding, a net's result does not depend on the nets it is trained with.
     """
     folds, labels = setting.folds, setting.labels
     stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, device)
     examples = torch.tensor(setting.inputs, dtype=torch.float32, device=device)
     targets = torch.tensor(labels, dtype=torch.float32, device=device)
     before = stack.outputs(examples)
-    order = schedule(folds, setting.training, setting.seed, device)
+    order = make_schedule(folds, setting.training, setting.seed, device)
     train(stack, examples, targets, order, setting.training.optimiser)
     after = stack.outputs(examples)
     trained, validated = (
-        torch.from_numpy(_chosen(items, len(labels))).to(device).unsqueeze(1)
+        torch.from_numpy(_indicators(items, len(labels))).to(device).unsqueeze(1)
         for items in zip(*folds, strict=True)
     )
     results = (
@@ -273,7 +273,7 @@ def _mean(values: Tensor, chosen: Tensor) -> Tensor:
     return (values * chosen).sum(2) / chosen.sum(2)
 
 
-def _chosen(items: Sequence[Items], size: int) -> Floats:
+def _indicators(items: Sequence[Items], size: int) -> Floats:
     """For each task, 1 at the chosen examples and 0 elsewhere."""
     chosen = np.zeros((len(items), size), np.float32)
     for row, ones in zip(chosen, items, strict=True):

@@ -1,11 +1,10 @@
-"""Do missing values help? Accuracy and rules against the share of them in rejected training examples.
+"""The sweep over missing values: accuracy and rules against the share of unknown training values.
 
-The paper notes that networks trained on more missing values are more accurate, and that better
-rules are read out of them. A rejected example violates a rule, so what can be missing in it is
-what the rule leaves open. The more of that is missing, the clearer the rule stands out, in
-training and in testing alike. Accuracy is therefore measured twice: on examples drawn as the
-training examples were, and on one test set common to all shares. Rules are read and judged on
-the distribution of the latter.
+The paper notes that networks trained on more missing values are more accurate and yield better
+rules. A rejected example violates a rule, so only the values that the rule leaves open can be
+missing in it. The more of them are missing, the clearer the rule stands out, in training and in
+testing. Accuracy is therefore measured twice: on examples drawn like the training examples, and on
+one test set common to all shares. Rules are extracted and evaluated on the latter's distribution.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbook.data.examples import Examples, split
+from hornbook.data.examples import Examples, split_examples
 from hornbook.distributions import Distribution, Mixture, Violations
 from hornbook.errors import HornbookError
 from hornbook.evaluate import disagreement
@@ -25,26 +24,26 @@ from hornbook.logic import Batch, Head, HornTheory
 from hornbook.models.network import MLP, EncodingName, Net, Training
 from hornbook.models.training import train
 from hornbook.paper import published as paper
-from hornbook.paper.stages import tracked
-from hornbook.paper.task import Recipe, default_recipe, training_set
+from hornbook.paper.stages import show_progress
+from hornbook.paper.task import Recipe, default_recipe, draw_training_set
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-JUDGED = 1 << 15
-"""Fresh interpretations that rules are judged on."""
+EVALUATION_SAMPLES = 1 << 15
+"""Number of fresh interpretations on which rules are evaluated."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """The accuracies at one share of missing values, one a seed.
+class SweepPoint:
+    """The results at one share of missing values, one figure per seed.
 
-    `missing` is the probability that a value which the violated rule leaves open is unknown,
-    and `unknown` the share of all values of rejected training examples that are. `t_h` and
-    `h_nn` are the shares of interpretations that the rules read out of the network judge
-    otherwise than the theory and than the network; empty if no rules were read.
+    `missing` is the probability that a value left open by the violated rule is unknown; `unknown`
+    is the resulting share of unknown values in rejected training examples. `own` and `common` are
+    accuracies. `t_h` and `h_nn` are the disagreements of the extracted rules with the theory and
+    with the network; empty if no rules were extracted.
     """
 
     missing: float
@@ -57,23 +56,23 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What to vary and what to keep.
+    """The settings of a sweep over shares of missing values.
 
     Parameters
     ----------
     shares
-        The probabilities that an open value of a rejected example is unknown. The accepted
-        examples are drawn alike for all of them.
+        The probabilities that an open value of a rejected example is unknown. Accepted examples
+        are drawn in the same way for all of them.
     net, training, encoding
-        The network and how it is trained.
+        The network and its training.
     sizes
-        How many accepted and how many rejected examples to train on.
+        The number of accepted and of rejected training examples.
     tested
-        How many of each to test on.
+        The number of test examples of each kind.
     seeds
-        The seeds with which examples are drawn and networks trained.
+        The seeds of examples and networks.
     reading
-        How rules are read out of each network; None: they are not.
+        How rules are extracted from each network; None for no extraction.
 
     """
 
@@ -92,11 +91,11 @@ class Sweep:
 
     def run(
         self, theory: HornTheory, rows: Batch | None = None, heads: Sequence[Head] | None = None
-    ) -> list[Point]:
-        """Train and test with every share, on examples that the theory labels.
+    ) -> list[SweepPoint]:
+        """Train and test with every share, on examples labelled by the theory.
 
-        `rows` are real rows to have among the accepted examples, `heads` those that rules may
-        have.
+        `rows` are real rows to include in the accepted examples, `heads` the allowed heads of
+        rules.
         """
         accepted = default_recipe(theory, rows).accepted
         violations = [Violations(theory, missing) for missing in self.shares]
@@ -104,42 +103,42 @@ class Sweep:
         recipe = Recipe(accepted, every, (self.tested, self.tested))
         test = _Test(
             theory,
-            training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe),
+            draw_training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe),
             Mixture((accepted, every), (1.0, 1.0)),
             heads,
         )
         found = (self._point(accepted, rejected, test) for rejected in violations)
-        return list(tracked(found, len(violations), "shares of missing values"))
+        return list(show_progress(found, len(violations), "shares of missing values"))
 
-    def _point(self, accepted: Distribution, rejected: Violations, test: _Test) -> Point:
+    def _point(self, accepted: Distribution, rejected: Violations, test: _Test) -> SweepPoint:
         sizes = (self.sizes[0] + self.tested, self.sizes[1] + self.tested)
         recipe = Recipe(accepted, rejected, sizes)
         unknown, own, shared, rules = [], [], [], []
         for seed in self.seeds:
             rng = np.random.default_rng(seed)
-            examples = training_set(test.theory, rng=rng, recipe=recipe)
-            learnt, apart = split(examples, rng, 2 * self.tested / sum(sizes))
+            examples = draw_training_set(test.theory, rng=rng, recipe=recipe)
+            learnt, apart = split_examples(examples, rng, 2 * self.tested / sum(sizes))
             network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
-            unknown.append(_unknown(learnt[~learnt.accepted].batch))
+            unknown.append(_unknown_share(learnt[~learnt.accepted].batch))
             own.append(accuracy(network, apart))
             shared.append(accuracy(network, test.examples))
             if self.reading is not None:
-                rules.append(test.of_rules(network, replace(self.reading, seed=seed)))
+                rules.append(test.measure_rules(network, replace(self.reading, seed=seed)))
         t_h, h_nn = zip(*rules, strict=True) if rules else ((), ())
-        return Point(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared), t_h, h_nn)
+        return SweepPoint(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared), t_h, h_nn)
 
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """What is common to all shares: the theory, labelled examples, and where rules are judged."""
+    """What all shares have in common: the theory, the test examples, and their distribution."""
 
     theory: HornTheory
     examples: Examples
     distribution: Mixture
     heads: Sequence[Head] | None
 
-    def of_rules(self, network: MLP, settings: Settings) -> tuple[float, float]:
-        """How far the rules read out of a network are from the theory and from the network."""
+    def measure_rules(self, network: MLP, settings: Settings) -> tuple[float, float]:
+        """Extract rules; return their disagreement with the theory and with the network."""
         found = extract(network, self.distribution, settings, margin=network.log_odds, heads=self.heads)
         judges: dict[str, Membership] = {
             "t": self.theory.satisfied_by,
@@ -147,13 +146,13 @@ class _Test:
             "nn": network,
         }
         table = disagreement(
-            judges, self.distribution, JUDGED, generator(settings.seed, Purpose.RULE_JUDGEMENT)
+            judges, self.distribution, EVALUATION_SAMPLES, generator(settings.seed, Purpose.RULE_JUDGEMENT)
         )
         return table["t_h"].estimate, table["h_nn"].estimate
 
 
-def plot(points: Sequence[Point]) -> Figure:
-    """Accuracy against the share of missing values, with its spread over the seeds."""
+def plot(points: Sequence[SweepPoint]) -> Figure:
+    """Plot accuracy against the share of missing values, with its spread over the seeds."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
@@ -170,10 +169,10 @@ def plot(points: Sequence[Point]) -> Figure:
 
 
 def accuracy(network: MLP, examples: Examples) -> float:
-    """The share of examples that the network judges as they are labelled."""
+    """The share of examples that the network labels correctly."""
     return float(np.mean(network(examples.batch) == examples.accepted))
 
 
-def _unknown(batch: Batch) -> float:
+def _unknown_share(batch: Batch) -> float:
     """The share of values that are unknown."""
     return float(np.mean(np.isnan(batch.to_array())))

@@ -1,4 +1,4 @@
-"""What the paper published, and how it read its network: LRN* with simulated queries.
+"""The paper's published figures, and its extraction method: LRN* with simulated equivalence queries.
 
 References
 ----------
@@ -30,7 +30,7 @@ NETS = (
 """Its four best nets and their accuracies (the table of architectures); the first was chosen."""
 
 DISAGREEMENT = {"t_h": 0.092, "t_nn": 0.060, "h_nn": 0.058, "t_tree": 0.084}
-"""The share of interpretations judged differently, after 100 equivalence queries (the table of results)."""
+"""Published disagreement after 100 equivalence queries (the table of results)."""
 
 HOURS = {"lrn_star": 60, "tree": 120}
 """About how long the extractions took (under Results)."""
@@ -46,8 +46,8 @@ QUERIES = 100
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What LRN* read out of a model within a limit of equivalence queries."""
+class LrnStarResult:
+    """The theory that LRN* extracted within a limit of equivalence queries, and its cost."""
 
     theory: HornTheory
     background: HornTheory
@@ -62,7 +62,7 @@ class Reading:
         return tuple(rule for rule in self.theory if rule not in known)
 
 
-def read_by_lrn_star(
+def run_lrn_star(
     member: Membership,
     distribution: Distribution,
     size: int,
@@ -71,32 +71,31 @@ def read_by_lrn_star(
     queries: int = QUERIES,
     shrink: Shrink | None = None,
     by_heads: bool = False,
-) -> Reading:
-    """Read a model as the paper does: LRN* as printed, begun with the disjointness of pairs.
+) -> LrnStarResult:
+    """Extract rules as the paper does: LRN* as printed, with the disjointness of duals as background.
 
-    The model is asked as it is, though it is no Horn teacher, so that what the algorithm
-    promises for Horn teachers is not promised here.
+    The model is no Horn teacher, so the algorithm's guarantees for Horn teachers do not apply.
 
     Parameters
     ----------
     member
         The model.
     distribution, size, rng
-        An equivalence query is simulated on so many fresh interpretations.
+        Each equivalence query is simulated on `size` fresh interpretations of the distribution.
     queries
         The limit on equivalence queries.
     shrink
-        How counterexamples are made smaller, which the paper does not do.
+        How counterexamples are minimised; the paper does not minimise them.
     by_heads
-        Whether line 7 is decided by the heads of a meet, which is our variant, and not by one
-        question about the meet, as printed.
+        Whether line 7 is decided by the heads of a meet, our variant, instead of one question
+        about the meet, as printed.
 
     Examples
     --------
     >>> from hornbook.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus")
     >>> random = Random(theory.vocabulary)
-    >>> found = read_by_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))
+    >>> found = run_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))
     >>> print(found.theory, "|", found.stopped)
     horse ∧ wings → pegasus | no counterexample among 1000 samples
 
@@ -105,7 +104,7 @@ def read_by_lrn_star(
     background = HornTheory.background(vocabulary)
     counted = Counted(member)
     asked = 0
-    search = missing_rules(counted, distribution, size, rng)
+    search = simulate_equivalence(counted, distribution, size, rng)
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
         nonlocal asked
@@ -118,15 +117,15 @@ def read_by_lrn_star(
     steps = learn(vocabulary, counted, equivalent, background=background, shrink=shrink, strict=False)
     *_, last = steps
     assert isinstance(last.answer, Unknown)
-    return Reading(last.hypothesis, background, asked, counted.questions, last.answer.reason)
+    return LrnStarResult(last.hypothesis, background, asked, counted.questions, last.answer.reason)
 
 
-def missing_rules(
+def simulate_equivalence(
     member: Membership, distribution: Distribution, size: int, rng: np.random.Generator
 ) -> Equivalence:
-    """The paper's equivalence query: the first of `size` samples that the model alone rejects.
+    """Simulate the paper's equivalence query: return the first of `size` samples that only the model rejects.
 
-    What the model accepts and the hypothesis rejects is passed over: LRN* has no use for it.
+    Samples that only the hypothesis rejects are skipped: LRN* has no use for them.
     """
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Unknown:

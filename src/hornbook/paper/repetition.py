@@ -1,8 +1,8 @@
-"""One repetition of the paper's experiment: read this beside its section on experiments.
+"""One repetition of the paper's experiment; it follows the paper's section on experiments.
 
-A training set is drawn and a network searched for; the network is read in three ways (the
-paper's, ours, a tree); and all of them are compared with each other and with the target theory
-T on fresh interpretations. Each step writes what it finds into a folder of its own.
+A training set is drawn and a network selected; rules are extracted from the network in three ways
+(the paper's, ours, a tree); all of them are compared with each other and with the target theory T
+on fresh interpretations. Each stage writes its results into its own folder.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from hornbook.baselines.hoeffding import hoeffding_tree, tuned
 from hornbook.baselines.tree import accepted_by, read_tree, tree_object
 from hornbook.data.binarise import Binariser
-from hornbook.data.examples import Examples, split
+from hornbook.data.examples import Examples, split_examples
 from hornbook.evaluate import disagreement
 from hornbook.learners import extract
 from hornbook.learners.extract import INTERRUPTED
@@ -28,34 +28,34 @@ from hornbook.models.network import MLP, Net
 from hornbook.oracles import measure_coherence
 from hornbook.paper import published as paper
 from hornbook.paper.missing import accuracy
-from hornbook.paper.search import score
-from hornbook.paper.selection import Contest, select
+from hornbook.paper.search import score_nets
+from hornbook.paper.selection import ModelSelection, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.stages import read_json, write_json
-from hornbook.paper.task import Task, training_set
+from hornbook.paper.task import Task, draw_training_set
 from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
 READINGS = ("paper", "ours", "longer", "tree")
-"""The stages that read the network."""
+"""The stages that extract rules from the network."""
 
-ERRORS = 1 << 17
-"""Interpretations by which the two kinds of error are told apart."""
+ERROR_SAMPLES = 1 << 17
+"""Number of interpretations on which the two kinds of error are measured."""
 
-EXAMPLES = 3
-"""Rules that are put into words."""
+EXAMPLE_RULES = 3
+"""Number of rules shown in words."""
 
-CONDITIONS = 10
-"""Conditions of a body that are put into words."""
+MAX_CONDITIONS_SHOWN = 10
+"""Number of conditions of a rule shown in words."""
 
-SHOWN = 10
-"""Nets that are kept of a search."""
+NETS_SHOWN = 10
+"""Number of nets of a search listed in its result."""
 
 
 @dataclass(frozen=True, eq=False)
 class Repetition:
-    """One repetition: what it works on, its seed, and where the run is kept."""
+    """One repetition: its task, scale and seed, and the run folder."""
 
     task: Task
     scale: Scale
@@ -63,34 +63,36 @@ class Repetition:
     run: Path
 
     def search(self, folder: Path) -> None:
-        """Model selection: a training set, the architecture search, the best network."""
+        """Select the network: draw a training set, search architectures, save the best network."""
         task, scale = self.task, self.scale
         rng = generator(self.seed, Purpose.TRAINING_SET)
-        examples = training_set(task.theory, rng=rng, recipe=task.recipe)
-        training, apart = split(examples, rng)
+        examples = draw_training_set(task.theory, rng=rng, recipe=task.recipe)
+        training, apart = split_examples(examples, rng)
         recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
-        fresh = training_set(task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe)
-        # a contest uses the seeds that follow its own, so they are spread out
-        contest = replace(scale.contest, seed=self.seed * (1 + scale.contest.seeds))
-        found = select(training, fresh, contest)
+        fresh = draw_training_set(
+            task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe
+        )
+        # a selection uses the seeds that follow its own, so they are spread out
+        selection = replace(scale.selection, seed=self.seed * (1 + scale.selection.seeds))
+        found = select_network(training, fresh, selection)
         found.network.save(folder / "network.safetensors")
         chosen = found.chosen
         report = {
             "configurations": len(found.scores),
-            "trainings": len(found.scores) * contest.folds,
+            "trainings": len(found.scores) * selection.folds,
             "failures": [asdict(failures) for failures in found.scores.failures()],
             "best": [
                 {
-                    **_named(finalist.net),
+                    **_net_object(finalist.net),
                     "cross_validated": finalist.found.mean,
                     "again": finalist.mean,
                     "held_out": float(np.mean(finalist.fresh)),
                 }
-                for finalist in found.finalists[:SHOWN]
+                for finalist in found.finalists[:NETS_SHOWN]
             ],
-            "published": _published(training, fresh, contest),
+            "published": _published(training, fresh, selection),
             "chosen": {
-                **_named(chosen.net),
+                **_net_object(chosen.net),
                 "cross_validated": chosen.found.mean,
                 "again": chosen.mean,
                 "held_out": accuracy(found.network, fresh),
@@ -100,17 +102,17 @@ class Repetition:
         }
         write_json(folder / "search.json", report)
 
-    def read_as_in_the_paper(self, folder: Path) -> None:
-        """LRN* with at most 100 equivalence queries, each simulated on s samples."""
+    def read_by_lrn_star(self, folder: Path) -> None:
+        """Run LRN* with at most 100 equivalence queries, each simulated on s samples."""
         self._read_by_lrn_star(folder, self.queries)
 
-    def read_for_longer(self, folder: Path) -> None:
-        """LRN* once more, with a higher limit."""
+    def read_by_longer_lrn_star(self, folder: Path) -> None:
+        """Run LRN* with a higher limit of equivalence queries."""
         self._read_by_lrn_star(folder, self.scale.longer * self.queries)
 
     def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
         rng = generator(self.seed, Purpose.LRN_STAR)
-        found = paper.read_by_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
+        found = paper.run_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
         self._keep_rules(folder, found.rules)
         about = {
             "equivalence_queries": found.equivalence_queries,
@@ -119,8 +121,8 @@ class Repetition:
         }
         write_json(folder / "reading.json", about)
 
-    def read_in_our_way(self, folder: Path) -> None:
-        """Prime bodies, with as many equivalence queries on as many samples."""
+    def read_by_prime_bodies(self, folder: Path) -> None:
+        """Extract rules with prime bodies, with the same number of equivalence queries and samples."""
         settings = replace(self.scale.ours, seed=self.seed)
         network = self.network
         found = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
@@ -136,7 +138,7 @@ class Repetition:
         write_json(folder / "reading.json", about)
 
     def read_by_tree(self, folder: Path) -> None:
-        """An incremental tree: tuned, then trained on whole samples until it errs on none."""
+        """Tune an incremental tree, then train it on samples until it errs on none of them."""
         budget, network, mixed = self.scale.tree, self.network, self.task.mixed
         tuning = tuned(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
         labels = budget.labels or self.sample
@@ -169,13 +171,13 @@ class Repetition:
         write_json(folder / "reading.json", about)
 
     def sweep(self, folder: Path) -> None:
-        """Accuracy and rules against the share of missing values."""
+        """Measure accuracy and rules against the share of missing values."""
         sweep = replace(self.scale.sweep, seeds=(self.seed,))
         points = sweep.run(self.task.theory, self.task.rows, self.task.heads)
         write_json(folder / "points.json", [asdict(point) for point in points])
 
     def evaluate(self, folder: Path) -> None:
-        """Who judges what differently, of 2s fresh interpretations and of the real rows."""
+        """Measure the disagreement of all judges, on 2s fresh interpretations and on the real rows."""
         network, task = self.network, self.task
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
@@ -194,7 +196,7 @@ class Repetition:
             "shares": {"mixed": _shares(found.shares)}
             | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
-            | {"row": _shares(_on(task.rows, judges))},
+            | {"row": _shares(_disagreement_on(task.rows, judges))},
             "rules": {name: self._about_rules(name) for name in READINGS},
             "errors": {name: self._errors(judges[name]) for name in READINGS},
             "rows_rejected": _share(Share.of(int((~network(task.rows)).sum()), len(task.rows))),
@@ -219,9 +221,9 @@ class Repetition:
     @property
     def network(self) -> MLP:
         """The network that the search chose."""
-        return MLP.load(self.run / self.at("search") / "network.safetensors")
+        return MLP.load(self.run / self.stage_path("search") / "network.safetensors")
 
-    def at(self, stage: str) -> str:
+    def stage_path(self, stage: str) -> str:
         """The folder of a stage of this repetition."""
         return f"seed-{self.seed}/{stage}"
 
@@ -231,18 +233,18 @@ class Repetition:
         (folder / "rules.horn").write_text(theory.to_text(), "utf-8")
 
     def _rules(self, reading: str) -> HornTheory:
-        return HornTheory.from_json((self.run / self.at(reading) / "rules.json").read_text("utf-8"))
+        return HornTheory.from_json((self.run / self.stage_path(reading) / "rules.json").read_text("utf-8"))
 
     def _theory(self, reading: str) -> HornTheory:
         return HornTheory.background(self.task.theory.vocabulary) | self._rules(reading)
 
     def _tree(self) -> Membership:
-        tree = read_json(self.run / self.at("tree") / "tree.json")
+        tree = read_json(self.run / self.stage_path("tree") / "tree.json")
         return partial(accepted_by, read_tree(tree, self.task.theory.vocabulary))
 
     def _errors(self, judge: Membership) -> dict[str, Any]:
-        """What the network alone rejects, for want of a rule, and what it alone accepts."""
-        batch = self.task.mixed.draw(ERRORS, generator(self.seed, Purpose.ERRORS))
+        """Measure both errors: missing (only the network rejects) and wrong (only the network accepts)."""
+        batch = self.task.mixed.draw(ERROR_SAMPLES, generator(self.seed, Purpose.ERRORS))
         said, right = judge(batch), self.network(batch)
         missed, wronged = (Share.of(int(wrong.sum()), len(batch)) for wrong in (said & ~right, ~said & right))
         return {"missing": _share(missed), "wrong": _share(wronged)}
@@ -255,43 +257,43 @@ class Repetition:
             "in_t": sum(rule in known for rule in rules),
             "entailed_by_t": sum(target.entails(rule) for rule in rules),
             "mean_body": float(np.mean([len(rule.body) for rule in rules])) if rules else 0.0,
-            "examples": [in_words(rule, self.task.binariser) for rule in rules[:EXAMPLES]],
+            "examples": [describe_rule(rule, self.task.binariser) for rule in rules[:EXAMPLE_RULES]],
         }
 
 
-def in_words(rule: Rule, binariser: Binariser) -> str:
-    """A rule with the conditions behind its variables, of a long body the first ones.
+def describe_rule(rule: Rule, binariser: Binariser) -> str:
+    """Describe a rule by the conditions behind its variables; a long body is cut.
 
     Examples
     --------
     >>> import pandas as pd
     >>> binariser = Binariser(dual=True).fit(pd.DataFrame({"fever": [1, 0], "ill": [1, 0]}))
-    >>> in_words(Rule.of(binariser.vocabulary_, ["fever"], "not_ill"), binariser)
+    >>> describe_rule(Rule.of(binariser.vocabulary_, ["fever"], "not_ill"), binariser)
     'if fever is true, then ill is false'
 
     """
     names = binariser.vocabulary_.named(rule.body)
     conditions = list(map(binariser.describe, names))
-    if len(names) > CONDITIONS:
-        conditions[CONDITIONS:] = [f"and {len(names) - CONDITIONS} more"]
+    if len(names) > MAX_CONDITIONS_SHOWN:
+        conditions[MAX_CONDITIONS_SHOWN:] = [f"and {len(names) - MAX_CONDITIONS_SHOWN} more"]
     body = ", ".join(conditions) or "anything"
     if isinstance(rule.head, Bottom):
         return f"never together: {body}"
     return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
 
 
-def _named(net: Net) -> dict[str, Any]:
+def _net_object(net: Net) -> dict[str, Any]:
     return {"net": "-".join(map(str, net.widths)), "rate": net.rate}
 
 
-def _published(training: Examples, fresh: Examples, contest: Contest) -> list[dict[str, Any]]:
-    """The paper's four nets, trained here."""
+def _published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
+    """Train and test the paper's four published nets."""
     nets = [net for net, _ in paper.NETS]
-    validated = score(nets, contest.validation(training, contest.seed))
-    tested = score(nets, contest.test(training, fresh, contest.seed))
+    validated = score_nets(nets, selection.validation(training, selection.seed))
+    tested = score_nets(nets, selection.test(training, fresh, selection.seed))
     return [
         {
-            **_named(net),
+            **_net_object(net),
             "published": published,
             "cross_validated": validated[at].mean,
             "held_out": tested[at].mean,
@@ -300,8 +302,8 @@ def _published(training: Examples, fresh: Examples, contest: Contest) -> list[di
     ]
 
 
-def _on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:
-    """How often judges differ on a batch as it is."""
+def _disagreement_on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:
+    """Measure the disagreement of each pair of judges on a batch."""
     answers = {name: judge(batch) for name, judge in judges.items()}
     return {
         f"{left}_{right}": Share.of(int((answers[left] != answers[right]).sum()), len(batch))

@@ -1,4 +1,4 @@
-"""Tables of words and figures, told apart from how they are shown."""
+"""The report of a reproduction: claims with verdicts, tables and charts, as Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hornbook.report.charts import Chart, Dot, Series
-from hornbook.report.page import render
+from hornbook.report.page import render_page
 
 
 @dataclass(frozen=True)
-class Table:
-    """A titled table, and what a reader should know of it."""
+class ReportTable:
+    """A table of text cells with a title and a note, independent of its output format."""
 
     title: str
     columns: tuple[str, ...]
@@ -24,7 +24,7 @@ class Table:
 
         Examples
         --------
-        >>> print(Table("Animals", ("name", "legs"), (("horse", "4"),)).to_markdown())
+        >>> print(ReportTable("Animals", ("name", "legs"), (("horse", "4"),)).to_markdown())
         ## Animals
         <BLANKLINE>
         | name | legs |
@@ -57,12 +57,12 @@ def _cell(text: str) -> str:
     return text.replace("\n", " ").replace("|", "\\|")
 
 
-YES, NO, UNCLEAR = "holds", "does not hold", "unclear"
+HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "unclear"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed, what the paper published, what was found here, and whether it holds."""
+    """A claim with the published figure, the figure found here, and the verdict."""
 
     claim: str
     published: str
@@ -70,11 +70,11 @@ class Claim:
     verdict: str
 
 
-def claims(metrics: Mapping[str, Any]) -> list[Claim]:
-    """The claims, each with its verdict.
+def judge_claims(metrics: Mapping[str, Any]) -> list[Claim]:
+    """Judge each claim by the metrics of a run.
 
-    Everything is decided by medians over the repetitions, but for trends, which hold if every
-    repetition shows them and are unclear if some do.
+    Claims are judged by medians over the repetitions; a trend holds if every repetition shows it,
+    and is unclear if only some do.
     """
     published = metrics["published"]
     seconds, accuracy, rules = metrics["seconds"], metrics["accuracy"], metrics["rules"]
@@ -133,7 +133,7 @@ def claims(metrics: Mapping[str, Any]) -> list[Claim]:
         _claim(
             "ours: the hypothesis differs from the network on at most 1 %",
             "–",
-            _claimed_percent(ours["h_nn"]["estimate"]),
+            _percent(ours["h_nn"]["estimate"]),
             ours["h_nn"]["estimate"] <= 0.01,
         ),
         _claim(
@@ -152,11 +152,11 @@ def claims(metrics: Mapping[str, Any]) -> list[Claim]:
 
 
 def _claim(claim: str, published: str, here: str, holds: bool) -> Claim:
-    return Claim(claim, published, here, YES if holds else NO)
+    return Claim(claim, published, here, HOLDS if holds else FAILS)
 
 
 def _trend(claim: str, points: Sequence[Mapping[str, Any]], name: str, better: int) -> Claim:
-    """From the fewest to the most missing values, repetition by repetition."""
+    """Judge a trend from the fewest to the most missing values, repetition by repetition."""
     first, last = points[0][name]["runs"], points[-1][name]["runs"]
     changes = [after - before for before, after in zip(first, last, strict=True)]
     improved = sum(better * change > 0 for change in changes)
@@ -164,33 +164,29 @@ def _trend(claim: str, points: Sequence[Mapping[str, Any]], name: str, better: i
         f"{100 * min(changes):+.1f} to {100 * max(changes):+.1f} percentage points, better in {improved} of "
         f"{len(changes)} repetitions"
     )
-    verdict = YES if improved == len(changes) else UNCLEAR if improved else NO
+    verdict = HOLDS if improved == len(changes) else UNCLEAR if improved else FAILS
     return Claim(claim, "yes, in words", here, verdict)
 
 
-def _claimed_percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
-
-
-NAMES = {
+READING_NAMES = {
     "published": "published",
     "paper": "LRN*, as in the paper",
     "ours": "ours",
     "longer": "LRN*, with more queries",
     "tree": "Hoeffding tree",
 }
-KINDS = {
+KIND_NAMES = {
     "mixed": "mixed",
     "random": "random",
     "violation": "violating a rule of T",
     "row": "real rows",
     "near miss": "near misses",
 }
-PAPER = "Extracting rules from neural networks with partial interpretations"
+PAPER_TITLE = "Extracting rules from neural networks with partial interpretations"
 
 
-def tables(metrics: Mapping[str, Any]) -> list[Table]:
-    """The tables of figures, the claims first."""
+def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
+    """The tables of figures, starting with the claims."""
     return [
         _claims(metrics),
         _nets(metrics),
@@ -200,24 +196,24 @@ def tables(metrics: Mapping[str, Any]) -> list[Table]:
         _times(metrics),
         _rules(metrics),
         _missing(metrics),
-        _honesty(metrics),
+        _caveats(metrics),
     ]
 
 
-def details(metrics: Mapping[str, Any]) -> list[Table]:
-    """The tables of words: some of the rules, and what the paper leaves open."""
+def details(metrics: Mapping[str, Any]) -> list[ReportTable]:
+    """The tables of text: some of the rules, and the choices that the paper leaves open."""
     return [_examples(metrics), _choices(metrics)]
 
 
 def title(metrics: Mapping[str, Any]) -> str:
-    """The first line, which says so if the rows were made up."""
+    """The title, which says whether the cohort is synthetic."""
     data = metrics["data"]
     rows = "a synthetic cohort, with no patient behind it" if data["synthetic"] else data["name"]
-    return f"{PAPER}, reproduced on {rows}"
+    return f"{PAPER_TITLE}, reproduced on {rows}"
 
 
 def opening(metrics: Mapping[str, Any]) -> str:
-    """What the run was made on, in a few sentences."""
+    """The introduction: data, scale and seeds of the run."""
     data, seeds = metrics["data"], metrics["seeds"]
     return (
         f"Data: {data['described']}; {data['variables']} variables with duals, "
@@ -239,7 +235,7 @@ def to_markdown(metrics: Mapping[str, Any]) -> str:
 
 def to_html(metrics: Mapping[str, Any]) -> str:
     """The whole report as one self-contained page."""
-    return render(
+    return render_page(
         "reproduction.html",
         title=title(metrics),
         opening=opening(metrics),
@@ -252,7 +248,7 @@ def to_html(metrics: Mapping[str, Any]) -> str:
 
 
 def charts(metrics: Mapping[str, Any]) -> dict[str, Chart]:
-    """The plots, each under the title of the table it belongs to."""
+    """The charts, keyed by the title of the table they belong to."""
     frontiers = tuple(
         Series(f"seed {seed}", tuple(Dot(number, share) for number, (_, share) in enumerate(frontier, 1)))
         for seed, frontier in zip(metrics["seeds"], metrics["frontiers"], strict=True)
@@ -289,19 +285,19 @@ def charts(metrics: Mapping[str, Any]) -> dict[str, Chart]:
     }
 
 
-def _claims(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _claims(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "What holds",
         ("claim", "published", "here", "verdict"),
-        tuple((each.claim, each.published, each.here, each.verdict) for each in claims(metrics)),
+        tuple((each.claim, each.published, each.here, each.verdict) for each in judge_claims(metrics)),
     )
 
 
-def _nets(metrics: Mapping[str, Any]) -> Table:
+def _nets(metrics: Mapping[str, Any]) -> ReportTable:
     accuracy = metrics["accuracy"]
     pairs = zip(accuracy["published"], accuracy["best"], strict=False)
-    return Table(
-        "Table 1. The best nets",
+    return ReportTable(
+        "ReportTable 1. The best nets",
         (
             "the paper's",
             "rate",
@@ -318,8 +314,8 @@ def _nets(metrics: Mapping[str, Any]) -> Table:
                 theirs["net"],
                 f"{theirs['rate']:g}",
                 f"{theirs['published']:.4f}",
-                _spread(theirs["cross_validated"], ".4f"),
-                _spread(theirs["held_out"], ".4f"),
+                _format_values(theirs["cross_validated"], ".4f"),
+                _format_values(theirs["held_out"], ".4f"),
                 best["net"],
                 f"{best['rate']:g}",
                 f"{best['cross_validated']:.4f}",
@@ -331,8 +327,8 @@ def _nets(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _chosen(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _chosen(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "The network of each repetition",
         ("seed", "net", "rate", "cross-validated", "scored again", "held out"),
         tuple(
@@ -349,7 +345,7 @@ def _chosen(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _disagreement(metrics: Mapping[str, Any]) -> Table:
+def _disagreement(metrics: Mapping[str, Any]) -> ReportTable:
     pairs = tuple(metrics["disagreement"]["ours"])
     published = metrics["published"]["disagreement"]
     mixed = metrics["disagreement"]
@@ -359,18 +355,18 @@ def _disagreement(metrics: Mapping[str, Any]) -> Table:
     }
     rows = [
         (
-            KINDS["mixed"],
-            NAMES["published"],
+            KIND_NAMES["mixed"],
+            READING_NAMES["published"],
             *(_percent(published[pair]) if pair in published else "–" for pair in pairs),
         )
     ]
     rows += [
-        (KINDS.get(kind, kind), NAMES[reading], *(_share(shares[pair]) for pair in pairs))
+        (KIND_NAMES.get(kind, kind), READING_NAMES[reading], *(_format_share(shares[pair]) for pair in pairs))
         for kind, readings in found.items()
         for reading, shares in readings.items()
     ]
-    return Table(
-        "Table 2. Interpretations judged differently",
+    return ReportTable(
+        "ReportTable 2. Interpretations judged differently",
         ("interpretations", "h is read by", *pairs),
         tuple(rows),
         f"Of {metrics['evaluated']:,} fresh interpretations a repetition: t is the target theory T, h the "
@@ -378,8 +374,8 @@ def _disagreement(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _errors(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _errors(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "Two kinds of error",
         (
             "read by",
@@ -387,30 +383,30 @@ def _errors(metrics: Mapping[str, Any]) -> Table:
             "rules are wrong: the network alone accepts",
         ),
         tuple(
-            (NAMES[reading], _share(errors["missing"]), _share(errors["wrong"]))
+            (READING_NAMES[reading], _format_share(errors["missing"]), _format_share(errors["wrong"]))
             for reading, errors in metrics["errors"].items()
         ),
         "Of mixed interpretations.",
     )
 
 
-def _times(metrics: Mapping[str, Any]) -> Table:
+def _times(metrics: Mapping[str, Any]) -> ReportTable:
     seconds, hours = metrics["seconds"], metrics["published"]["hours"]
     stages = (
         ("search", "architecture search", "–"),
-        ("paper", NAMES["paper"], f"about {hours['lrn_star']} h"),
-        ("longer", NAMES["longer"], "–"),
+        ("paper", READING_NAMES["paper"], f"about {hours['lrn_star']} h"),
+        ("longer", READING_NAMES["longer"], "–"),
         ("ours", "ours", "–"),
         ("tree", "Hoeffding tree, tuning included", f"about {hours['tree']} h"),
         ("missing", "sweep over missing values", "–"),
         ("evaluation", "evaluation", "–"),
     )
-    return Table(
+    return ReportTable(
         "Times",
         ("stage", "seconds", "CPU-seconds", "published"),
         (
             *(
-                (name, _spread(seconds[stage], ".1f"), _busy(seconds[stage]["cpu"]), published)
+                (name, _format_values(seconds[stage], ".1f"), _format_cpu(seconds[stage]["cpu"]), published)
                 for stage, name, published in stages
             ),
             ("all stages of all repetitions", f"{seconds['total']:.0f}", "–", "–"),
@@ -420,11 +416,11 @@ def _times(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _rules(metrics: Mapping[str, Any]) -> Table:
+def _rules(metrics: Mapping[str, Any]) -> ReportTable:
     published = metrics["published"]
     rows = [
         (
-            NAMES["published"],
+            READING_NAMES["published"],
             "–",
             str(published["rules_of_t"]),
             "some",
@@ -436,20 +432,22 @@ def _rules(metrics: Mapping[str, Any]) -> Table:
     ]
     for reading, about in metrics["rules"].items():
         asked = metrics["readings"][reading]
-        queries = _spread(asked["equivalence_queries"], ".0f") if "equivalence_queries" in asked else "–"
+        queries = (
+            _format_values(asked["equivalence_queries"], ".0f") if "equivalence_queries" in asked else "–"
+        )
         rows.append(
             (
-                NAMES[reading],
-                _spread(about["count"], ".0f"),
-                _spread(about["in_t"], ".0f"),
-                _spread(about["entailed_by_t"], ".0f"),
-                _spread(about["mean_body"], ".1f"),
+                READING_NAMES[reading],
+                _format_values(about["count"], ".0f"),
+                _format_values(about["in_t"], ".0f"),
+                _format_values(about["entailed_by_t"], ".0f"),
+                _format_values(about["mean_body"], ".1f"),
                 queries,
-                _spread(asked["membership_queries"], ",.0f"),
+                _format_values(asked["membership_queries"], ",.0f"),
                 "; ".join(dict.fromkeys(asked["stopped"])),
             )
         )
-    return Table(
+    return ReportTable(
         "Rules",
         (
             "read by",
@@ -465,12 +463,12 @@ def _rules(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _examples(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _examples(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "Rules in words",
         ("read by", "rule"),
         tuple(
-            (NAMES[reading], example)
+            (READING_NAMES[reading], example)
             for reading, about in metrics["rules"].items()
             for example in about["examples"]
         ),
@@ -478,8 +476,8 @@ def _examples(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _missing(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _missing(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "Missing values",
         (
             "open values unknown",
@@ -493,10 +491,10 @@ def _missing(metrics: Mapping[str, Any]) -> Table:
             (
                 f"{100 * point['missing']:.0f} %",
                 f"{100 * point['unknown']:.1f} %",
-                _spread(point["own"], ".3f"),
-                _spread(point["common"], ".3f"),
-                _spread(point["t_h"], ".2%"),
-                _spread(point["h_nn"], ".2%"),
+                _format_values(point["own"], ".3f"),
+                _format_values(point["common"], ".3f"),
+                _format_values(point["t_h"], ".2%"),
+                _format_values(point["h_nn"], ".2%"),
             )
             for point in metrics["missing"]
         ),
@@ -505,48 +503,54 @@ def _missing(metrics: Mapping[str, Any]) -> Table:
     )
 
 
-def _honesty(metrics: Mapping[str, Any]) -> Table:
-    honesty, kinds = metrics["honesty"], metrics["accuracy"]["held_out_by_kind"]
-    incoherent = honesty["incoherent"]
-    return Table(
-        "Honesty",
+def _caveats(metrics: Mapping[str, Any]) -> ReportTable:
+    caveats, kinds = metrics["caveats"], metrics["accuracy"]["held_out_by_kind"]
+    incoherent = caveats["incoherent"]
+    return ReportTable(
+        "Caveats",
         ("question", "answer"),
         (
-            ("real rows with their true class that the network rejects", _share(honesty["rows_rejected"])),
-            ("rejected although a completion is accepted, of the rejected", _share(incoherent["rejected"])),
+            (
+                "real rows with their true class that the network rejects",
+                _format_share(caveats["rows_rejected"]),
+            ),
+            (
+                "rejected although a completion is accepted, of the rejected",
+                _format_share(incoherent["rejected"]),
+            ),
             (
                 "accepted although no completion that was tried is, of the accepted",
-                _share(incoherent["accepted"]),
+                _format_share(incoherent["accepted"]),
             ),
-            ("incoherent, of all", _share(incoherent["rate"])),
+            ("incoherent, of all", _format_share(incoherent["rate"])),
             *(
-                (f"right about held-out examples: {kind}", _spread(found, ".1%"))
+                (f"right about held-out examples: {kind}", _format_values(found, ".1%"))
                 for kind, found in kinds.items()
             ),
         ),
     )
 
 
-def _choices(metrics: Mapping[str, Any]) -> Table:
-    return Table(
+def _choices(metrics: Mapping[str, Any]) -> ReportTable:
+    return ReportTable(
         "What the paper leaves open",
         ("question", "here"),
-        tuple((question, answer) for question, answer in metrics["honesty"]["choices"]),
+        tuple((question, answer) for question, answer in metrics["caveats"]["choices"]),
     )
 
 
-def _share(share: Mapping[str, float]) -> str:
+def _format_share(share: Mapping[str, float]) -> str:
     low, high, least, most = (100 * share[name] for name in ("low", "high", "least", "most"))
     return f"{_percent(share['estimate'])} ({low:.2f}–{high:.2f}) [{least:.2f}–{most:.2f}]"
 
 
-def _spread(found: Mapping[str, float], form: str) -> str:
+def _format_values(found: Mapping[str, float], form: str) -> str:
     median, least, most = (f"{found[name]:{form}}".replace("%", " %") for name in ("median", "least", "most"))
     return median if least == most else f"{median} [{least.removesuffix(' %')}–{most.removesuffix(' %')}]"
 
 
-def _busy(found: Mapping[str, float] | None) -> str:
-    return "–" if found is None else _spread(found, ".1f")
+def _format_cpu(found: Mapping[str, float] | None) -> str:
+    return "–" if found is None else _format_values(found, ".1f")
 
 
 def _percent(share: float) -> str:

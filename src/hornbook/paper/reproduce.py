@@ -1,4 +1,4 @@
-"""The paper, end to end, in one folder: stage by stage, with several seeds, resumable."""
+"""Reproduce the paper in one run folder: stage by stage, with several seeds, resumable."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 import hornbook
 from hornbook.data.table import Table
 from hornbook.errors import HornbookError
-from hornbook.paper.repetition import ERRORS, READINGS, Repetition
+from hornbook.paper.repetition import ERROR_SAMPLES, READINGS, Repetition
 from hornbook.paper.report import to_html, to_markdown
-from hornbook.paper.settings import Scale, choices
-from hornbook.paper.stages import Stage, Workshop, read_json, write_json
+from hornbook.paper.settings import Scale, open_choices
+from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
 from hornbook.paper.summary import summarise
 from hornbook.paper.task import Task
 
@@ -42,17 +42,17 @@ def reproduce(
     table
         The patients, or rows of another kind, with a class.
     folder
-        Where the run is kept. An interrupted run goes on from there; a run of other data, of
-        another scale or another seed is refused.
+        The run folder. An interrupted run is resumed; a folder with other data, another scale
+        or another seed is refused.
     scale
-        How much of everything, see `hornbook.paper.settings`.
+        The size of all parts, see `hornbook.paper.settings`.
     seed
-        The first of the seeds that everything is repeated with.
+        The first of the seeds of the repetitions.
     synthetic
-        Whether the rows were made up, which the report says first of all.
+        Whether the rows are synthetic; the report says so at the top.
     processes
-        How many stages are done side by side; as many as there are cores by default. Nothing but
-        the times depends on it.
+        Number of stages run in parallel; by default the number of cores. Only the times depend
+        on it.
 
     Returns
     -------
@@ -65,15 +65,15 @@ def reproduce(
     repetitions = [Repetition(task, scale, each, run) for each in range(seed, seed + scale.repetitions)]
     stages = [repetition_stages(each) for each in repetitions]
     data = Stage("data", partial(_write_data, task), {"rows": config["data"]["sha256"]})
-    workshop, cores = Workshop(run), processes or os.cpu_count() or 1
-    workshop.do([data])
-    workshop.do([each["search"] for each in stages])  # a search uses every core by itself
+    runner, cores = StageRunner(run), processes or os.cpu_count() or 1
+    runner.run_stages([data])
+    runner.run_stages([each["search"] for each in stages])  # a search uses every core by itself
     # what takes longest comes first, so that all cores end together
-    workshop.do(
+    runner.run_stages(
         [each[name] for name in ("tree", "missing", "ours", "longer", "paper") for each in stages], cores
     )
-    workshop.do([each["evaluation"] for each in stages], cores)
-    times = {name: [workshop.times(each[name]) for each in stages] for name in stages[0]}
+    runner.run_stages([each["evaluation"] for each in stages], cores)
+    times = {name: [runner.read_times(each[name]) for each in stages] for name in stages[0]}
     metrics = summarise(config, repetitions, times)
     write_json(run / "metrics.json", metrics)
     (run / "tables.md").write_text(to_markdown(metrics), "utf-8")
@@ -82,22 +82,22 @@ def reproduce(
 
 
 def repetition_stages(repetition: Repetition) -> dict[str, Stage]:
-    """The stages of one repetition by name: what each does, what decides it, and what it reads."""
+    """The stages of one repetition by name, each with its work, its settings and its predecessors."""
     scale, sample = repetition.scale, repetition.sample
 
     def stage(name: str, work: Callable[[Path], None], inputs: dict[str, Any], *after: str) -> Stage:
-        return Stage(repetition.at(name), work, inputs, ("data", *map(repetition.at, after)))
+        return Stage(repetition.stage_path(name), work, inputs, ("data", *map(repetition.stage_path, after)))
 
-    search = {"contest": scale.settings()["contest"], "fresh": scale.fresh}
+    search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
     paper = {"queries": repetition.queries, "sample": sample}
     longer = {"queries": scale.longer * repetition.queries, "sample": sample}
     tree = {**asdict(scale.tree), "sample": sample}
-    evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERRORS}
+    evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
     return {
         "search": stage("search", repetition.search, search),
-        "paper": stage("paper", repetition.read_as_in_the_paper, paper, "search"),
-        "longer": stage("longer", repetition.read_for_longer, longer, "search"),
-        "ours": stage("ours", repetition.read_in_our_way, asdict(scale.ours), "search"),
+        "paper": stage("paper", repetition.read_by_lrn_star, paper, "search"),
+        "longer": stage("longer", repetition.read_by_longer_lrn_star, longer, "search"),
+        "ours": stage("ours", repetition.read_by_prime_bodies, asdict(scale.ours), "search"),
         "tree": stage("tree", repetition.read_by_tree, tree, "search"),
         "missing": stage("missing", repetition.sweep, asdict(scale.sweep)),
         "evaluation": stage("evaluation", repetition.evaluate, evaluation, "search", *READINGS),
@@ -105,13 +105,13 @@ def repetition_stages(repetition: Repetition) -> dict[str, Stage]:
 
 
 def _write_data(task: Task, folder: Path) -> None:
-    """Binarisation and T."""
+    """Write the target theory T and the binariser."""
     (folder / "target.horn").write_text(task.theory.to_text(), "utf-8")
     (folder / "binariser.json").write_text(task.binariser.to_json(), "utf-8")
 
 
 def _config(task: Task, scale: Scale, seed: int, synthetic: bool) -> dict[str, Any]:
-    """Everything that decides a run."""
+    """Everything that determines the result of a run, as a JSON object."""
     rows, vocabulary = task.rows, task.rows.vocabulary
     digest = hashlib.sha256(repr((vocabulary.names, vocabulary.duals, task.table.label)).encode())
     digest.update(rows.true.tobytes() + rows.false.tobytes())
@@ -130,13 +130,13 @@ def _config(task: Task, scale: Scale, seed: int, synthetic: bool) -> dict[str, A
         "sample": scale.sample(len(vocabulary)),
         "settings": scale.settings(),
         "recipe": task.recipe.settings(),
-        "choices": choices(task, scale),
+        "choices": open_choices(task, scale),
         "versions": {"hornbook": hornbook.__version__, "python": platform.python_version(), **versions},
     }
 
 
 def _claim(run: Path, config: dict[str, Any]) -> None:
-    """Take a folder for a run, unless it holds something else."""
+    """Create or reuse a run folder; refuse one that holds something else."""
     kept = run / CONFIG
     try:
         run.mkdir(parents=True, exist_ok=True)

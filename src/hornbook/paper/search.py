@@ -1,4 +1,4 @@
-"""What a search found: the best nets, and how many trainings failed."""
+"""The architecture search: train all nets of a grid, in parallel and resumable, and rank them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import hornbook
 from hornbook.errors import HornbookError
 from hornbook.models.network import Bools, Net, Setting, torch
 from hornbook.paper.lockstep import Outcome, cross_validate
-from hornbook.paper.stages import tracked
+from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
 
 
@@ -103,9 +103,9 @@ class Scores:
         return len(self.nets)
 
 
-CHUNK = {"cpu": 24, "cuda": 4096}
-"""Nets trained in lockstep: on a CPU few, which differ little in width and fit the cache; on a
-GPU as many as there are, so that every launch has work for the whole chip."""
+NETS_PER_CHUNK = {"cpu": 24, "cuda": 4096}
+"""Number of nets trained in lockstep: few on a CPU, so that they have similar widths and fit the
+cache; many on a GPU, so that every launch occupies the whole chip."""
 
 
 def grid(
@@ -113,7 +113,7 @@ def grid(
     widths: Sequence[int] = (4, 8, 16, 32),
     rates: Sequence[float] = (0.001, 0.01, 0.1),
 ) -> tuple[Net, ...]:
-    """Every choice of hidden layers and learning rate; the paper's 4,080 unless told otherwise.
+    """Every combination of hidden layers and learning rate; by default the paper's 4,080.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def grid(
     )
 
 
-def score(
+def score_nets(
     nets: Sequence[Net],
     setting: Setting,
     *,
@@ -141,38 +141,37 @@ def score(
     Parameters
     ----------
     nets
-        What to train; see `grid`.
+        The nets; see `grid`.
     setting
-        What to train it on.
+        The examples, folds and training parameters.
     device
         `cpu`, or `cuda` for a GPU.
     n_jobs
-        How many processes share the work on a CPU, all cores by default; see
-        `hornbook.parallel.parallel_map`. The result does not depend on it.
+        Number of processes on a CPU, by default one per core; see `hornbook.parallel.parallel_map`.
+        The result does not depend on it.
     folder
-        Where finished parts are kept, so that an interrupted search goes on from there. A
-        part is trained anew unless everything that decides its outcome is the same.
+        Where finished chunks are saved, so that an interrupted search can be resumed. A chunk
+        is trained again unless everything that determines its outcome is the same.
 
     """
     kind = device.partition(":")[0]
-    if kind not in CHUNK or (kind == "cuda" and not torch.cuda.is_available()):
+    if kind not in NETS_PER_CHUNK or (kind == "cuda" and not torch.cuda.is_available()):
         raise HornbookError(f"there is no device {device!r} here; use 'cpu', or 'cuda' where there is a GPU")
     if not nets:
         raise HornbookError("there are no nets to train")
     parts = [
-        Part(chosen, tuple(nets[at] for at in chosen), setting, device)
-        for chosen in chunks(nets, CHUNK[kind])
+        NetChunk(chosen, tuple(nets[at] for at in chosen), setting, device)
+        for chosen in group_nets(nets, NETS_PER_CHUNK[kind])
     ]
-    outcomes = _trained(parts, n_jobs) if folder is None else _resumed(parts, n_jobs, Path(folder))
-    return Scores(tuple(nets), _joined(tracked(outcomes, len(parts), "training")))
+    outcomes = _train_chunks(parts, n_jobs) if folder is None else _resume_chunks(parts, n_jobs, Path(folder))
+    return Scores(tuple(nets), _concatenate_outcomes(show_progress(outcomes, len(parts), "training")))
 
 
-def chunks(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
-    """The positions of nets to train together: at most `size`, of one depth and similar widths.
+def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
+    """Group nets to train together: the positions of at most `size` nets of one depth and similar widths.
 
-    In the order of their widths, neighbours agree in the first layers, which are the costly
-    ones, so that little is padded. The costliest come first, so that processes side by side
-    end together.
+    Sorted by widths, neighbours agree in the first layers, which are the costly ones, so that
+    little is padded. The costliest come first, so that parallel processes end together.
     """
     order = sorted(range(len(nets)), key=lambda at: (len(nets[at].widths), nets[at].widths), reverse=True)
     by_depth = [tuple(group) for _, group in groupby(order, key=lambda at: len(nets[at].widths))]
@@ -180,7 +179,7 @@ def chunks(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class NetChunk:
     """Nets that are trained together, with their positions in the search."""
 
     positions: tuple[int, ...]
@@ -190,7 +189,7 @@ class Part:
 
     @property
     def checksum(self) -> str:
-        """A digest of everything that decides the outcome."""
+        """A digest of everything that determines the outcome."""
         setting = self.setting
         described = (hornbook.__version__, self.nets, setting.training, setting.seed, self.device)
         digest = hashlib.sha256(repr(described).encode())
@@ -200,28 +199,28 @@ class Part:
         return digest.hexdigest()
 
 
-Found = Iterator[tuple[tuple[int, ...], Outcome]]
+ChunkOutcomes = Iterator[tuple[tuple[int, ...], Outcome]]
 
 
-def _trained(parts: Sequence[Part], n_jobs: int | None) -> Found:
-    """The outcomes in the order of the parts."""
+def _train_chunks(parts: Sequence[NetChunk], n_jobs: int | None) -> ChunkOutcomes:
+    """Train all chunks; yield their outcomes in order."""
     if not parts:
         return
     setting, device = parts[0].setting, parts[0].device
     if device == "cpu":
-        train = partial(_cross_validated, setting, device)
+        train = partial(_cross_validate_chunk, setting, device)
         outcomes = parallel_map(train, [part.nets for part in parts], n_jobs)
         yield from zip((part.positions for part in parts), outcomes, strict=True)
     else:
-        yield from ((part.positions, _cross_validated(setting, device, part.nets)) for part in parts)
+        yield from ((part.positions, _cross_validate_chunk(setting, device, part.nets)) for part in parts)
 
 
-def _cross_validated(setting: Setting, device: str, nets: tuple[Net, ...]) -> Outcome:
+def _cross_validate_chunk(setting: Setting, device: str, nets: tuple[Net, ...]) -> Outcome:
     return cross_validate(nets, setting, device)
 
 
-def _resumed(parts: Sequence[Part], n_jobs: int | None, folder: Path) -> Found:
-    """The outcomes that the folder keeps, then the others, which it keeps from now on."""
+def _resume_chunks(parts: Sequence[NetChunk], n_jobs: int | None, folder: Path) -> ChunkOutcomes:
+    """Yield the saved outcomes of a folder; then train, save and yield the others."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
     pending = [part for part in parts if not files[part.positions].exists()]
@@ -229,7 +228,7 @@ def _resumed(parts: Sequence[Part], n_jobs: int | None, folder: Path) -> Found:
         if part not in pending:
             with np.load(files[part.positions]) as kept:
                 yield part.positions, Outcome(**kept)
-    for positions, outcome in _trained(pending, n_jobs):
+    for positions, outcome in _train_chunks(pending, n_jobs):
         unfinished = files[positions].with_suffix(".part")
         with unfinished.open("wb") as file:
             np.savez(file, **vars(outcome))
@@ -237,8 +236,8 @@ def _resumed(parts: Sequence[Part], n_jobs: int | None, folder: Path) -> Found:
         yield positions, outcome
 
 
-def _joined(found: Found) -> Outcome:
-    """One outcome of all nets, in the order of their positions."""
+def _concatenate_outcomes(found: ChunkOutcomes) -> Outcome:
+    """Join the outcomes of all chunks, in the order of the nets' positions."""
     positions, outcomes = zip(*found, strict=True)
     order = np.argsort(np.concatenate(positions))
     columns = ([getattr(outcome, field.name) for outcome in outcomes] for field in fields(Outcome))

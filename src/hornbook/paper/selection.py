@@ -1,8 +1,8 @@
-"""Which net to keep: the best of the search, scored again before one of them is chosen.
+"""Model selection: search the grid, score the best nets again, and train the winner.
 
-The best of thousands of noisy scores is best by luck to a good part. The finalists are
-therefore trained again, from other first weights and on other folds, and the choice is made
-by these scores alone. How each does on fresh examples is shown beside them.
+The best of thousands of noisy scores is partly best by luck. The finalists are therefore trained
+again, from other initial weights and on other folds, and only these scores decide. The accuracy on
+fresh examples is reported, but plays no part.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from pathlib import Path
 
 import numpy as np
 
-from hornbook.data.examples import Examples, Tally, accuracy_by_kind, parts
+from hornbook.data.examples import Examples, Tally, accuracy_by_kind, assign_parts
 from hornbook.errors import HornbookError
-from hornbook.models.network import MLP, EncodingName, Fold, Net, Setting, Training, encode, folds_of
+from hornbook.models.network import MLP, EncodingName, Fold, Net, Setting, Training, encode, make_folds
 from hornbook.models.training import train
-from hornbook.paper.search import Score, Scores, grid, score
+from hornbook.paper.search import Score, Scores, grid, score_nets
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The rules by which a net is chosen.
+class ModelSelection:
+    """The settings of a model selection.
 
     Parameters
     ----------
     nets
-        Where to search; the paper's 4,080 configurations by default.
+        The nets to search; by default the paper's 4,080 configurations.
     training, encoding
-        How nets are trained, and how interpretations enter them.
+        How nets are trained, and how interpretations are encoded.
     folds
-        On how many folds a net is validated.
+        The number of folds of the cross-validation.
     finalists, seeds
-        How many of the best are scored again, and how often.
+        The number of nets that are scored again, and of seeds for it.
     seed
-        Decides the folds, the first weights and the order of the examples; scoring again
-        uses the seeds that follow it.
+        The seed of the folds, the initial weights and the order of examples; scoring again uses
+        the seeds that follow it.
 
     """
 
@@ -57,8 +57,8 @@ class Contest:
     def validation(self, examples: Examples, seed: int) -> Setting:
         """Cross-validation on the examples."""
         inputs = encode(examples.batch, self.encoding)
-        numbers = parts(examples, [1] * self.folds, np.random.default_rng(seed))
-        return Setting(inputs, examples.accepted, folds_of(numbers), self.training, seed)
+        numbers = assign_parts(examples, [1] * self.folds, np.random.default_rng(seed))
+        return Setting(inputs, examples.accepted, make_folds(numbers), self.training, seed)
 
     def test(self, examples: Examples, fresh: Examples, seed: int) -> Setting:
         """Training on all the examples, to be tested on fresh ones."""
@@ -72,9 +72,9 @@ class Contest:
 class Finalist:
     """One of the best nets of the search, scored again.
 
-    `found` is its score in the search and `again` its scores with other seeds. `fresh` are
-    its accuracies on fresh examples when trained on all others with these seeds, and `losses`
-    are the losses in which that training ended.
+    `found` is its score in the search and `again` its scores with other seeds. `fresh` and
+    `losses` are its accuracies on fresh examples and its final losses when it is trained on all
+    examples with these seeds.
     """
 
     found: Score
@@ -89,7 +89,7 @@ class Finalist:
 
     @property
     def mean(self) -> float:
-        """The mean accuracy when scored again: what the choice is made by."""
+        """The mean accuracy when scored again, which decides the selection."""
         return float(np.mean([score.mean for score in self.again]))
 
     @property
@@ -99,10 +99,10 @@ class Finalist:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
-    """The whole search, its finalists with the chosen one first, and the chosen net, trained.
+class SelectionResult:
+    """The result of a model selection: all scores, the finalists (best first) and the trained network.
 
-    `fresh` is how the trained network does on fresh examples, by their kind.
+    `fresh` is the accuracy of the trained network on fresh examples, by kind.
     """
 
     scores: Scores
@@ -116,40 +116,40 @@ class Selection:
         return self.finalists[0]
 
 
-def select(
+def select_network(
     examples: Examples,
     fresh: Examples,
-    contest: Contest | None = None,
+    selection: ModelSelection | None = None,
     *,
     device: str = "cpu",
     n_jobs: int | None = -1,
     folder: str | Path | None = None,
-) -> Selection:
-    """Search among the nets, score the best again, and train the one that is then best.
+) -> SelectionResult:
+    """Search the nets, score the best ones again, and train the winner.
 
-    The chosen net is trained on all examples with each of the further seeds, and the
-    network that ends in the least loss is kept.
+    The winner is trained on all examples with each of the further seeds; the network with the
+    least final loss is kept.
 
     Parameters
     ----------
     examples
-        What the nets are trained and validated on.
+        The examples for training and validation.
     fresh
-        Examples that play no part in the choice.
-    contest
-        The rules of the choice.
+        Examples that play no part in the selection.
+    selection
+        The settings.
     device, n_jobs, folder
-        Where the work is done and where finished parts of it are kept; see `score`.
+        Where nets are trained and where outcomes are saved; see `score_nets`.
 
     """
-    contest = contest or Contest()
-    scored = partial(score, device=device, n_jobs=n_jobs, folder=folder)
-    scores = scored(contest.nets, contest.validation(examples, contest.seed))
-    best = scores.best(contest.finalists)
+    selection = selection or ModelSelection()
+    scored = partial(score_nets, device=device, n_jobs=n_jobs, folder=folder)
+    scores = scored(selection.nets, selection.validation(examples, selection.seed))
+    best = scores.best(selection.finalists)
     nets = [found.net for found in best]
-    seeds = range(contest.seed + 1, contest.seed + 1 + contest.seeds)
-    again = [scored(nets, contest.validation(examples, seed)) for seed in seeds]
-    tested = [scored(nets, contest.test(examples, fresh, seed)) for seed in seeds]
+    seeds = range(selection.seed + 1, selection.seed + 1 + selection.seeds)
+    again = [scored(nets, selection.validation(examples, seed)) for seed in seeds]
+    tested = [scored(nets, selection.test(examples, fresh, seed)) for seed in seeds]
     finalists = [
         Finalist(
             found,
@@ -164,8 +164,8 @@ def select(
     network = train(
         examples,
         chosen.net,
-        training=contest.training,
-        encoding=contest.encoding,
+        training=selection.training,
+        encoding=selection.encoding,
         seed=seeds[int(np.argmin(np.nan_to_num(chosen.losses, nan=np.inf)))],
     )
-    return Selection(scores, tuple(finalists), network, accuracy_by_kind(fresh, network(fresh.batch)))
+    return SelectionResult(scores, tuple(finalists), network, accuracy_by_kind(fresh, network(fresh.batch)))

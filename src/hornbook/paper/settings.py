@@ -1,4 +1,4 @@
-"""How much of everything a reproduction spends: the paper's amounts, or a few minutes' worth."""
+"""The scales of a reproduction, quick and paper, and the choices that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from hornbook.models.network import Training
 from hornbook.paper import published as paper
 from hornbook.paper.missing import Sweep
 from hornbook.paper.search import grid
-from hornbook.paper.selection import Contest
+from hornbook.paper.selection import ModelSelection
 from hornbook.paper.task import Task
 from hornbook.queries import Budget
 from hornbook.statistics import sample_size
 
-LIMIT = Budget(equivalence_queries=paper.QUERIES)
+PAPER_BUDGET = Budget(equivalence_queries=paper.QUERIES)
 
-TRAINING = Training(epochs=20)
+SEARCH_TRAINING = Training(epochs=20)
 """Few epochs: at rate 0.1, which the paper's four best nets have, more of them only overfit."""
 
 
 @dataclass(frozen=True)
 class TreeBudget:
-    """What the Hoeffding tree may spend.
+    """The budget of the Hoeffding tree.
 
     Parameters
     ----------
     labels
-        How many of the network's answers it learns from, a limit that gives the same tree on
-        every machine; None: as many as one equivalence query draws.
+        Number of labels that it learns from, a limit that gives the same tree on every machine;
+        None for the sample size of one equivalence query.
     tuning
-        How many it is tuned on, and on how many others the settings are compared.
+        Number of labels for tuning, and of others on which the settings are compared.
     seconds
-        The time limit, as generous as the labels need; a tree that reaches it depends on the
-        machine, and the report says so.
+        Time limit; a tree that reaches it depends on the machine, and the report says so.
 
     """
 
@@ -51,32 +50,32 @@ class Scale:
     Parameters
     ----------
     name
-        What the command line calls it.
+        Its name on the command line.
     repetitions
-        How often everything is repeated, with the seeds that follow the first.
-    contest
+        The number of repetitions, with consecutive seeds.
+    selection
         The architecture search.
     ours
-        How rules are read in our way; its sample size is that of all equivalence queries.
+        The settings of our extraction; its sample size applies to all equivalence queries.
     tree
         The Hoeffding tree's budget.
     sweep
-        The sweep over missing values, with one seed a repetition.
+        The sweep over missing values, with one seed per repetition.
     fresh
-        How many accepted and rejected examples the nets are tested on.
+        The number of accepted and of rejected test examples of the nets.
     evaluation
-        On how many times the sample size everything is compared.
+        The evaluation sample, in multiples of the sample size of a query.
     coherent
-        On how many interpretations coherence is measured.
+        The number of interpretations on which coherence is measured.
     longer
-        With how many times the limit of equivalence queries LRN* is run once more, to see what the
-        limit costs it.
+        The factor on the limit of equivalence queries for a second run of LRN*, which shows what
+        the limit costs.
 
     """
 
     name: str
     repetitions: int
-    contest: Contest
+    selection: ModelSelection
     ours: Settings
     tree: TreeBudget
     sweep: Sweep
@@ -92,22 +91,22 @@ class Scale:
             )
 
     def sample(self, width: int) -> int:
-        """How many interpretations an equivalence query draws, with so many variables."""
+        """The sample size of an equivalence query over `width` variables."""
         ours = self.ours
         return sample_size(ours.size, width, ours.epsilon, ours.delta, 1)
 
     def settings(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """All settings as a JSON object."""
         described = asdict(self)
-        described["contest"]["nets"] = [str(net) for net in self.contest.nets]
+        described["selection"]["nets"] = [str(net) for net in self.selection.nets]
         return described
 
 
 QUICK = Scale(
     "quick",
     repetitions=5,
-    contest=Contest(grid(depths=(2,)), TRAINING, finalists=8, seeds=3),
-    ours=Settings(LIMIT, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
+    selection=ModelSelection(grid(depths=(2,)), SEARCH_TRAINING, finalists=8, seeds=3),
+    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
     tree=TreeBudget(labels=40_000, tuning=2_000, seconds=300),
     sweep=Sweep(
         shares=(0.0, 0.4, 0.8),
@@ -117,13 +116,13 @@ QUICK = Scale(
     ),
     longer=2,
 )
-"""A slice of the search, the two-layer nets, and smaller pools and trees; all else is as at `paper`."""
+"""Only the two-layer nets are searched, and pools and trees are smaller; the rest equals `PAPER`."""
 
 PAPER = Scale(
     "paper",
     repetitions=3,
-    contest=Contest(training=TRAINING),
-    ours=Settings(LIMIT, coherence=0),
+    selection=ModelSelection(training=SEARCH_TRAINING),
+    ours=Settings(PAPER_BUDGET, coherence=0),
     tree=TreeBudget(labels=None, tuning=10_000, seconds=600),
     sweep=Sweep(
         reading=Settings(
@@ -136,10 +135,10 @@ PAPER = Scale(
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
-def choices(task: Task, scale: Scale) -> list[tuple[str, str]]:
-    """Each open choice of the paper, with the value used."""
-    contest, ours, tree = scale.contest, scale.ours, scale.tree
-    training = contest.training
+def open_choices(task: Task, scale: Scale) -> list[tuple[str, str]]:
+    """The choices that the paper leaves open, each with the value used here."""
+    selection, ours, tree = scale.selection, scale.ours, scale.tree
+    training = selection.training
     labels = tree.labels or scale.sample(len(task.theory.vocabulary))
     return [
         (
@@ -149,7 +148,7 @@ def choices(task: Task, scale: Scale) -> list[tuple[str, str]]:
         ),
         ("what interpretations are drawn, for queries and for evaluation alike", task.mixed.describe()),
         ("what networks are trained on", task.recipe.describe()),
-        ("how ? enters a network", f"the encoding “{contest.encoding}”: 1 for true, 0 for false, ½ for ?"),
+        ("how ? enters a network", f"the encoding “{selection.encoding}”: 1 for true, 0 for false, ½ for ?"),
         (
             "optimiser, epochs, batches",
             f"{training.optimiser}, {training.epochs} epochs, at most {training.batch_size} examples a step; "
@@ -157,8 +156,8 @@ def choices(task: Task, scale: Scale) -> list[tuple[str, str]]:
         ),
         (
             "how the best net is chosen",
-            f"the {contest.finalists} best by {contest.folds}-fold cross-validation are scored again with "
-            f"{contest.seeds} further seeds, and the best of these scores wins",
+            f"the {selection.finalists} best by {selection.folds}-fold cross-validation are scored again "
+            f"with {selection.seeds} further seeds, and the best of these scores wins",
         ),
         (
             "which counterexample LRN* gets",

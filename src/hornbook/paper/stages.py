@@ -1,4 +1,4 @@
-"""Progress on the terminal, and silence everywhere else."""
+"""Resumable stages of a run, each with its folder and manifest, and progress on the terminal."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Item = TypeVar("Item")
 _silent = ContextVar("silent", default=False)
 
 
-def tracked(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """The items, with a bar on standard error while they come if that is a terminal."""
+def show_progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
+    """Pass items on, with a progress bar on standard error if that is a terminal."""
     if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
@@ -35,12 +35,12 @@ def tracked(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        yield from progress.track(items, total, description=what)
+        yield from progress.track(items, total, description=title)
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """No bars in here: a terminal has room for one at a time."""
+    """Show no progress bars inside this context: a terminal has room for one at a time."""
     token = _silent.set(True)
     try:
         yield
@@ -48,10 +48,10 @@ def silence() -> Iterator[None]:
         _silent.reset(token)
 
 
-def announce(what: str) -> None:
-    """A line on standard error if that is a terminal."""
+def print_status(text: str) -> None:
+    """Print a line to standard error if that is a terminal."""
     if sys.stderr.isatty() and not _silent.get():
-        print(what, file=sys.stderr)
+        print(text, file=sys.stderr)
 
 
 MANIFEST, TIMES, UNFINISHED = "stage.json", "seconds.json", ".part"
@@ -64,11 +64,11 @@ class Stage:
     Parameters
     ----------
     name
-        What it is called, and its folder within the run's.
+        Its name, which is also its folder within the run folder.
     work
-        Writes its files into a folder; it must be picklable.
+        A picklable function that writes its files into a folder.
     inputs
-        The settings that decide what it writes, ready for JSON.
+        The settings that determine what it writes, as JSON.
     after
         The names of the stages whose files it reads.
 
@@ -80,8 +80,8 @@ class Stage:
     after: tuple[str, ...] = ()
 
 
-class Workshop:
-    """A run's folder, where stages are done unless they are finished.
+class StageRunner:
+    """Runs the stages of a run folder, except those that are already finished.
 
     Examples
     --------
@@ -90,10 +90,10 @@ class Workshop:
     ...     print("counting")
     ...     write_json(folder / "count.json", {"horses": 3})
     >>> with TemporaryDirectory() as folder:
-    ...     workshop = Workshop(Path(folder))
-    ...     workshop.do([Stage("count", count, {"of": "horses"})])
-    ...     workshop.do([Stage("count", count, {"of": "horses"})])
-    ...     read_json(workshop.folder / "count" / "count.json")
+    ...     runner = StageRunner(Path(folder))
+    ...     runner.run_stages([Stage("count", count, {"of": "horses"})])
+    ...     runner.run_stages([Stage("count", count, {"of": "horses"})])
+    ...     read_json(runner.folder / "count" / "count.json")
     counting
     {'horses': 3}
 
@@ -102,21 +102,21 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def do(self, stages: Sequence[Stage], processes: int = 1) -> None:
-        """Do what is not finished, side by side; none of the stages may be after another of them."""
-        pending = [(stage, self.checksum(stage)) for stage in stages if not self.finished(stage)]
+    def run_stages(self, stages: Sequence[Stage], processes: int = 1) -> None:
+        """Run the unfinished stages in parallel; none of them may depend on another."""
+        pending = [(stage, self.checksum(stage)) for stage in stages if not self.is_finished(stage)]
         if processes == 1:
             for stage, checksum in pending:
-                announce(stage.name)
+                print_status(stage.name)
                 _perform(self.folder, stage, checksum)
         elif pending:
             done = parallel_map(partial(_perform_silently, self.folder), pending, processes)
             what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
-            for _ in tracked(done, len(pending), what):
+            for _ in show_progress(done, len(pending), what):
                 pass
 
-    def finished(self, stage: Stage) -> bool:
-        """Whether the stage was done with these inputs, and its files are still what they were."""
+    def is_finished(self, stage: Stage) -> bool:
+        """Whether the stage ran with these inputs, and its files are unchanged."""
         manifest = self._manifest(stage.name)
         return (
             manifest is not None
@@ -125,7 +125,7 @@ class Workshop:
         )
 
     def checksum(self, stage: Stage) -> str:
-        """A digest of everything that decides what the stage writes."""
+        """A digest of everything that determines what the stage writes."""
         before = {}
         for name in stage.after:
             manifest = self._manifest(name)
@@ -134,8 +134,8 @@ class Workshop:
             before[name] = manifest["files"]
         return _digest(_text([hornbook.__version__, stage.name, stage.inputs, before]).encode())
 
-    def times(self, stage: Stage) -> dict[str, float]:
-        """How long the finished stage took, `seconds` by the clock and `cpu` of its own process."""
+    def read_times(self, stage: Stage) -> dict[str, float]:
+        """The times of a finished stage: `seconds` by the clock and `cpu` of its process."""
         times: dict[str, float] = read_json(self.folder / stage.name / TIMES)
         return times
 
@@ -163,7 +163,7 @@ def _perform_silently(run: Path, pending: tuple[Stage, str]) -> None:
 
 
 def _perform(run: Path, stage: Stage, checksum: str) -> None:
-    """Do one stage, here or in another process."""
+    """Run one stage, in this or another process."""
     folder = run / stage.name
     unfinished = folder.with_name(folder.name + UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,9 +1,9 @@
-"""The paper's target theory, and training sets labelled by a theory.
+"""The paper's task: a table as rows, its target theory T, and training sets labelled by T.
 
 References
 ----------
 C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations.
-Northern Lights Deep Learning Workshop 3, 2022.
+Northern Lights Deep Learning StageRunner 3, 2022.
 
 """
 
@@ -23,33 +23,33 @@ from hornbook.logic import Batch, HornTheory, Rule, bits
 if TYPE_CHECKING:
     from hornbook.data.table import Table
 from hornbook.data.binarise import Binariser, binarise
-from hornbook.data.examples import split
+from hornbook.data.examples import split_examples
 from hornbook.data.table import Table
 from hornbook.logic import BOTTOM, Head
 from hornbook.models.network import MLP, Net
 from hornbook.models.training import train
 
-PATIENCE = 30
-"""So many fruitless rounds of draws end the search for further distinct examples."""
+MAX_FRUITLESS_DRAWS = 30
+"""Number of draws without a new example after which the search for distinct examples fails."""
 
 
 def target_theory(
     rows: Batch | Table, label: str | None = None, conflicts: Literal["refuse", "drop"] = "refuse"
 ) -> HornTheory:
-    """The paper's T: a rule for each row, and the disjointness of every pair.
+    """Build the paper's T: one rule per row, and the disjointness of every pair of duals.
 
-    A row's rule says that all its known values together imply its class.
+    A row's rule says that its known values together imply its class.
 
     Parameters
     ----------
     rows
-        The rows over a vocabulary with duals, their class among the values; or a table, which
-        is then binarised in the paper's way.
+        The rows over a vocabulary with duals, class included; or a table, which is then
+        binarised as in the paper.
     label
-        The variable that is the class; the table's label if not given.
+        The class variable; by default the table's label.
     conflicts
-        What to do about a row that contradicts the rule of another one (the same known
-        values, or more of them, and the other class): refuse the rows, or drop its rule.
+        Whether to refuse the rows or drop a rule when a row contradicts the rule of another one
+        (at least its known values, and the other class).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def target_theory(
 
 
 def row_rules(rows: Batch, label: str) -> list[Rule]:
-    """For each row the rule that its known values together imply its class."""
+    """Return a rule for each row: its known values together imply its class."""
     vocabulary = rows.vocabulary
     classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
     if None in vocabulary.duals:
@@ -104,7 +104,7 @@ def row_rules(rows: Batch, label: str) -> list[Rule]:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Where accepted and rejected examples are drawn from, and how many are wanted of each."""
+    """The distributions and numbers of accepted and rejected training examples."""
 
     accepted: Distribution
     rejected: Distribution
@@ -137,18 +137,17 @@ def default_recipe(
     missing: float = DEFAULT_MISSING,
     sizes: tuple[int, int] = (200, 200),
 ) -> Recipe:
-    """One accepted example in ten is hard, all else is random; the rejected ones violate a rule.
+    """The default recipe: one accepted example in ten is hard, the rest random; rejected ones violate a rule.
 
     Parameters
     ----------
     theory
         The rules to violate.
     rows
-        Real rows with their class. Hard examples are such rows and near misses, half and
-        half; without rows they are near misses.
+        Real rows with their class. Half of the hard examples are such rows, half near misses;
+        without rows all are near misses.
     hard
-        The share of hard ones among the accepted. It decides how high an accuracy can be,
-        and how little the accuracy says.
+        The share of hard examples among the accepted. It determines which accuracy is possible.
     missing
         The probability that a random value is unknown.
     sizes
@@ -167,17 +166,17 @@ def default_recipe(
     )
 
 
-def training_set(
+def draw_training_set(
     theory: HornTheory,
     rows: Batch | None = None,
     *,
     rng: np.random.Generator,
     recipe: Recipe | None = None,
 ) -> Examples:
-    """Distinct labelled examples in random order.
+    """Draw distinct labelled examples in random order.
 
-    Every label is computed by the theory: what a distribution draws counts only if it has
-    the label it was drawn for. The components of a mixture contribute exactly their shares.
+    Every label is computed by the theory; a draw with the other label is discarded. The
+    components of a mixture contribute exactly their shares.
 
     Parameters
     ----------
@@ -188,14 +187,14 @@ def training_set(
     rng
         The source of randomness.
     recipe
-        What to draw from, and how many; `default_recipe(theory, rows)` if not given.
+        The distributions and sizes; by default `default_recipe(theory, rows)`.
 
     """
     recipe = recipe or default_recipe(theory, rows)
     seen: set[bytes] = set()
     sides = zip((True, False), (recipe.accepted, recipe.rejected), recipe.sizes, strict=True)
     found = [
-        _distinct(component, size, theory, label, seen, rng)
+        _draw_distinct(component, size, theory, label, seen, rng)
         for label, distribution, total in sides
         for component, size in quotas(distribution, total)
     ]
@@ -204,7 +203,7 @@ def training_set(
 
 
 def quotas(distribution: Distribution, size: int) -> list[tuple[Distribution, int]]:
-    """How many items each component of a mixture contributes: its share, rounded to sum to `size`."""
+    """Split `size` among the components of a mixture by their shares, rounded."""
     if not isinstance(distribution, Mixture):
         return [(distribution, size)]
     exact = size * np.array(distribution.shares)
@@ -214,7 +213,7 @@ def quotas(distribution: Distribution, size: int) -> list[tuple[Distribution, in
     return [quota for component, count in pairs for quota in quotas(component, count)]
 
 
-def _distinct(
+def _draw_distinct(
     source: Distribution,
     size: int,
     theory: HornTheory,
@@ -222,7 +221,7 @@ def _distinct(
     seen: set[bytes],
     rng: np.random.Generator,
 ) -> Examples:
-    """`size` items with this label that were not seen before; `seen` grows by them."""
+    """Draw `size` items with this label that are not in `seen`, and add them to it."""
     kept = [source.draw(0, rng)]
     found = fruitless = 0
     while found < size:
@@ -238,7 +237,7 @@ def _distinct(
                 found += 1
         kept.append(batch[np.array(fresh, np.intp)])
         fruitless = 0 if fresh else fruitless + 1
-        if fruitless == PATIENCE:
+        if fruitless == MAX_FRUITLESS_DRAWS:
             word = "accepted" if label else "rejected"
             raise HornbookError(
                 f"found {found} distinct {word} examples of {size} wanted in {source.describe()}; "
@@ -249,7 +248,7 @@ def _distinct(
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table as rows, the target theory T, and what examples are drawn from."""
+    """A table, its binarised rows, its target theory T and the recipe of its training sets."""
 
     table: Table
     binariser: Binariser
@@ -266,7 +265,7 @@ class Task:
 
     @property
     def mixed(self) -> Mixture:
-        """Half accepted, half rejected examples, as the training set has them."""
+        """The distribution of half accepted, half rejected examples, as in a training set."""
         accepted = self.recipe.accepted
         parts, shares = (
             (accepted.components, accepted.shares) if isinstance(accepted, Mixture) else ((accepted,), (1.0,))
@@ -282,8 +281,8 @@ class Task:
         return (label, BOTTOM) if dual is None else (label, dual, BOTTOM)
 
     def network(self, net: Net, seed: int) -> MLP:
-        """A network trained on four fifths of a training set; the rest says when to stop."""
+        """Train a network on four fifths of a training set; the rest decides when to stop."""
         rng = np.random.default_rng(seed)
-        examples = training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
-        training, validation = split(examples, rng)
+        examples = draw_training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
+        training, validation = split_examples(examples, rng)
         return train(training, net, validation=validation, seed=seed)

@@ -1,11 +1,11 @@
-"""Proofs: what a ReLU network or an ensemble of trees does on every input, not on most samples."""
+"""Proofs about a ReLU network or an ensemble of trees that hold for every input, not only for samples."""
 
 from __future__ import annotations
 
 from hornbook.proof.certificate import Certificate, Certificates, Finding, prove_rules, verify_certificates
 from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
 from hornbook.proof.network import relu_net
-from hornbook.proof.primes import Prime, repaired, shrunk
+from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import Prover, Verdict
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Verdict",
     "prove_rules",
     "relu_net",
-    "repaired",
-    "shrunk",
+    "repair_rule",
+    "shrink_rule",
     "verify_certificates",
 ]

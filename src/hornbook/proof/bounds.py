@@ -1,11 +1,16 @@
-"""How far a model's own arithmetic can take its output from that of the network N.
+"""Upper bounds on a ReLU network's output over regions of inputs, and on the model's rounding error.
 
-In an arithmetic of unit roundoff u, a sum of n products taken in any order is off by at most
-n·u/(1 - n·u) times the sum of their magnitudes. Let δ be what a layer's sums are off by through
-this, given its inputs. A ReLU passes a difference on multiplied by some number between 0 and 1,
-which is 1 for a unit that is on throughout and 0 for one that is off. So the output is off by the
-sum over the layers of J·δ, where J is a product of weights and such numbers. Bounds on J narrow
-with the region: where all signs are certain it is the gradient.
+`Bounds` relaxes every ReLU whose sign is open to two lines (`Relaxation`) and goes backwards from
+the output to the inputs, where the maximum of a linear function is known (`LinearMaximiser`). The
+slopes of the lower lines, and Lagrange multipliers for signs that a cell fixes, are improved by
+gradient steps.
+
+`Rounding` bounds how far the model's floating-point output is from the exact network N. With unit
+roundoff u, a sum of n products in any order is off by at most n·u/(1 - n·u) times the sum of their
+magnitudes; call that error δ for a layer's sums. A ReLU multiplies a difference by a number between
+0 and 1: 1 for a unit that is always on, 0 for one that is always off. So the output is off by at most
+the sum of J·δ over the layers, where J is a product of weights and such numbers. Bounds on J narrow
+with the region; where all signs are certain, J is the gradient.
 """
 
 from __future__ import annotations
@@ -18,79 +23,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import Bools
-from hornbook.proof.network import DOUBLE, Link, ReluNet, Vector, gamma
+from hornbook.proof.network import DOUBLE_ROUNDOFF, ReluNet, ScoreLink, Vector, gamma
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
 
 
 class Cells(NamedTuple):
-    """Cells, one a row: what is asked, and what is known of each.
+    """Branch-and-bound subproblems, one per row: an input region plus fixed ReLU signs.
 
-    `low` and `high` bound the sums of the hidden units, all layers side by side; `signs` are 1
-    and -1 for sums that are to be at least and at most 0; `slopes` and `multipliers` are those
-    that served last; `upper` bounds the output.
+    `low` and `high` bound the pre-activations of the hidden units, all layers side by side;
+    `signs` is 1 where a pre-activation must be at least 0, -1 where at most 0, and 0 where it is
+    free; `slopes` and `multipliers` are the last ones used; `upper` bounds the output.
     """
 
-    regions: Bools
-    low: Numbers
+    regions: Bools  # (cells, base variables, 3)
+    low: Numbers  # (cells, units), like the next four
     high: Numbers
     signs: Numbers
     slopes: Numbers
     multipliers: Numbers
-    upper: Vector
+    upper: Vector  # (cells,)
 
     def take(self, items: slice | States | Bools) -> Cells:
-        """Some of the cells."""
+        """Select some of the cells."""
         return Cells(*(getattr(self, field)[items] for field in self._fields))
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of cells."""
         return len(self.upper)
 
     @property
     def open(self) -> Bools:
-        """Which units' sums can have either sign."""
+        """Whether each unit's pre-activation can have either sign, shape (cells, units)."""
         return (self.low < 0) & (self.high > 0)
 
     @classmethod
-    def joined(cls, several: Iterable[Cells]) -> Cells:
-        """The cells one after another."""
+    def concatenate(cls, several: Iterable[Cells]) -> Cells:
+        """Concatenate several sets of cells."""
         columns = zip(
             *(tuple(getattr(cells, field) for field in cls._fields) for cells in several), strict=True
         )
         return cls(*(np.concatenate(column) for column in columns))
 
 
-class Tried(NamedTuple):
-    """One choice of slopes and multipliers: its bound, where it is reached, and how it could be better.
+class RelaxedBound(NamedTuple):
+    """The bound of one choice of slopes and multipliers, the input that reaches it, and its gradients.
 
     `pulls` are the coefficients of the units' outputs, `inputs` those of the first layer's sums.
     """
 
-    upper: Vector
-    states: States
-    pulls: Numbers
-    inputs: Numbers
-    by_slopes: Numbers
-    by_multipliers: Numbers
+    upper: Vector  # (cells,)
+    states: States  # (cells, base variables)
+    pulls: Numbers  # (cells, units)
+    inputs: Numbers  # (cells, units of the first layer)
+    by_slopes: Numbers  # (cells, units)
+    by_multipliers: Numbers  # (cells, units)
 
-    def take(self, items: States) -> Tried:
-        """Those of some of the cells."""
-        return Tried(*(getattr(self, field)[items] for field in self._fields))
+    def take(self, items: States) -> RelaxedBound:
+        """Select the bounds of some of the cells."""
+        return RelaxedBound(*(getattr(self, field)[items] for field in self._fields))
 
-    def unless(self, better: Bools, other: Tried) -> Tried:
-        """The same, but the other's where it is better."""
+    def unless(self, better: Bools, other: RelaxedBound) -> RelaxedBound:
+        """Replace the rows in which the other bound is better."""
         parts = zip(self._fields, self, other, strict=True)
-        return Tried(**{field: chosen(better, new, old) for field, old, new in parts})
+        return RelaxedBound(**{field: select_rows(better, new, old) for field, old, new in parts})
 
 
-def chosen(better: Bools, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-    """The new rows where they are better, else the old ones."""
+def select_rows(better: Bools, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    """Take the new rows where they are better, else the old ones."""
     return np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
-class Extremes:
-    """Finds greatest values, for many functions at once.
+class LinearMaximiser:
+    """Maximises linear functions of the first layer's sums over a region of inputs.
 
     Parameters
     ----------
@@ -99,7 +104,7 @@ class Extremes:
     weights
         Of the first layer, (inputs, units).
     region
-        The states allowed, without those that groups rule out; see `Space.narrowed`.
+        The states allowed, without those that groups rule out; see `Space.propagate_groups`.
 
     """
 
@@ -110,7 +115,7 @@ class Extremes:
         true, unknown = allowed[:, TRUE] - false, allowed[:, UNKNOWN] - false
         self.false = false.sum(axis=0) @ weights
         alone = np.ones(space.count, np.bool_)
-        for members in space.stacked:
+        for members in space.groups_by_size:
             alone[members] = False
         # halfway between false and true, unknown is never better than both
         off = alone & (2 * unknown != true).any(axis=1)
@@ -118,12 +123,12 @@ class Extremes:
         self.true, self.unknown = (true[alone] @ weights).T, (unknown[off] @ weights).T
         self.groups = [
             [((true[each] @ weights).T, (unknown[each] @ weights).T) for each in members.T]
-            for members in space.stacked
+            for members in space.groups_by_size
         ]
-        """For groups of one size: of their first members, of their second, and so on."""
+        """For each group size, the effects of the groups' first members, second members, and so on."""
 
     def __call__(self, coefficients: Numbers) -> Numbers:
-        """The greatest values of functions with these coefficients, (..., units)."""
+        """Return the maximum for each row of coefficients; shape (..., units) to (...)."""
         best = np.maximum(coefficients @ self.true, 0)
         if len(self.off):
             best[..., self.off] = np.maximum(best[..., self.off], coefficients @ self.unknown)
@@ -137,54 +142,54 @@ class Extremes:
         return most
 
 
-class Lines(NamedTuple):
-    """The line above is slope·x + intercept, that below goes through 0: under·x. All are (k, units)."""
+class Relaxation(NamedTuple):
+    """Linear bounds of ReLUs: under·x ≤ max(x, 0) ≤ slope·x + intercept, each of shape (cells, units)."""
 
     slope: Numbers
     intercept: Numbers
     under: Numbers
 
     @classmethod
-    def of(cls, cells: Cells) -> Lines:
-        """Those of the cells' ranges; where a sign is open the slope below is the cell's choice."""
+    def of(cls, cells: Cells) -> Relaxation:
+        """Relax the ReLUs of cells; where a sign is open, the cell chooses the slope of the lower line."""
         low, high, open_ = cells.low, cells.high, cells.open
         on = (low >= 0).astype(np.float64)
         slope = np.divide(high, high - low, out=on.copy(), where=open_)
         return cls(slope, np.where(open_, -low * slope, 0), np.where(open_, cells.slopes, on))
 
-    def below(self, unit: int, rows: States) -> Lines:
-        """Those of some cells, and of the units before this one alone."""
-        return Lines(*(part[:, :unit][rows] for part in self))
+    def before_unit(self, unit: int, rows: States) -> Relaxation:
+        """Select some cells, and the units before the given one."""
+        return Relaxation(*(part[:, :unit][rows] for part in self))
 
-    def signed(self, rows: States, units: States, sign: float) -> Lines:
-        """Those of some cells, each with one unit more that has a certain sign."""
+    def with_sign(self, rows: States, units: States, sign: float) -> Relaxation:
+        """Select some cells, and fix the sign of one more unit in each."""
         on = float(sign > 0)
-        lines = Lines(*(part[rows] for part in self))
-        for part, value in zip(lines, (on, 0.0, on), strict=True):
+        relaxation = Relaxation(*(part[rows] for part in self))
+        for part, value in zip(relaxation, (on, 0.0, on), strict=True):
             part[np.arange(len(rows)), units] = value
-        return lines
+        return relaxation
 
 
 def plain_slopes(low: Numbers, high: Numbers) -> Numbers:
-    """Slopes of lower lines that leave the smaller triangle."""
+    """Slopes of the lower lines, 0 or 1, that leave the smaller triangle."""
     return (high > -low).astype(np.float64)
 
 
-RATE, DECAY, MOMENTUM = 0.2, 0.97, (0.8, 0.99)
-"""How slopes and multipliers are improved: Adam's step sizes."""
+STEP_SIZE, STEP_DECAY, ADAM_DECAYS = 0.2, 0.97, (0.8, 0.99)
+"""Adam's settings when slopes and multipliers are improved."""
 
-ROWS = 512
-"""Sums bounded at a time."""
+SUMS_PER_BLOCK = 512
+"""Number of pre-activations bounded at a time."""
 
-ROUGH = 5
-"""Rounds for a bound that only says how hard a question is."""
+ROOT_BOUND_ROUNDS = 5
+"""Rounds of improvement for a bound that only ranks questions by difficulty."""
 
 
-class Back(NamedTuple):
-    """A linear function of the first layer's sums that lies above rows of coefficients of a later layer.
+class BackwardBound(NamedTuple):
+    """A linear function of the first layer's sums that bounds linear functions of a later layer's inputs.
 
-    `pulls`, `line` and `shift` are what it came to on the way, layer by layer: the coefficients of
-    the units' outputs, and the lines that were put in their place.
+    `pulls`, `line` and `shift` hold, layer by layer, the coefficients of the units' outputs and the
+    lines that replaced their ReLUs.
     """
 
     constant: Vector
@@ -207,7 +212,7 @@ class Bounds:
         Those in question; by default all.
     given, terms
         The magnitudes of what else the first layer's sums are made of, beside inputs and biases,
-        and of how many terms that is; see `within`.
+        and of how many terms that is; see `restrict_to`.
 
     Examples
     --------
@@ -216,7 +221,7 @@ class Bounds:
     >>> space = Space.of(Vocabulary(["sunny", "happy"]), Encoding())
     >>> net = ReluNet.of([(np.array([[1.0, -1.0]]), np.zeros(1)), (np.array([[2.0]]), np.array([-1.0]))])
     >>> bounds = Bounds(net, space)
-    >>> cell, _ = bounds.bounded(bounds.root(), rounds=1)
+    >>> cell, _ = bounds.bound_cells(bounds.root(), rounds=1)
     >>> cell.upper.round(6)
     array([1.])
 
@@ -237,18 +242,18 @@ class Bounds:
         first = net.weights[0].T
         self.effects = space.inputs @ first
         self.flat = self.effects.reshape(3 * space.count, first.shape[1])
-        self.extremes = Extremes(space, first, self.region)
+        self.maximise = LinearMaximiser(space, first, self.region)
         sizes = (np.abs(space.inputs) @ np.abs(first)).max(axis=1).sum(axis=0)
         self.magnitudes = net.magnitudes(sizes + self.given + np.abs(net.biases[0]))
         ends = np.cumsum([0, *(len(biases) for biases in net.biases[:-1])])
         self.layers = [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
         self.hidden = int(ends[-1])
-        rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * (space.count + terms), DOUBLE)
+        rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * (space.count + terms), DOUBLE_ROUNDOFF)
         self.slack = [rounding * each for each in self.magnitudes]
         self.slack_by_multiplier = np.concatenate([np.zeros(0), *self.slack[:-1]])
 
-    def within(self, region: Bools) -> Bounds:
-        """The same network as a function of those base variables alone that a region leaves free."""
+    def restrict_to(self, region: Bools) -> Bounds:
+        """Restrict the network to the base variables that a region leaves free."""
         fixed = np.flatnonzero(region.sum(axis=1) == 1)
         states = region[fixed].argmax(axis=1)
         net, inputs = self.net, self.space.inputs[fixed, states]
@@ -256,7 +261,7 @@ class Bounds:
         given = self.given + np.abs(net.biases[0]) + np.abs(inputs).sum(axis=0) @ np.abs(net.weights[0]).T
         terms = self.terms + int((inputs != 0).sum()) + 1
         free = region.sum(axis=1) > 1
-        return Bounds(replace(net, biases=biases), self.space.within(free), region[free], given, terms)
+        return Bounds(replace(net, biases=biases), self.space.restrict_to(free), region[free], given, terms)
 
     def outputs(self, states: States) -> Vector:
         """The output for each input."""
@@ -268,7 +273,7 @@ class Bounds:
         return sums
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
-        """The output for each input, and by how much the model's may differ from it."""
+        """Return the output for each input, and a bound on the model's deviation from it."""
         net, sums = self.net, self.sums(states)
         sizes = (np.abs(self.space.inputs) @ np.abs(net.weights[0].T)).reshape(self.flat.shape)
         sizes = _indicators(states) @ sizes + np.abs(net.biases[0])
@@ -278,19 +283,22 @@ class Bounds:
             weights, biases = net.weights[layer], net.biases[layer]
             heights = np.maximum(sums, 0)
             sums = heights @ weights.T + biases
-            last = layer == net.depth - 1 and net.summed
+            last = layer == net.depth - 1 and net.output_magnitudes
             size, constant = last or (np.abs(weights), np.abs(biases))
             fresh = 2 * gamma(weights.shape[1] + 3, net.roundoff) * ((heights + off) @ size.T + constant)
             off = off @ np.abs(weights).T + fresh
         return sums[:, 0], off[:, 0]
 
     @property
-    def link(self) -> Link:
+    def link(self) -> ScoreLink:
         """How the model's score follows from the output."""
         return self.net.link
 
-    def after(self, here: States, moves: States) -> Numbers:
-        """The outputs at each input after each move; the first sums are updated, not computed anew."""
+    def outputs_after_moves(self, here: States, moves: States) -> Numbers:
+        """Return the outputs at each input after each move, shape (inputs, moves).
+
+        The first layer's sums are updated rather than computed again.
+        """
         effects, (variables, target) = self.effects, moves.T
         sums: Numbers = self.sums(here)[:, None] + effects[variables, target]
         sums -= effects[variables, here[:, variables]]
@@ -302,67 +310,69 @@ class Bounds:
                 sums[:, raised] += (total - gone[:, place])[:, None]
         return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
 
-    def rough(self) -> float:
-        """What one linear bound says of all inputs in question."""
-        return float(self.bounded(self.root(ROUGH), ROUGH)[0].upper[0])
+    def root_bound(self) -> float:
+        """Bound the output over the whole region, without branching."""
+        return float(self.bound_cells(self.root(ROOT_BOUND_ROUNDS), ROOT_BOUND_ROUNDS)[0].upper[0])
 
     @property
-    def numbers(self) -> Iterator[Numbers]:
-        """All that decides the output."""
+    def parameters(self) -> Iterator[Numbers]:
+        """The weights and biases that determine the output."""
         yield from (*self.net.weights, *self.net.biases)
 
     def root(self, rounds: int = 20) -> Cells:
-        """The whole region as one cell, with ranges as good as slopes can make them."""
+        """Return the whole region as one cell, with optimised ranges of the pre-activations."""
         limits = [size + slack for size, slack in zip(self.magnitudes[:-1], self.slack[:-1], strict=True)]
         limit = np.concatenate([np.zeros(0), *limits])[None]
         zero = np.zeros((1, self.hidden))
         cell = Cells(self.region[None], -limit, limit, zero, zero, zero, np.array([np.inf]))
         for layer in range(len(self.layers)):
-            cell = self._ranged(cell, layer, rounds)
+            cell = self._tighten_layer(cell, layer, rounds)
         return cell
 
-    def ranged(self, cells: Cells) -> Cells:
-        """The cells with tighter ranges, as far as their signs allow with plain slopes.
+    def tighten_ranges(self, cells: Cells) -> Cells:
+        """Tighten the ranges of the pre-activations, given the fixed signs, with plain slopes.
 
         The first layer's sums depend on no signs, and once inputs are split no sign is open.
         """
         cells = cells._replace(slopes=plain_slopes(cells.low, cells.high))
         for layer in range(1, len(self.layers)):
-            cells = self._ranged(cells, layer)
+            cells = self._tighten_layer(cells, layer)
         return cells
 
-    def bounded(self, cells: Cells, rounds: int) -> tuple[Cells, Tried]:
-        """The cells with their bounds, after some rounds of improving slopes and multipliers."""
-        cells, tried = self._improved(cells, self.net.weights[-1], len(self.layers), rounds)
+    def bound_cells(self, cells: Cells, rounds: int) -> tuple[Cells, RelaxedBound]:
+        """Bound the output of each cell, after some rounds of improving slopes and multipliers."""
+        cells, tried = self._optimise_bound(cells, self.net.weights[-1], len(self.layers), rounds)
         slack = self.slack[-1][0] + cells.multipliers @ self.slack_by_multiplier
         outputs = tried.upper + self.net.biases[-1][0] + slack
         impossible = (cells.low > cells.high).any(axis=1)
         upper = np.where(impossible, -np.inf, np.minimum(cells.upper, outputs))
         return cells._replace(upper=upper), tried
 
-    def glance(self, lines: Lines, multiplied: Numbers) -> Vector:
-        """About what bounds would be with some lines, and signs by their multipliers."""
-        back = self._back(self.net.weights[-1], lines, multiplied, len(self.layers))
-        upper: Vector = back.constant + self.extremes(back.inputs) + self.net.biases[-1][0]
+    def quick_bound(self, relaxation: Relaxation, multiplied: Numbers) -> Vector:
+        """Estimate the bound of each cell for given lines and signed multipliers, without improvement."""
+        back = self._propagate_back(self.net.weights[-1], relaxation, multiplied, len(self.layers))
+        upper: Vector = back.constant + self.maximise(back.inputs) + self.net.biases[-1][0]
         return upper
 
-    def _ranged(self, cells: Cells, layer: int, rounds: int = 1) -> Cells:
-        """The ranges of one layer's sums; only units of open sign are bounded anew."""
+    def _tighten_layer(self, cells: Cells, layer: int, rounds: int = 1) -> Cells:
+        """Tighten the ranges of one layer's pre-activations, for units of open sign."""
         at = self.layers[layer]
         rows, units = np.nonzero(cells.open[:, at])
         weights = self.net.weights[layer][units] if layer else np.eye(at.stop)[units]
-        both = np.stack([weights, -weights])
+        both = np.stack([weights, -weights])  # (2, sums, units below): upper and lower bounds
         most = np.empty(both.shape[:2])
         if rounds > 1 and layer:
             # every sum is a bound of its own, with its own slopes
             for side in (0, 1):
-                most[side] = self._improved(cells.take(rows), both[side], layer, rounds)[1].upper
+                most[side] = self._optimise_bound(cells.take(rows), both[side], layer, rounds)[1].upper
         else:
-            lines = Lines.of(cells)
-            for start in range(0, len(rows), ROWS):
-                part = slice(start, start + ROWS)
-                back = self._back(both[:, part], lines.below(at.start, rows[part]), None, layer)
-                most[:, part] = back.constant + self.extremes(back.inputs)
+            relaxation = Relaxation.of(cells)
+            for start in range(0, len(rows), SUMS_PER_BLOCK):
+                part = slice(start, start + SUMS_PER_BLOCK)
+                back = self._propagate_back(
+                    both[:, part], relaxation.before_unit(at.start, rows[part]), None, layer
+                )
+                most[:, part] = back.constant + self.maximise(back.inputs)
         biases, slack = self.net.biases[layer][units], self.slack[layer][units]
         low, high = cells.low.copy(), cells.high.copy()
         places = (rows, at.start + units)
@@ -370,27 +380,31 @@ class Bounds:
         low[places] = np.maximum(low[places], biases - most[1] - slack)
         return cells._replace(low=low, high=high, slopes=plain_slopes(low, high))
 
-    def _improved(self, cells: Cells, rows: Numbers, layer: int, rounds: int) -> tuple[Cells, Tried]:
-        """The best bound found on rows of coefficients of a layer's inputs, one row a cell or one for all."""
+    def _optimise_bound(
+        self, cells: Cells, rows: Numbers, layer: int, rounds: int
+    ) -> tuple[Cells, RelaxedBound]:
+        """Minimise the bound over slopes and multipliers; `rows` is one row per cell, or one for all."""
         best = cells
-        least = tried = self._tried(cells, rows, layer)
+        least = tried = self._relaxed_bound(cells, rows, layer)
         moments = [np.zeros_like(cells.slopes) for _ in range(4)]
         for turn in range(1, rounds):
-            rate = RATE * DECAY**turn
+            rate = STEP_SIZE * STEP_DECAY**turn
             slopes = cells.slopes - rate * _step(tried.by_slopes, moments[:2], turn)
             multipliers = cells.multipliers - rate * _step(tried.by_multipliers, moments[2:], turn)
             cells = cells._replace(slopes=np.clip(slopes, 0, 1), multipliers=np.maximum(multipliers, 0))
-            tried = self._tried(cells, rows, layer)
+            tried = self._relaxed_bound(cells, rows, layer)
             better = tried.upper < least.upper
             least = least.unless(better, tried)
             best = best._replace(
-                slopes=chosen(better, cells.slopes, best.slopes),
-                multipliers=chosen(better, cells.multipliers, best.multipliers),
+                slopes=select_rows(better, cells.slopes, best.slopes),
+                multipliers=select_rows(better, cells.multipliers, best.multipliers),
             )
         return best, least
 
-    def _back(self, rows: Numbers, lines: Lines, multiplied: Numbers | None, layer: int) -> Back:
-        """Go backwards from rows of coefficients of a layer's inputs, (..., units), to the first sums."""
+    def _propagate_back(
+        self, rows: Numbers, relaxation: Relaxation, multiplied: Numbers | None, layer: int
+    ) -> BackwardBound:
+        """Propagate coefficients of a layer's inputs, (..., units), back to the first layer's sums."""
         constant: Vector = np.zeros(1)
         coefficients = rows
         pulls, line, shift = [], [], []
@@ -398,8 +412,8 @@ class Bounds:
             at = self.layers[below]
             above = coefficients >= 0
             pulls.append(coefficients)
-            line.append(np.where(above, lines.slope[..., at], lines.under[..., at]))
-            shift.append(np.where(above, lines.intercept[..., at], 0))
+            line.append(np.where(above, relaxation.slope[..., at], relaxation.under[..., at]))
+            shift.append(np.where(above, relaxation.intercept[..., at], 0))
             constant = constant + np.vecdot(coefficients, shift[-1])
             coefficients = coefficients * line[-1]
             if multiplied is not None:
@@ -410,14 +424,15 @@ class Bounds:
                 coefficients = coefficients @ self.net.weights[below]
         if not layer:
             inputs = rows
-        return Back(constant, inputs, pulls[::-1], line[::-1], shift[::-1])
+        return BackwardBound(constant, inputs, pulls[::-1], line[::-1], shift[::-1])
 
-    def _tried(self, cells: Cells, rows: Numbers, layer: int) -> Tried:
-        """The bound with the cells' slopes and multipliers, and its derivatives by them."""
-        back = self._back(rows, Lines.of(cells), cells.multipliers * cells.signs, layer)
+    def _relaxed_bound(self, cells: Cells, rows: Numbers, layer: int) -> RelaxedBound:
+        """Compute the bound for the cells' slopes and multipliers, and its gradients."""
+        back = self._propagate_back(rows, Relaxation.of(cells), cells.multipliers * cells.signs, layer)
+        # (cells, base variables, 3): what each state of each base variable adds
         effects = (back.inputs @ self.flat.T).reshape(cells.size, self.space.count, 3)
-        highest, states = self.space.highest(effects, cells.regions)
-        # where the bound is reached, the sums that the lines in use would have
+        highest, states = self.space.maximise_effects(effects, cells.regions)
+        # at the input that reaches the bound, the pre-activations that the lines would give: (cells, units)
         pulls, sums = np.zeros((2, cells.size, self.hidden))
         current = self.sums(states)
         for below in range(layer):
@@ -427,19 +442,21 @@ class Bounds:
                 current = (back.line[below] * current + back.shift[below]) @ self.net.weights[below + 1].T
                 current += self.net.biases[below + 1]
         by_slopes = np.minimum(pulls, 0) * sums * cells.open
-        return Tried(back.constant + highest, states, pulls, back.inputs, by_slopes, cells.signs * sums)
+        return RelaxedBound(
+            back.constant + highest, states, pulls, back.inputs, by_slopes, cells.signs * sums
+        )
 
 
 def _indicators(states: States) -> Numbers:
-    """1 for the state of each base variable, 0 for its other states, shape (k, 3·m)."""
+    """One-hot encode the state of each base variable, shape (inputs, 3·base variables)."""
     indicators = np.zeros((*states.shape, 3))
     np.put_along_axis(indicators, states[:, :, None], 1.0, axis=2)
     return indicators.reshape(len(states), -1)
 
 
 def _step(gradient: Numbers, moments: list[Numbers], turn: int) -> Numbers:
-    """Adam's step for a gradient; the moments are brought up to date in place."""
-    first, second = MOMENTUM
+    """Compute Adam's step for a gradient; the moments are updated in place."""
+    first, second = ADAM_DECAYS
     moments[0] *= first
     moments[0] += (1 - first) * gradient
     moments[1] *= second
@@ -449,7 +466,7 @@ def _step(gradient: Numbers, moments: list[Numbers], turn: int) -> Numbers:
 
 
 class Rounding:
-    """Bounds the rounding errors of a model over parts of one region.
+    """Bounds the rounding error of a model's output over parts of one region.
 
     Parameters
     ----------
@@ -466,15 +483,15 @@ class Rounding:
         sizes = [
             (np.abs(weights), np.abs(biases)) for weights, biases in zip(net.weights, net.biases, strict=True)
         ]
-        sizes[-1] = net.summed or sizes[-1]
+        sizes[-1] = net.output_magnitudes or sizes[-1]
         allowed = np.where(root.regions[0][:, :, None], np.abs(space.inputs), 0)
         terms = (allowed > 0).sum(axis=2).max(axis=1).sum() + bounds.terms + 1
         terms += 2  # products by other numbers than powers of two are rounded too
         first = (allowed @ sizes[0][0].T).max(axis=1).sum(axis=0) + sizes[0][1] + bounds.given
         self.fresh = [gamma(int(terms) + 1, net.roundoff) * first]
-        """What each layer's sums are off by through their own roundings."""
+        """The error of each layer's sums caused by its own roundings."""
         self.off = [self.fresh[0]]
-        """What they are off by altogether, crudely: it only decides which signs are certain."""
+        """A crude bound on the total error of each layer's sums; it only decides which signs are certain."""
         for layer in range(1, net.depth):
             highest = np.maximum(root.high[0, self.layers[layer - 1]] + self.off[-1], 0)
             weights, biases = sizes[layer]
@@ -484,7 +501,7 @@ class Rounding:
             )
 
     def __call__(self, cells: Cells) -> Vector:
-        """For each cell, by how much the model's output can differ from N."""
+        """Bound the difference between the model's output and N, shape (cells,)."""
         total = np.full(cells.size, self.fresh[-1][0])
         low = high = np.broadcast_to(self.net.weights[-1], (cells.size, self.net.weights[-1].shape[1]))
         for layer in range(self.net.depth - 2, -1, -1):
@@ -499,7 +516,7 @@ class Rounding:
         return total * (1 + 1e-6) + self.net.link.tolerance
 
     def _through(self, layer: int, cells: Cells, low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
-        """The coefficients of a layer's sums, from those of its units' outputs."""
+        """Propagate intervals of coefficients from a layer's outputs to its sums, shape (cells, units)."""
         at = self.layers[layer]
         on = cells.low[:, at] >= self.off[layer]
         never = cells.high[:, at] <= -self.off[layer]

@@ -1,9 +1,9 @@
-"""Branch and bound, many cells at a time.
+"""Branch and bound for ReLU networks, many cells at a time.
 
-A cell whose bound is below 0 by more than rounding can amount to holds no witness. Another is split
-by the unit whose open sign costs the bound most, or, where no sign is open, by a base variable. From
-the inputs where linear bounds are highest local search starts again on the way, which is how
-witnesses turn up that it missed before.
+A cell whose bound is below 0 by more than the rounding error contains no witness. Any other cell is
+split by the unit whose open sign costs the bound most or, where no sign is open, by a base variable.
+Local search starts again from the inputs where the linear bounds are highest, and so finds witnesses
+that it missed before.
 
 References
 ----------
@@ -20,34 +20,34 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbook.logic import Bools
-from hornbook.proof.bounds import Bounds, Cells, Lines, Rounding, Tried
+from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.network import Vector
 from hornbook.proof.region import Numbers, States
-from hornbook.proof.witness import Admits, Found, climb
+from hornbook.proof.witness import InputFilter, SearchOutcome, climb
 
-BATCH = 256
-"""Cells bounded at a time."""
+CELLS_PER_BATCH = 256
+"""Number of cells bounded at a time."""
 
-ROUNDS = 10
-"""Rounds in which a cell's slopes and multipliers are improved; its parts take the multipliers over."""
+BOUND_ROUNDS = 10
+"""Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
-CANDIDATES = 32
-"""Units whose signs are tried out before one is chosen: with 8 there are ten times as many cells."""
+BRANCHING_CANDIDATES = 32
+"""Number of units compared before one is split; with 8 there are ten times as many cells."""
 
-TRIALS = 512
-"""So many are tried out at a time."""
+TRIALS_PER_BLOCK = 512
+"""Number of (cell, unit) pairs tried at a time."""
 
-ENOUGH = -5.0
-"""A bound that is lower than this is as good as this."""
+LOWEST_USEFUL_BOUND = -5.0
+"""Bounds below this count as equal when units are compared."""
 
 
-def branch(
+def branch_and_bound(
     bounds: Bounds,
     root: Cells,
     seconds: float,
     keep: Callable[[Bools], Bools] | None = None,
-    admits: Admits | None = None,
-) -> Found:
+    admits: InputFilter | None = None,
+) -> SearchOutcome:
     """Bound the output until it is certainly negative, or an input above 0 is found.
 
     Parameters
@@ -73,7 +73,7 @@ def branch(
         if not cells.size:
             continue
         nodes += cells.size
-        cells, tried = bounds.bounded(bounds.ranged(cells), ROUNDS)
+        cells, tried = bounds.bound_cells(bounds.tighten_ranges(cells), BOUND_ROUNDS)
         outputs = bounds.outputs(tried.states)
         single = cells.regions.sum(axis=(1, 2)) == bounds.space.count
         # of one input the output is known, whatever the signs that a cell asks for
@@ -95,38 +95,38 @@ def branch(
         if len(rest):
             stack.append(_split(bounds, cells.take(rest), tried.take(rest)))
     waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
-    return Found(max(closed, waiting), best, states, nodes, not stack)
+    return SearchOutcome(max(closed, waiting), best, states, nodes, not stack)
 
 
 def _pop(stack: list[Cells]) -> Cells:
-    """The cells to bound next, the latest first; a few are not worth a round of their own."""
+    """Take the next batch of cells from the stack, the latest first."""
     parts = [stack.pop()]
-    while stack and sum(part.size for part in parts) < BATCH:
+    while stack and sum(part.size for part in parts) < CELLS_PER_BATCH:
         parts.append(stack.pop())
-    cells = parts[0] if len(parts) == 1 else Cells.joined(parts[::-1])
-    if cells.size > BATCH:
-        stack.append(cells.take(slice(None, -BATCH)))
-        cells = cells.take(slice(-BATCH, None))
+    cells = parts[0] if len(parts) == 1 else Cells.concatenate(parts[::-1])
+    if cells.size > CELLS_PER_BATCH:
+        stack.append(cells.take(slice(None, -CELLS_PER_BATCH)))
+        cells = cells.take(slice(-CELLS_PER_BATCH, None))
     return cells
 
 
-def _split(bounds: Bounds, cells: Cells, tried: Tried) -> Cells:
-    """The parts of the cells."""
+def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
+    """Split each cell by a unit's sign, or by a base variable where no sign is open."""
     cost = _cost(cells, tried)
     by_unit = cost.max(axis=1, initial=0) > 0
     units, variables = np.flatnonzero(by_unit), np.flatnonzero(~by_unit)
     parts = []
     if len(units):
-        chosen = _looked_ahead(bounds, cells.take(units), cost[units])
-        parts += [_signed(cells.take(units), chosen, sign) for sign in (1.0, -1.0)]
+        chosen = _choose_units(bounds, cells.take(units), cost[units])
+        parts += [_fix_signs(cells.take(units), chosen, sign) for sign in (1.0, -1.0)]
     if len(variables):
         pull = np.abs(tried.inputs[variables]) @ np.ptp(bounds.effects, axis=1).T
-        parts.append(_fixed(bounds, cells.take(variables), pull))
-    return Cells.joined(parts)
+        parts.append(_fix_variables(bounds, cells.take(variables), pull))
+    return Cells.concatenate(parts)
 
 
-def _cost(cells: Cells, tried: Tried) -> Vector:
-    """What the open sign of each unit may cost the bound: the height of its triangle, by its pull."""
+def _cost(cells: Cells, tried: RelaxedBound) -> Vector:
+    """Estimate the cost of each open sign, the triangle's height times its pull; shape (cells, units)."""
     width = np.where(cells.open, cells.high - cells.low, 1)
     height = -cells.low * cells.high / width
     smaller = np.minimum(cells.high, -cells.low)
@@ -135,8 +135,8 @@ def _cost(cells: Cells, tried: Tried) -> Vector:
     return cost
 
 
-def _signed(cells: Cells, units: States, sign: float) -> Cells:
-    """The part of each cell in which a unit's sum has the sign."""
+def _fix_signs(cells: Cells, units: States, sign: float) -> Cells:
+    """Restrict each cell to the inputs for which one unit's pre-activation has the sign."""
     at = (np.arange(cells.size), units)
     low, high, signs = cells.low.copy(), cells.high.copy(), cells.signs.copy()
     (low if sign > 0 else high)[at] = 0
@@ -144,28 +144,31 @@ def _signed(cells: Cells, units: States, sign: float) -> Cells:
     return cells._replace(low=low, high=high, signs=signs)
 
 
-def _fixed(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:
-    """The parts of cells in which the free base variable of most pull has each of its states."""
+def _fix_variables(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:
+    """Split each cell by the states of its free base variable with the largest pull."""
     free = cells.regions.sum(axis=2) > 1
     chosen = np.where(free, pull, -1).argmax(axis=1)
     parent, state = np.nonzero(cells.regions[np.arange(cells.size), chosen])
     regions = cells.regions[parent]
     regions[np.arange(len(regions)), chosen[parent]] = False
     regions[np.arange(len(regions)), chosen[parent], state] = True
-    return cells.take(parent)._replace(regions=bounds.space.narrowed(regions))
+    return cells.take(parent)._replace(regions=bounds.space.propagate_groups(regions))
 
 
-def _looked_ahead(bounds: Bounds, cells: Cells, cost: Vector) -> States:
-    """Of the units of most cost the one whose signs, tried out, lower the bound most."""
-    top = np.argsort(-cost, axis=1, kind="stable")[:, :CANDIDATES]
-    lines, multiplied = Lines.of(cells), cells.multipliers * cells.signs
+def _choose_units(bounds: Bounds, cells: Cells, cost: Vector) -> States:
+    """Choose the unit to split in each cell: of the costliest, the one that lowers the bound most."""
+    top = np.argsort(-cost, axis=1, kind="stable")[:, :BRANCHING_CANDIDATES]
+    relaxation, multiplied = Relaxation.of(cells), cells.multipliers * cells.signs
     left: Numbers = np.full(top.shape, np.inf)
     trials = np.argwhere(np.take_along_axis(cost, top, axis=1) > 0)
-    for start in range(0, len(trials), TRIALS):
-        rows, places = trials[start : start + TRIALS].T
+    for start in range(0, len(trials), TRIALS_PER_BLOCK):
+        rows, places = trials[start : start + TRIALS_PER_BLOCK].T
         units, extra = top[rows, places], multiplied[rows]
         on, off = (
-            np.maximum(bounds.glance(lines.signed(rows, units, sign), extra), ENOUGH) for sign in (1.0, -1.0)
+            np.maximum(
+                bounds.quick_bound(relaxation.with_sign(rows, units, sign), extra), LOWEST_USEFUL_BOUND
+            )
+            for sign in (1.0, -1.0)
         )
         left[rows, places] = np.maximum(on, off) + np.minimum(on, off) / 2
     chosen: States = np.take_along_axis(top, left.argmin(axis=1)[:, None], axis=1)[:, 0]

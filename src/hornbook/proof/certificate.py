@@ -1,10 +1,10 @@
-"""Certificates: what was proved of which model, kept in one file.
+"""Certificates of proofs: proving rules, writing a certificate file, and verifying it.
 
-The file is one JSON object. `model` names the model by checksums; `asked` holds all that decides what
-a question means; `run` binds the configuration and the rules of the run that the file belongs to;
-`proofs` holds one certificate a rule, in the order of the rules; and `digest` is the checksum of all
-this. Nothing in the file depends on how long a proof took, so an interrupted run that goes on leaves
-the same file as one that was not interrupted. `verification` derives all of it again.
+The file is one JSON object. `model` names the model by checksums; `asked` holds everything that
+determines what a question means; `run` holds the checksums of the run's configuration and rules;
+`proofs` holds one certificate per rule, in the order of the rules; `digest` is the checksum of the
+rest. Nothing in the file depends on the time a proof took, so an interrupted and resumed run leaves
+the same file as an uninterrupted one. `verify_certificates` derives all of it again.
 """
 
 from __future__ import annotations
@@ -26,27 +26,35 @@ from hornbook.logic.syntax import UNICODE, rule_text
 from hornbook.logic.theory import violation
 from hornbook.parallel import parallel_map
 from hornbook.proof.primes import Prime
-from hornbook.proof.prover import BRANCHING, LOCAL, SECONDS, VACUOUS, Prover, Side, Verdict
+from hornbook.proof.prover import (
+    BY_BRANCHING,
+    BY_LOCAL_SEARCH,
+    BY_VACUITY,
+    PROOF_SECONDS,
+    Prover,
+    Side,
+    Verdict,
+)
 from hornbook.proof.region import UNKNOWN
 from hornbook.queries import Guarantee, Unknown, interpretation
 
-PROOFS = "proofs.json"
-"""What the file is called in a run folder."""
+PROOFS_FILE = "proofs.json"
+"""Name of the certificate file in a run folder."""
 
-NOBODY, TOTAL_SPENT = "nobody", "the time for all rules was spent"
-"""Who decides a rule that was not asked about, and why it was not."""
+BY_NOBODY, TOTAL_TIME_SPENT = "nobody", "the time for all rules was spent"
+"""Engine and reason of the verdict on a rule that was not asked about."""
 
 ENGINES = {
-    "proved": (VACUOUS, BRANCHING),
-    "refuted": (LOCAL, BRANCHING),
-    "undecided": (LOCAL, BRANCHING, NOBODY),
+    "proved": (BY_VACUITY, BY_BRANCHING),
+    "refuted": (BY_LOCAL_SEARCH, BY_BRANCHING),
+    "undecided": (BY_LOCAL_SEARCH, BY_BRANCHING, BY_NOBODY),
 }
-"""For each verdict, who can have reached it."""
+"""For each status, the engines that can have decided it."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The verdict on a rule, and for a refuted rule one that was proved instead, if there is one."""
+    """The verdict on a rule and, for a refuted rule, the proved repair if there is one."""
 
     rule: Rule
     verdict: Verdict
@@ -54,7 +62,7 @@ class Certificate:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What can be said of the rule."""
+        """The guarantee for the rule."""
         verdict = self.verdict
         return verdict.guarantee or Unknown(verdict.reason or f"by {verdict.by}", verdict.status)
 
@@ -96,17 +104,17 @@ class Certificate:
 
 
 class Certificates:
-    """The certificates of one model, written down as they are made.
+    """The certificates of one model, saved as they are made.
 
     Parameters
     ----------
     prover
-        Who answers about the model.
+        The prover of the model.
     path
-        Their file; none is written if not given. What it holds about the same model, asked in
-        the same way, is taken over.
+        The certificate file; None to write none. Certificates that it holds for the same model
+        and the same questions are reused.
     model
-        The file of the model, whose checksum the certificates then name.
+        The model file, to record its checksum.
 
     """
 
@@ -123,30 +131,30 @@ class Certificates:
                 self.earlier = {each.rule: each for each in self._read(content)}
 
     def find_decided(self, rule: Rule) -> Certificate | None:
-        """The certificate of a rule that is decided."""
+        """Return the certificate of a rule if it is decided."""
         found = self.by_rule.get(rule) or self.earlier.get(rule)
         return None if found is None or found.verdict.status == "undecided" else found
 
     def add(self, certificate: Certificate) -> None:
-        """Add a certificate, or put it in the place of an earlier one, and write all of them down."""
+        """Add or replace a certificate, and save all of them."""
         self.by_rule[certificate.rule] = certificate
         self.earlier.pop(certificate.rule, None)
         # those of earlier rules that were not reached yet stay
         self._write(None, [*self.by_rule.values(), *self.earlier.values()])
 
     def bind(self, run: Mapping[str, str]) -> None:
-        """Write the certificates down for good, bound to a run by the checksums of its files."""
+        """Save the final certificates, with the checksums of the run that they belong to."""
         self._write(run, self.by_rule.values())
 
     @property
     def guarantees(self) -> dict[Rule, Guarantee]:
-        """What can be said of each rule."""
+        """The guarantee for each rule."""
         return {rule: certificate.guarantee for rule, certificate in self.by_rule.items()}
 
     def _read(self, content: Mapping[str, Any]) -> Iterable[Certificate]:
         entries = content.get("proofs")
         for number, entry in enumerate(entries if isinstance(entries, list) else []):
-            yield Certificate.from_object(self.prover.vocabulary, entry, f"{PROOFS}, proofs[{number}]")
+            yield Certificate.from_object(self.prover.vocabulary, entry, f"{PROOFS_FILE}, proofs[{number}]")
 
     def _write(self, run: Mapping[str, str] | None, certificates: Iterable[Certificate]) -> None:
         if self.path is None:
@@ -166,18 +174,18 @@ def prove_rules(
     total: float = math.inf,
     n_jobs: int | None = None,
 ) -> Generator[Certificate]:
-    """The certificate of each rule, in order, as it becomes known and is written down.
+    """Prove or refute each rule, in order; save and yield each certificate at once.
 
     Parameters
     ----------
     certificates
-        Where they are kept, and who answers. What is decided there is not asked again.
+        The prover and its certificates; rules that are decided there are not proved again.
     rules
         The rules.
     total
-        So many seconds for all rules together; what comes later is undecided.
+        Time limit of all rules together, in seconds; rules that come later are undecided.
     n_jobs
-        How many processes share the questions, see `hornbook.parallel.parallel_map`.
+        Number of processes, see `hornbook.parallel.parallel_map`.
 
     """
     known = {rule: certificates.find_decided(rule) for rule in rules}
@@ -192,15 +200,15 @@ def prove_rules(
 def _prove_rule(prover: Prover, deadline: float, rule: Rule) -> Verdict:
     left = min(prover.seconds, deadline - time.time())
     if left <= 0:
-        return Verdict("undecided", NOBODY, 0.0, math.inf, reason=TOTAL_SPENT)
-    verdict = prover.rule(rule, left)
+        return Verdict("undecided", BY_NOBODY, 0.0, math.inf, reason=TOTAL_TIME_SPENT)
+    verdict = prover.prove_rule(rule, left)
     if verdict.status == "undecided" and left < prover.seconds:
-        return replace(verdict, reason=TOTAL_SPENT)
+        return replace(verdict, reason=TOTAL_TIME_SPENT)
     return verdict
 
 
 def read_certificates(path: Path) -> dict[str, Any]:
-    """The content of a file of certificates: a JSON object of which nothing is believed yet."""
+    """Read a certificate file as a JSON object, unverified."""
     try:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -215,7 +223,7 @@ def read_certificates(path: Path) -> dict[str, Any]:
 
 
 def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
-    """What certificates are about, ready for JSON: the model, and all that decides what a question means."""
+    """Describe the model, and everything that determines what a question means, as a JSON object."""
     vocabulary, predictor = prover.vocabulary, prover.predictor
     positive = predictor.positive
     return {
@@ -239,26 +247,26 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
 
 
 def checksum(side: Side) -> str:
-    """The SHA-256 of a model as it was read: the numbers that it computes with, its threshold among them."""
-    found = hashlib.sha256()
-    for part in side.numbers:
-        found.update(repr(part.shape).encode())
-        found.update(part.astype("<f8").tobytes())
-    return found.hexdigest()
+    """The SHA-256 of a model's parameters as they were read, threshold included."""
+    sha = hashlib.sha256()
+    for part in side.parameters:
+        sha.update(repr(part.shape).encode())
+        sha.update(part.astype("<f8").tobytes())
+    return sha.hexdigest()
 
 
 def digest(content: Any) -> str:
-    """The SHA-256 of a JSON value, whatever the order of its keys and its layout."""
+    """The SHA-256 of a JSON value, independent of the order of keys and of layout."""
     return hashlib.sha256(_text(content).encode()).hexdigest()
 
 
 def without_digest(content: Mapping[str, Any]) -> dict[str, Any]:
-    """All that the digest of a file of certificates is about."""
+    """The content of a certificate file without its digest."""
     return {part: value for part, value in content.items() if part != "digest"}
 
 
 def find_difference(given: Any, derived: Any, place: str) -> str | None:
-    """Where a JSON value first differs from what it should be, and how; None if it is the same.
+    """Describe the first difference between a JSON value and the derived one; None if they are equal.
 
     Examples
     --------
@@ -326,15 +334,15 @@ def _read_input(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretat
 
 
 BOUND_TOLERANCE = 1e-6
-"""By how much a bound that is derived again may differ: sums are rounded differently elsewhere."""
+"""Tolerance for a bound that is derived again: other machines round sums differently."""
 
 LOCAL_SECONDS = 1e-3
-"""A time in which local search is made, which no limit stops, and hardly anything else."""
+"""A time limit that leaves time for local search only, which no limit stops."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked, whether it holds, and what was found out."""
+    """The result of one check: its subject, whether it holds, and the explanation."""
 
     about: str
     holds: bool
@@ -343,7 +351,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class RunClaims:
-    """What a run says beside its certificates: checksums of its files, and a guarantee for each rule."""
+    """What a run claims besides its certificates: checksums of its files, and a guarantee per rule."""
 
     checksums: Mapping[str, str]
     guarantees: Mapping[Rule, Any]
@@ -355,28 +363,28 @@ def verify_certificates(
     *,
     model: Path | None = None,
     claims: RunClaims | None = None,
-    seconds: float = 2 * SECONDS,
+    seconds: float = 2 * PROOF_SECONDS,
 ) -> Iterator[Finding]:
-    """Check all that a file of certificates says, one finding for each certificate and problem.
+    """Verify a certificate file; yield one finding per certificate and per problem.
 
     Parameters
     ----------
     prover
-        Who answers, made anew from the model and from what the run says about how to ask it.
+        A prover made from the model and the configuration of the run, not from the certificates.
     content
         The JSON object in the file.
     model
-        The file of the model.
+        The model file.
     claims
-        What the run says, if the certificates belong to one.
+        The claims of the run, if the certificates belong to one.
     seconds
-        What a question may take.
+        Time limit of each proof.
 
     """
     derived = subject_object(prover, model)
     for part, about in (("model", "another model"), ("asked", "other questions")):
         if difference := find_difference(content.get(part), derived[part], part):
-            yield Finding(PROOFS, False, f"it is about {about}: {difference}")
+            yield Finding(PROOFS_FILE, False, f"it is about {about}: {difference}")
             return
     intact = content.get("digest") == digest(without_digest(content))
     fine = True
@@ -388,11 +396,11 @@ def verify_certificates(
     parts = {*content} ^ {*derived, "run", "proofs", "digest"}
     checksums = None if claims is None else dict(claims.checksums)
     if parts:
-        yield Finding(PROOFS, False, f"{min(parts)!r} is missing, or does not belong there")
+        yield Finding(PROOFS_FILE, False, f"{min(parts)!r} is missing, or does not belong there")
     elif difference := find_difference(content["run"], checksums, "run"):
-        yield Finding(PROOFS, False, f"the run was changed after its proofs were made: {difference}")
+        yield Finding(PROOFS_FILE, False, f"the run was changed after its proofs were made: {difference}")
     elif not intact:
-        yield Finding(PROOFS, False, "it was changed after it was written: its digest does not match")
+        yield Finding(PROOFS_FILE, False, "it was changed after it was written: its digest does not match")
 
 
 def find_missing(
@@ -403,7 +411,9 @@ def find_missing(
         if rule not in certified:
             called = f"called {guarantee['kind']}" if _has_kind(guarantee) else "a rule of the run"
             yield Finding(
-                _say(vocabulary, rule), False, f"it is {called}, but has no certificate in {PROOFS}"
+                _format_rule(vocabulary, rule),
+                False,
+                f"it is {called}, but has no certificate in {PROOFS_FILE}",
             )
 
 
@@ -419,9 +429,9 @@ def _check_entries(
         except HornbookError as error:
             damages.append(str(error))
     if damages and intact:  # nobody changed it, so these never were certificates
-        raise HornbookError(f"{PROOFS}, {damages[0]}")
+        raise HornbookError(f"{PROOFS_FILE}, {damages[0]}")
     if damages:
-        yield from (Finding(PROOFS, False, damage) for damage in damages)
+        yield from (Finding(PROOFS_FILE, False, damage) for damage in damages)
         return
     rules = [certificate.rule for certificate in certificates]
     wanted = rules if claims is None else list(claims.guarantees)
@@ -440,11 +450,13 @@ def _find_misplaced(
     """Findings about certificates that should not be there, or not in this place."""
     for number, rule in enumerate(rules):
         if rule in rules[:number]:
-            yield Finding(_say(vocabulary, rule), False, f"proofs[{number}] certifies it once more")
+            yield Finding(_format_rule(vocabulary, rule), False, f"proofs[{number}] certifies it once more")
         elif rule not in wanted:
-            yield Finding(_say(vocabulary, rule), False, f"proofs[{number}] is about no rule of the run")
+            yield Finding(
+                _format_rule(vocabulary, rule), False, f"proofs[{number}] is about no rule of the run"
+            )
     if set(rules) == set(wanted) and len(rules) == len(wanted) and list(rules) != list(wanted):
-        yield Finding(PROOFS, False, "the certificates are not in the order of the rules")
+        yield Finding(PROOFS_FILE, False, "the certificates are not in the order of the rules")
 
 
 def _check_certificate(
@@ -459,17 +471,17 @@ def _check_certificate(
         holds, says = _prove_again(prover, rule, verdict, seconds)
     else:
         # local search comes first and always ends, so what it refutes was refuted then
-        again = None if verdict.by == NOBODY else prover.rule(rule, LOCAL_SECONDS)
-        holds = again is None or again.by != LOCAL or again.status != "refuted"
+        again = None if verdict.by == BY_NOBODY else prover.prove_rule(rule, LOCAL_SECONDS)
+        holds = again is None or again.by != BY_LOCAL_SEARCH or again.status != "refuted"
         says = str(verdict) if holds else f"it is {again}"
     if holds and claims is not None:
         guarantee = {"kind": certificate.guarantee.kind, "says": str(certificate.guarantee)}
         if difference := find_difference(claims.guarantees[rule], guarantee, "what the run says of it"):
             holds, says = False, difference
-    yield Finding(f"{verdict.status}  {_say(prover.vocabulary, rule)}", holds, says)
+    yield Finding(f"{verdict.status}  {_format_rule(prover.vocabulary, rule)}", holds, says)
     if repair is not None:
         holds, says = _check_repair(prover, rule, repair, seconds)
-        yield Finding(f"repaired  {_say(prover.vocabulary, repair.rule)}", holds, says)
+        yield Finding(f"repaired  {_format_rule(prover.vocabulary, repair.rule)}", holds, says)
 
 
 def _check_repair(prover: Prover, rule: Rule, repair: Prime, seconds: float) -> tuple[bool, str]:
@@ -485,7 +497,7 @@ def _check_repair(prover: Prover, rule: Rule, repair: Prime, seconds: float) -> 
 
 def _prove_again(prover: Prover, rule: Rule, verdict: Verdict, seconds: float) -> tuple[bool, str]:
     """Whether a rule is proved again with the same bound, and what the proof says now."""
-    again = prover.rule(rule, seconds)
+    again = prover.prove_rule(rule, seconds)
     if again.status != "proved":
         return False, f"it is not proved again: {again}"
     if again.by != verdict.by:
@@ -515,5 +527,5 @@ def _has_kind(guarantee: Any) -> bool:
     return isinstance(guarantee, dict) and "kind" in guarantee
 
 
-def _say(vocabulary: Vocabulary, rule: Rule) -> str:
+def _format_rule(vocabulary: Vocabulary, rule: Rule) -> str:
     return rule_text(vocabulary, rule, UNICODE)

@@ -1,4 +1,4 @@
-"""What a network says about unknown values by all its completions, not by some of them."""
+"""Proof-based oracles: membership by all completions of unknown values, and proved equivalence."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models.predictor import Floats
-from hornbook.proof.prover import BRANCHING, Prover, Verdict, search
+from hornbook.proof.prover import BY_BRANCHING, Prover, Verdict, search
 from hornbook.proof.region import States
-from hornbook.proof.witness import STARTS, Found, climb, random_states
+from hornbook.proof.witness import CLIMB_STARTS, SearchOutcome, climb, random_states
 from hornbook.queries import Counterexample, Guarantee, Proved, Unknown
 from hornbook.randomness import Purpose, generator
 
 
 class ExactCompletions:
-    """Accepts an interpretation if the model accepts some completion of it, of all there are.
+    """Accepts an interpretation if the model accepts at least one of all its completions.
 
-    What stays undecided in the prover's time counts as accepted, so that no rule rests on it;
-    `undecided` counts how often that was.
+    What the prover cannot decide in time counts as accepted, so that no rule rests on it;
+    `undecided` counts these cases.
 
     Parameters
     ----------
     prover
-        Who decides; it must be about complete inputs.
+        The prover that decides; it must be about complete inputs.
 
     Examples
     --------
@@ -63,22 +63,23 @@ class ExactCompletions:
         return "accepted: some completion is, of all there are; rejected: proved that none is"
 
     def _verdicts(self, batch: Batch) -> list[Verdict]:
-        verdicts = [self.prover.question(item.true, item.false) for item in batch]
+        verdicts = [self.prover.prove_rejection(item.true, item.false) for item in batch]
         self.undecided += sum(verdict.status == "undecided" for verdict in verdicts)
         return verdicts
 
 
 class ProvedEquivalence:
-    """An equivalence oracle for judges whose inside can be seen.
+    """An equivalence oracle for a judge that the prover can read: a network or an ensemble of trees.
 
     Parameters
     ----------
     prover
-        Who answers; its model judges interpretations.
+        The prover; its model judges interpretations.
     background
-        Rules that always hold, which no input violates.
+        Rules that no input violates.
     seconds
-        What the negative side may take; the prover says what a rule may.
+        Time limit of the search for an input that the hypothesis wrongly accepts; the prover has
+        its own for each rule.
 
     """
 
@@ -92,12 +93,12 @@ class ProvedEquivalence:
         self.seconds = prover.seconds if seconds is None else seconds
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """A counterexample, or what is known of there being none."""
+        """Return a counterexample, or a guarantee if none was found."""
         started, open_, least = time.perf_counter(), 0, np.inf
         for rule in hypothesis:
             if rule in self.background:
                 continue
-            verdict = self.prover.rule(rule)
+            verdict = self.prover.prove_rule(rule)
             if verdict.witness is not None:
                 return Counterexample(verdict.witness, True, self.name)
             open_ += verdict.status == "undecided"
@@ -113,12 +114,12 @@ class ProvedEquivalence:
             if found.upper >= 0:
                 sides.append(f"what the rules accept may be rejected by up to {found.upper:.3g}")
             return Unknown(f"undecided after {spent:.1f} s: {'; '.join(sides)}")
-        return Proved(BRANCHING, float(min(least, -found.upper)))
+        return Proved(BY_BRANCHING, float(min(least, -found.upper)))
 
     def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
-        """Nothing is remembered from one question to the next."""
+        """Do nothing: the oracle keeps no state between queries."""
 
-    def _missing(self, hypothesis: HornTheory) -> Found:
+    def _missing(self, hypothesis: HornTheory) -> SearchOutcome:
         """Search for an input that the hypothesis accepts and the model rejects."""
         prover = self.prover
         space, bounds = prover.space, prover.rejecting
@@ -128,14 +129,14 @@ class ProvedEquivalence:
             return program.satisfied_by(space.batch(states))
 
         def keep(regions: Bools) -> Bools:
-            return program.satisfied_by(space.known(regions))
+            return program.satisfied_by(space.certain_facts(regions))
 
         deadline = time.perf_counter() + self.seconds
         region = space.whole()
-        starts = random_states(space, region, 8 * STARTS, generator(0, Purpose.PROOF_STARTS))
+        starts = random_states(space, region, 8 * CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
         starts = starts[admits(starts)]
         if len(starts):
-            states, outputs = climb(bounds, region, starts[:STARTS], admits=admits)
+            states, outputs = climb(bounds, region, starts[:CLIMB_STARTS], admits=admits)
             if outputs.max() > 0:
-                return Found(np.inf, float(outputs.max()), states[outputs.argmax()], 0)
+                return SearchOutcome(np.inf, float(outputs.max()), states[outputs.argmax()], 0)
         return search(bounds, deadline - time.perf_counter(), keep, admits)

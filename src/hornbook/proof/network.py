@@ -1,9 +1,12 @@
-"""Feed-forward ReLU networks as matrices: what a model computes, and how exactly it computes it.
+"""Reading feed-forward ReLU networks of torch, Keras, ONNX and scikit-learn as matrices.
 
-The network N of a model is the function of real arithmetic that has the model's weights as they
-are stored, with the threshold folded into the last bias: the model decides for its positive class
-where N is at least 0. The model itself computes in floating point, so its decision may differ
-where N is close to 0; `rounding.Rounding` bounds how close.
+The network N of a model is the real-valued function with the model's stored weights, the threshold
+folded into the last bias: the model decides for its positive class where N is at least 0. The model
+itself computes in floating point, so its decision may differ where N is close to 0;
+`bounds.Rounding` bounds how close.
+
+`relu_net` reads a model layer by layer (`NetworkStep`) and refuses whatever it does not understand;
+`fold_threshold` turns the layers into one `ReluNet`; `ScoreLink` relates N to the model's score.
 
 References
 ----------
@@ -25,38 +28,37 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import Predictor
-from hornbook.models.from_onnx import model_of
+from hornbook.models.from_onnx import session_model
 
 Matrix: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
 Layers: TypeAlias = list[tuple[Matrix, Vector]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
 
-DOUBLE = 2.0**-53
+DOUBLE_ROUNDOFF = 2.0**-53
 """The unit roundoff of double precision; bounds are computed in it."""
 
 
 SCORE_ROUNDING = 2.0**-20
-"""Some roundings of single precision, in which scores and thresholds are: more than they amount to."""
+"""A generous bound on the relative rounding error of scores and thresholds in single precision."""
 
 
 @dataclass(frozen=True)
-class Link:
-    """How a model's score follows from the output N: N is 0 where the score is at the threshold.
+class ScoreLink:
+    """The relation between the output N and the model's score: N is 0 where the score is the threshold.
 
     Parameters
     ----------
     threshold
-        The score from which on the model decides for its positive class.
+        The lowest score for which the model decides for its positive class.
     scale
-        The score is the sigmoid of so many times the output before the threshold was taken off;
-        with 0 it is that output itself.
+        The score is sigmoid(scale·(N + cut)); with scale 0 it is N + cut.
 
     Examples
     --------
-    >>> Link(0.5, 1.0).scores(np.array([-1.0, 0.0])).round(3)
+    >>> ScoreLink(0.5, 1.0).scores(np.array([-1.0, 0.0])).round(3)
     array([0.269, 0.5  ])
-    >>> Link(0.7, 0.0).scores(np.array([-0.5, 0.0])).round(3)
+    >>> ScoreLink(0.7, 0.0).scores(np.array([-0.5, 0.0])).round(3)
     array([0.2, 0.7])
 
     """
@@ -65,25 +67,25 @@ class Link:
     scale: float = 0.0
 
     @classmethod
-    def of(cls, predictor: Predictor, scale: float) -> Link:
-        """That of a predictor; a model's own decision is the one at 1/2, but for ties."""
+    def of(cls, predictor: Predictor, scale: float) -> ScoreLink:
+        """The link of a predictor; without a threshold, the model decides at 1/2."""
         threshold = 0.5 if predictor.threshold is None else float(predictor.threshold)
         if scale and not 0 < threshold < 1:
-            raise unproved(
+            raise unprovable(
                 predictor, f"a probability never crosses the threshold {threshold}, so there is no question"
             )
         return cls(threshold, scale)
 
     @property
     def cut(self) -> float:
-        """What is taken off the output, so that it is 0 at the threshold."""
+        """The number subtracted from the raw output, so that N is 0 at the threshold."""
         if not self.scale:
             return self.threshold
         return math.log(self.threshold / (1 - self.threshold)) / self.scale
 
     @property
     def tolerance(self) -> float:
-        """By how much N may be off 0 where the model's rounded score is at its threshold."""
+        """A bound on |N| where the model's rounded score equals its threshold."""
         if not self.scale:
             return SCORE_ROUNDING * (1 + abs(self.threshold))
         # the slope of the sigmoid at t is t(1 - t)
@@ -96,7 +98,7 @@ class Link:
         return scores
 
     def allowance(self, scores: Vector, off: Vector) -> Vector:
-        """By how much scores may differ where the outputs are off by so much."""
+        """Bound the difference of scores whose outputs differ by at most `off`."""
         spread = off * self.scale / 4 if self.scale else off
         allowed: Vector = spread + SCORE_ROUNDING * (1 + np.abs(scores))
         return allowed
@@ -113,10 +115,10 @@ class ReluNet:
     roundoff
         The unit roundoff of the arithmetic that the model itself uses.
     link
-        How the model's score follows from the output.
-    summed
-        The magnitudes of the last weights and biases as the model itself sums them, if it
-        has two outputs of which the network takes the difference.
+        The relation between the output and the model's score.
+    output_magnitudes
+        The magnitudes of the last weights and biases as the model itself sums them, if the
+        network is the difference of the model's two outputs.
 
     Examples
     --------
@@ -128,13 +130,13 @@ class ReluNet:
 
     weights: tuple[Matrix, ...]
     biases: tuple[Vector, ...]
-    roundoff: float = DOUBLE
-    link: Link = Link()
-    summed: tuple[Matrix, Vector] | None = None
+    roundoff: float = DOUBLE_ROUNDOFF
+    link: ScoreLink = ScoreLink()
+    output_magnitudes: tuple[Matrix, Vector] | None = None
 
     @classmethod
-    def of(cls, layers: Layers, roundoff: float = DOUBLE, link: Link | None = None) -> ReluNet:
-        """The network of given layers; their shapes must fit, and the last has one output."""
+    def of(cls, layers: Layers, roundoff: float = DOUBLE_ROUNDOFF, link: ScoreLink | None = None) -> ReluNet:
+        """Build a network from layers; their shapes must fit, and the last has one output."""
         for (below, _), (above, _) in pairwise(layers):
             if above.shape[1] != len(below):
                 raise HornbookError(
@@ -143,7 +145,7 @@ class ReluNet:
         if not all(np.isfinite(part).all() for layer in layers for part in layer):
             raise HornbookError("the network has weights that are not finite, so nothing can be proved of it")
         weights, biases = zip(*layers, strict=True)
-        return cls(tuple(weights), tuple(biases), roundoff, link or Link())
+        return cls(tuple(weights), tuple(biases), roundoff, link or ScoreLink())
 
     @property
     def depth(self) -> int:
@@ -161,7 +163,7 @@ class ReluNet:
         outputs: Vector = sums[:, 0]
         return outputs
 
-    def negated(self) -> ReluNet:
+    def negate(self) -> ReluNet:
         """The network with the opposite output."""
         weights, biases = (*self.weights[:-1], -self.weights[-1]), (*self.biases[:-1], -self.biases[-1])
         return replace(self, weights=weights, biases=biases)
@@ -175,12 +177,12 @@ class ReluNet:
 
     @cached_property
     def operations(self) -> int:
-        """An upper bound on the operations that any one number of a bound goes through."""
+        """An upper bound on the number of operations behind any single number of a bound."""
         return 16 * sum(int(weights.shape[0] + weights.shape[1] + 8) for weights in self.weights)
 
 
 def gamma(operations: int, roundoff: float) -> float:
-    """n·u / (1 - n·u): how far n roundings can take a sum, relative to its magnitudes."""
+    """n·u / (1 - n·u): the relative error of a sum after n roundings with unit roundoff u."""
     product = operations * roundoff
     if product >= 0.5:
         raise HornbookError(f"sums of {operations} terms are too long for the model's precision")
@@ -188,31 +190,31 @@ def gamma(operations: int, roundoff: float) -> float:
 
 
 def fold_threshold(layers: Layers, predictor: Predictor, roundoff: float, squashed: bool) -> ReluNet:
-    """The layers with one output, at least 0 where the predictor decides for its positive class.
+    """Fold the threshold into the last bias: N is at least 0 where the predictor decides positively.
 
     Parameters
     ----------
     layers
-        The model's own, with one output, or one for each of two classes.
+        The model's layers, with one output, or one for each of two classes.
     predictor
-        Says the threshold and the positive class.
+        The source of the threshold and the positive class.
     roundoff
-        The model's precision.
+        The unit roundoff of the model's precision.
     squashed
-        Whether the score is the sigmoid, or softmax, of the output; else it is the output.
+        Whether the score is the sigmoid or softmax of the output, or the output itself.
 
     """
     if len(layers) == 1:
-        layers = _rectified_twice(*layers[0])
+        layers = _split_linear_layer(*layers[0])
     weights, biases = layers[-1]
-    summed = (np.abs(weights).sum(axis=0, keepdims=True), np.abs(biases).sum(keepdims=True))
+    output_magnitudes = (np.abs(weights).sum(axis=0, keepdims=True), np.abs(biases).sum(keepdims=True))
     positive = 1 if predictor.column is None else predictor.column
-    link = Link.of(predictor, float(squashed))
+    link = ScoreLink.of(predictor, float(squashed))
     if len(biases) == 2 and squashed:
         weights, biases = weights[1:] - weights[:1], biases[1:] - biases[:1]
     elif len(biases) == 2:
         if predictor.threshold is None:
-            raise unproved(
+            raise unprovable(
                 predictor, "its two outputs are plain scores; name a threshold for the positive one"
             )
         weights, biases = weights[[positive]], biases[[positive]]
@@ -221,22 +223,22 @@ def fold_threshold(layers: Layers, predictor: Predictor, roundoff: float, squash
     # a single output scores 1 - s for the other class
     cut = link.cut if squashed or positive == 1 else link.cut - 1
     net = ReluNet.of([*layers[:-1], (sign * weights, sign * biases - cut)], roundoff, link)
-    return replace(net, summed=(summed[0], summed[1] + abs(cut)))
+    return replace(net, output_magnitudes=(output_magnitudes[0], output_magnitudes[1] + abs(cut)))
 
 
-def unproved(predictor: Predictor, why: str) -> HornbookError:
-    """For a model of which nothing can be proved, and why not."""
+def unprovable(predictor: Predictor, why: str) -> HornbookError:
+    """Return the error for a model that proofs do not support."""
     return HornbookError(f"nothing can be proved about {predictor.name}: {why}")
 
 
-def _rectified_twice(weights: Matrix, biases: Vector) -> Layers:
-    """A linear layer as two: every number is the difference of its ReLU and that of its opposite."""
+def _split_linear_layer(weights: Matrix, biases: Vector) -> Layers:
+    """Write a linear layer as two with a ReLU between: x = relu(x) - relu(-x)."""
     hidden = (np.concatenate([weights, -weights]), np.concatenate([biases, -biases]))
     same = np.eye(len(biases))
     return [hidden, (np.concatenate([same, -same], axis=1), np.zeros(len(biases)))]
 
 
-SINGLE = 2.0**-24
+SINGLE_ROUNDOFF = 2.0**-24
 """The unit roundoff of single precision, in which most networks compute."""
 
 LINEAR, RELU, SIGMOID = "linear layer", "ReLU", "sigmoid"
@@ -249,21 +251,21 @@ OUTPUT_KINDS = {
     ("score", SOFTMAX): 2,
     ("logit", LOG_SOFTMAX): 2,
 }
-"""The outputs that a network has if its last activation and what it is said to give fit each other."""
+"""For a predictor's kind of output and the last activation, the number of outputs that fits both."""
 
 
-class Step(NamedTuple):
-    """One thing that a layer does: its kind, its name in messages, and its numbers if it is linear."""
+class NetworkStep(NamedTuple):
+    """One operation of a network: its kind, its name in messages, and its weights if it is linear."""
 
     kind: str
     layer: str
     weights: Matrix | None = None
     biases: Vector | None = None
-    roundoff: float = DOUBLE
+    roundoff: float = DOUBLE_ROUNDOFF
 
 
 def relu_net(predictor: Predictor) -> ReluNet:
-    """The network inside a predictor's model, its threshold folded in.
+    """Read the network of a predictor's model, with its threshold folded in.
 
     Examples
     --------
@@ -284,44 +286,44 @@ def relu_net(predictor: Predictor) -> ReluNet:
     for root, read in READERS.items():
         if root in roots:
             return _assemble(predictor, list(read(model, predictor)))
-    raise unproved(predictor, f"it is a {type(model).__name__}, which is not read")
+    raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
 
 
 def refuse_changed(part: Any, layer: str, predictor: Predictor, allowed: tuple[str, ...] = ()) -> None:
-    """Raise for an object with a method put in the place of its class's, or with hooks of PyTorch's."""
+    """Raise for an object with a patched method, or with PyTorch forward hooks."""
     changed = [name for name in vars(part) if callable(getattr(type(part), name, None))]
     if other := set(changed) - set(allowed):
-        raise unproved(predictor, f"{layer} has its own {min(other)}, put in the place of its class's")
+        raise unprovable(predictor, f"{layer} has its own {min(other)}, put in the place of its class's")
     if any(getattr(part, hooks, None) for hooks in ("_forward_hooks", "_forward_pre_hooks")):
-        raise unproved(predictor, f"{layer} has a forward hook")
+        raise unprovable(predictor, f"{layer} has a forward hook")
 
 
-def _assemble(predictor: Predictor, steps: list[Step]) -> ReluNet:
-    """Linear layers with ReLU between them, and what comes last, as one network."""
+def _assemble(predictor: Predictor, steps: list[NetworkStep]) -> ReluNet:
+    """Assemble linear layers, ReLUs and a last activation into one network."""
     layers: Layers = []
-    last, roundoff = "", DOUBLE
+    last, roundoff = "", DOUBLE_ROUNDOFF
     for kind, layer, weights, biases, precision in steps:
         if not layers and kind != LINEAR:
-            raise unproved(predictor, f"{layer} comes before its first linear layer")
+            raise unprovable(predictor, f"{layer} comes before its first linear layer")
         if last not in ("", LINEAR, RELU):
-            raise unproved(predictor, f"{layer} comes after its {last}, which is no last layer then")
+            raise unprovable(predictor, f"{layer} comes after its {last}, which is no last layer then")
         if last == kind == LINEAR:
-            raise unproved(predictor, f"{layer} is linear and follows a linear layer with no ReLU between")
+            raise unprovable(predictor, f"{layer} is linear and follows a linear layer with no ReLU between")
         if weights is not None and biases is not None:
             layers.append((weights, biases))
             roundoff = max(roundoff, precision)
         last = kind
     if last in ("", RELU):
-        raise unproved(predictor, "it does not end in a linear layer, a sigmoid or a softmax")
+        raise unprovable(predictor, "it does not end in a linear layer, a sigmoid or a softmax")
     _refuse_misfit(predictor, steps[-1], len(layers[-1][1]))
     squashed = last != LINEAR or predictor.output == "logit"
     return fold_threshold(layers, predictor, roundoff, squashed)
 
 
-def _refuse_misfit(predictor: Predictor, last: Step, outputs: int) -> None:
+def _refuse_misfit(predictor: Predictor, last: NetworkStep, outputs: int) -> None:
     """Raise unless last activation, number of outputs and kind of output fit each other."""
     if outputs not in (1, 2):
-        raise unproved(
+        raise unprovable(
             predictor,
             f"it has {outputs} outputs; proofs are about networks that decide between two classes, "
             "with one output or two",
@@ -331,32 +333,32 @@ def _refuse_misfit(predictor: Predictor, last: Step, outputs: int) -> None:
         else OUTPUT_KINDS.get((predictor.output, last.kind)) == outputs
     )  # fmt: skip
     if not fits:
-        raise unproved(
+        raise unprovable(
             predictor,
             f"{last.layer}, a {last.kind} of {outputs}, does not fit output={predictor.output!r}: "
             "a sigmoid is of one number, a softmax of two, and both give probabilities",
         )
 
 
-def _linear(layer: str, predictor: Predictor, weights: Any, biases: Any = None) -> Step:
+def _linear(layer: str, predictor: Predictor, weights: Any, biases: Any = None) -> NetworkStep:
     weights = np.asarray(weights)
     biases = np.zeros(len(weights), weights.dtype) if biases is None else np.asarray(biases)
     if weights.ndim != 2 or biases.shape != weights.shape[:1]:
-        raise unproved(predictor, f"{layer} has weights and biases of shapes that do not fit")
+        raise unprovable(predictor, f"{layer} has weights and biases of shapes that do not fit")
     if any(numbers.dtype not in (np.float32, np.float64) for numbers in (weights, biases)):
-        raise unproved(predictor, f"{layer} computes in {weights.dtype}, and not in float32 or float64")
-    roundoff = DOUBLE if weights.dtype == np.float64 else SINGLE
-    return Step(LINEAR, layer, weights.astype(np.float64), biases.astype(np.float64), roundoff)
+        raise unprovable(predictor, f"{layer} computes in {weights.dtype}, and not in float32 or float64")
+    roundoff = DOUBLE_ROUNDOFF if weights.dtype == np.float64 else SINGLE_ROUNDOFF
+    return NetworkStep(LINEAR, layer, weights.astype(np.float64), biases.astype(np.float64), roundoff)
 
 
-def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator[Step]:
+def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator[NetworkStep]:
     torch = library("torch", "torch")
     nn, kind = torch.nn, type(module)
     layer = f"its layer {place} ({kind.__name__})" if place else f"it, a {kind.__name__},"
     _refuse_torch_settings(torch, predictor)
     refuse_changed(module, layer, predictor)
     if getattr(module, "_compiled_call_impl", None) is not None:
-        raise unproved(predictor, f"{layer} is compiled, so what runs does not show")
+        raise unprovable(predictor, f"{layer} is compiled, so what runs does not show")
     if kind is nn.Sequential:
         for number, part in enumerate(module):
             yield from _torch_steps(part, predictor, f"{place}.{number}" if place else str(number))
@@ -365,29 +367,29 @@ def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator
         for tensor in tensors:
             plain = type(tensor) in (nn.Parameter, torch.Tensor)
             if not plain or tensor.dtype not in (torch.float32, torch.float64):
-                raise unproved(predictor, f"{layer} computes in {tensor.dtype}, not in float32 or float64")
+                raise unprovable(predictor, f"{layer} computes in {tensor.dtype}, not in float32 or float64")
         weights, *biases = (tensor.detach().cpu().numpy() for tensor in tensors)
         yield _linear(layer, predictor, weights, *biases)
     elif kind in (nn.Softmax, nn.LogSoftmax):
         if module.dim not in (1, -1):
-            raise unproved(predictor, f"{layer} runs over dimension {module.dim}, not over the classes")
-        yield Step(SOFTMAX if kind is nn.Softmax else LOG_SOFTMAX, layer)
+            raise unprovable(predictor, f"{layer} runs over dimension {module.dim}, not over the classes")
+        yield NetworkStep(SOFTMAX if kind is nn.Softmax else LOG_SOFTMAX, layer)
     elif kind in (nn.ReLU, nn.Sigmoid):
-        yield Step(RELU if kind is nn.ReLU else SIGMOID, layer)
+        yield NetworkStep(RELU if kind is nn.ReLU else SIGMOID, layer)
     elif kind is nn.Flatten:
         if (module.start_dim, module.end_dim) not in ((1, -1), (1, 1)):
-            raise unproved(predictor, f"{layer} flattens more than one row")
+            raise unprovable(predictor, f"{layer} flattens more than one row")
     elif kind not in (nn.Identity, nn.Dropout):  # which pass numbers on as they are in evaluation
-        raise unproved(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not understood")
 
 
 def _refuse_torch_settings(torch: Any, predictor: Predictor) -> None:
     """Raise where settings of the whole process change what layers compute."""
     every = torch.nn.modules.module
     if every._global_forward_hooks or every._global_forward_pre_hooks:
-        raise unproved(predictor, "torch has a forward hook for all modules")
+        raise unprovable(predictor, "torch has a forward hook for all modules")
     if torch.get_float32_matmul_precision() != "highest":
-        raise unproved(
+        raise unprovable(
             predictor,
             "torch multiplies in less than single precision; torch.set_float32_matmul_precision('highest')",
         )
@@ -414,9 +416,9 @@ KERAS_METHODS = ("build", "quantize")
 """Methods that Keras itself puts in the place of a class's."""
 
 
-def _keras_steps(model: Any, predictor: Predictor) -> Iterator[Step]:
+def _keras_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
     if type(model) is not keras().Sequential or len(model.input_shape) != 2:
-        raise unproved(predictor, f"it, a {type(model).__name__}, is no Sequential of rows of numbers")
+        raise unprovable(predictor, f"it, a {type(model).__name__}, is no Sequential of rows of numbers")
     if keras().backend.backend() == "torch":
         _refuse_torch_settings(library("torch", "torch"), predictor)
     refuse_changed(model, "it", predictor, KERAS_METHODS)
@@ -428,51 +430,51 @@ def _keras_steps(model: Any, predictor: Predictor) -> Iterator[Step]:
         activation = getattr(part, "activation", known.linear)
         named = [kind for name, kind in kinds.items() if activation is getattr(known, name)]
         if not named and activation is not known.linear:
-            raise unproved(predictor, f"{layer} has the activation {activation!r}, which is not understood")
+            raise unprovable(predictor, f"{layer} has the activation {activation!r}, which is not understood")
         _refuse_keras_settings(part, layer, predictor)
         if type(part) is keras().layers.Dense:
             numbers = (each for each in (part.kernel, part.bias) if each is not None)
             weights, *biases = (keras().ops.convert_to_numpy(each) for each in numbers)
             yield _linear(layer, predictor, weights.T, *biases)
         elif type(part) is keras().layers.ReLU:
-            yield Step(RELU, layer)
+            yield NetworkStep(RELU, layer)
         for kind in named:
-            yield Step(kind, layer)
+            yield NetworkStep(kind, layer)
 
 
 def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
     """Raise for a layer of another type, of less precision, or with a setting that is not understood."""
     name = type(part).__name__
     if name not in KERAS_SETTINGS or type(part) is not getattr(keras().layers, name):
-        raise unproved(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not understood")
     if part.dtype_policy.name not in ("float32", "float64"):
-        raise unproved(predictor, f"{layer} computes in {part.dtype_policy.name}")
+        raise unprovable(predictor, f"{layer} computes in {part.dtype_policy.name}")
     understood = KERAS_SETTINGS[name]
     try:
         settings = part.get_config()
     except TypeError as error:
-        raise unproved(predictor, f"{layer} does not tell its settings: {error}") from error
+        raise unprovable(predictor, f"{layer} does not tell its settings: {error}") from error
     for setting, value in settings.items():
         if setting in KERAS_HARMLESS or (setting in understood and understood[setting] == value):
             continue
-        raise unproved(predictor, f"{layer} has {setting}={value!r}, which is not understood")
+        raise unprovable(predictor, f"{layer} has {setting}={value!r}, which is not understood")
 
 
-def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[Step]:
+def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
     from sklearn.neural_network import MLPClassifier
 
     if type(model) is not MLPClassifier:
-        raise unproved(predictor, f"it is a {type(model).__name__}, which is not read")
+        raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
     refuse_changed(model, "it", predictor)
     if len(model.classes_) != 2 or model.out_activation_ != "logistic":
-        raise unproved(predictor, "it does not decide between two classes, which proofs are about")
+        raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
     if model.activation not in ("relu", "identity"):
-        raise unproved(predictor, f"it has the activation {model.activation}")
+        raise unprovable(predictor, f"it has the activation {model.activation}")
     for position, (weights, biases) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         if position and model.activation == "relu":
-            yield Step(RELU, f"its hidden layer {position}")
+            yield NetworkStep(RELU, f"its hidden layer {position}")
         yield _linear(f"its layer {position + 1}", predictor, weights.T, biases)
-    yield Step(SIGMOID, "its output")
+    yield NetworkStep(SIGMOID, "its output")
 
 
 ONNX_ATTRIBUTES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
@@ -497,11 +499,11 @@ ONNX_TYPES = {"tensor(float)": 1, "tensor(double)": 11}
 """The types in which networks may compute, and their numbers in attributes."""
 
 
-def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[Step]:
+def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[NetworkStep]:
     nodes, constants, target = _onnx_graph(session, predictor)
     (given,) = session.get_inputs()
     if given.type not in ONNX_TYPES:
-        raise unproved(predictor, f"it reads {given.type}, not float or double")
+        raise unprovable(predictor, f"it reads {given.type}, not float or double")
     value, width, precision, flat = given.name, predictor.inputs, ONNX_TYPES[given.type], False
     while readers := [node for node in nodes if value in node.input]:
         node, operator = readers[0], readers[0].op_type
@@ -510,9 +512,9 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[Step]:
         others = [constants[name] for name in node.input if name in constants]
         chained = len(readers) == 1 and len(others) == len([name for name in node.input if name]) - 1
         if not chained or (operator != "Add" and node.input[0] != value):
-            raise unproved(predictor, f"{layer} works on more than what comes before it and constants")
+            raise unprovable(predictor, f"{layer} works on more than what comes before it and constants")
         if flat and operator not in ("Sigmoid", "Identity", "Cast"):
-            raise unproved(predictor, f"{layer} works on numbers that are no rows any more")
+            raise unprovable(predictor, f"{layer} works on numbers that are no rows any more")
         value = node.output[0]
         if operator in ("Gemm", "MatMul"):
             weights = others[0] if attributes.get("transB") else others[0].T
@@ -522,10 +524,10 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[Step]:
             width = len(weights)
             yield _linear(layer, predictor, weights, *(_onnx_row(each, width) for each in added))
         elif operator in ONNX_KINDS:
-            yield Step(ONNX_KINDS[operator], layer)
+            yield NetworkStep(ONNX_KINDS[operator], layer)
         elif operator == "Cast":
             if attributes["to"] < precision:
-                raise unproved(predictor, f"{layer} makes double precision single")
+                raise unprovable(predictor, f"{layer} makes double precision single")
             precision = int(attributes["to"])
         elif operator in ("Reshape", "Squeeze"):
             shape = others[0].tolist()
@@ -536,30 +538,30 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[Step]:
             )
             if not flat and (operator, shape) not in (("Reshape", [-1, width]), ("Reshape", [0, width]),
                                                       ("Reshape", [0, -1])):  # fmt: skip
-                raise unproved(predictor, f"{layer} changes the shape of rows")
+                raise unprovable(predictor, f"{layer} changes the shape of rows")
         elif operator not in ("Identity", "Flatten"):
-            raise unproved(predictor, f"{layer} adds elsewhere than to a product of matrices")
+            raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
     if value != target:
-        raise unproved(predictor, f"its output {target!r} is not the end of its chain of operators")
+        raise unprovable(predictor, f"its output {target!r} is not the end of its chain of operators")
 
 
 def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str, Any], str]:
     """The operators of a session's graph, its constants, and the name of its output."""
     onnx, onnxruntime = library("onnx", "onnx"), library("onnxruntime", "onnx")
     if type(session) is not onnxruntime.InferenceSession:
-        raise unproved(predictor, f"it is a {type(session).__name__}, no InferenceSession")
+        raise unprovable(predictor, f"it is a {type(session).__name__}, no InferenceSession")
     refuse_changed(session, "it", predictor)
     for provider, options in session.get_provider_options().items():
         if provider != "CPUExecutionProvider" and options.get("use_tf32") != "0":
-            raise unproved(predictor, f"it runs on {provider}, maybe in less than single precision")
-    model = model_of(session)
+            raise unprovable(predictor, f"it runs on {provider}, maybe in less than single precision")
+    model = session_model(session)
     if model is None:
-        raise unproved(predictor, "its graph is not at hand")
+        raise unprovable(predictor, "its graph is not at hand")
     graph = model.graph
     if model.functions or graph.sparse_initializer or len(graph.output) != 1:
-        raise unproved(predictor, "its graph has functions, sparse weights or several outputs")
+        raise unprovable(predictor, "its graph has functions, sparse weights or several outputs")
     if any(tensor.data_location == tensor.EXTERNAL for tensor in graph.initializer):
-        raise unproved(predictor, "its weights are in another file")
+        raise unprovable(predictor, "its weights are in another file")
     constants = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
     fixed = [node for node in graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
     constants |= {node.output[0]: onnx.numpy_helper.to_array(node.attribute[0].t) for node in fixed}
@@ -570,12 +572,12 @@ def _onnx_attributes(node: Any, layer: str, predictor: Predictor) -> dict[str, A
     """The attributes of an operator that is understood, each with a value that is."""
     understood = ONNX_ATTRIBUTES.get(node.op_type)
     if understood is None or node.domain not in ("", "ai.onnx"):
-        raise unproved(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not understood")
     value_of = library("onnx", "onnx").helper.get_attribute_value
     attributes = {each.name: value_of(each) for each in node.attribute}
     for name, value in attributes.items():
         if value not in understood.get(name, ()):
-            raise unproved(predictor, f"{layer} has {name}={value!r}, which is not understood")
+            raise unprovable(predictor, f"{layer} has {name}={value!r}, which is not understood")
     return attributes
 
 
@@ -596,10 +598,10 @@ def _onnx_row(constant: Any, width: int) -> Any:
     )
 
 
-READERS: Mapping[str, Callable[[Any, Predictor], Iterator[Step]]] = {
+READERS: Mapping[str, Callable[[Any, Predictor], Iterator[NetworkStep]]] = {
     "keras": _keras_steps,
     "onnxruntime": _onnx_steps,
     "torch": _torch_steps,
     "sklearn": _sklearn_steps,
 }
-"""How the networks of a library are read. A Keras model may be a torch module too."""
+"""The reader for each library's networks. Keras comes first, as its models may be torch modules too."""

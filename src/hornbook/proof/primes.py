@@ -1,4 +1,4 @@
-"""Provably prime rules: nothing can be left out of the body, and each literal has a witness for that."""
+"""Provably prime rules: no condition can be dropped, and each has a witness that shows why."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from hornbook.logic import Interpretation, Rule
 from hornbook.logic.theory import violation
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN, States
-from hornbook.proof.witness import STARTS, climb, random_states
+from hornbook.proof.witness import CLIMB_STARTS, climb, random_states
 from hornbook.queries import interpretation
 from hornbook.randomness import Purpose, generator
 
 
 @dataclass(frozen=True)
 class Prime:
-    """A rule with what was found out about each literal of its body.
+    """A rule with the evidence that each literal of its body is needed.
 
     Parameters
     ----------
     rule
         The rule.
     verdict
-        The answer to the question whether it holds.
+        Whether the rule holds.
     needed
-        For literals that cannot be left out, an input that the model would then accept wrongly.
+        For each literal that cannot be dropped, an input that breaks the rule without it.
     open
-        Literals of which it is undecided.
+        Literals for which this is undecided.
     questions
-        Every answer on the way, for times.
+        All verdicts on the way, for their times.
 
     """
 
@@ -50,27 +50,27 @@ class Prime:
         return self.verdict.status == "proved" and self.rule.body == set(self.needed)
 
 
-def shrunk(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
-    """Leave out of a rule what can provably be left out, one literal after another.
+def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
+    """Drop the literals of a rule that can provably be dropped, one after another.
 
-    The literal goes next without which a linear bound on the output stays lowest: so the
-    questions stay easy for as long as can be, and the body gets short. The bound only rises as
-    literals go, so a literal is looked at again only when it seems to be the next. A literal that
-    is needed stays needed when others are left out, so each is asked about once.
+    Next comes the literal without which a linear bound on the output is lowest, so that the
+    questions stay easy as long as possible. The bound only rises as literals are dropped, so it is
+    computed again only for the candidate at the top of the queue. A needed literal stays needed
+    when others are dropped, so each is asked about once.
 
     Parameters
     ----------
     prover
-        Who answers about the model.
+        The prover of the model.
     rule
-        The rule; if it is not proved it stays as it is.
+        The rule; it is returned unchanged if it is not proved.
     last
-        Literals that go after all others.
+        Literals to drop after all others.
     deadline
-        By `time.time`: literals that are not asked about by then are open.
+        A `time.time`; literals not asked about by then are open.
 
     """
-    verdict = prover.rule(rule)
+    verdict = prover.prove_rule(rule)
     answers = [verdict]
     if verdict.status != "proved":
         return Prime(rule, verdict, questions=tuple(answers))
@@ -81,11 +81,11 @@ def shrunk(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: flo
     while waiting and time.time() < deadline:
         late, _, literal = heappop(waiting)
         smaller = Rule(rule.body - {literal}, rule.head)
-        place = (late, prover.linear(smaller), literal)
+        place = (late, prover.bound_violations(smaller), literal)
         if waiting and waiting[0] < place:
             heappush(waiting, place)
             continue
-        answer = prover.rule(smaller, min(prover.seconds, deadline - time.time()))
+        answer = prover.prove_rule(smaller, min(prover.seconds, deadline - time.time()))
         answers.append(answer)
         if answer.status == "proved":
             rule, verdict = smaller, answer
@@ -97,36 +97,37 @@ def shrunk(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: flo
     return Prime(rule, verdict, needed, tuple(unsure), tuple(answers))
 
 
-def repaired(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:
-    """A rule that holds, from one that does not: literals are added until it does, then spare ones go.
+def repair_rule(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:
+    """Turn a refuted rule into one that holds: add conditions, then drop those that are not needed.
 
-    The literals are those of one input that violates the rule and that the model clearly rejects;
-    what is left of them in the end is what the rule lacked. A rule that no such input violates
-    stays refuted.
+    The conditions come from one input that violates the rule and that the model clearly rejects.
+    If there is no such input, the rule stays refuted.
     """
-    verdict = prover.rule(rule)
-    goal = _rejected(prover, rule) if verdict.witness is not None else None
+    verdict = prover.prove_rule(rule)
+    goal = _find_rejected_input(prover, rule) if verdict.witness is not None else None
     if goal is None:
         return (
-            shrunk(prover, rule) if verdict.status == "proved" else Prime(rule, verdict, questions=(verdict,))
+            shrink_rule(prover, rule)
+            if verdict.status == "proved"
+            else Prime(rule, verdict, questions=(verdict,))
         )
-    item = _question(prover, rule)
+    item = _violating_facts(prover, rule)
     said = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
     added = {literal for literal in said if literal is not None} - item.true
-    prime = shrunk(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
+    prime = shrink_rule(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
     if prime.verdict.status != "proved":
         return Prime(rule, verdict, questions=(verdict, *prime.questions))
     return replace(prime, questions=(verdict, *prime.questions))
 
 
-def _question(prover: Prover, rule: Rule) -> Interpretation:
+def _violating_facts(prover: Prover, rule: Rule) -> Interpretation:
     item = violation(rule)
     return interpretation(prover.vocabulary, item.true, item.false)
 
 
-def _rejected(prover: Prover, rule: Rule) -> States | None:
-    """An input without unknown values that violates a rule, and that the model clearly rejects."""
-    item = _question(prover, rule)
+def _find_rejected_input(prover: Prover, rule: Rule) -> States | None:
+    """Find a complete input that violates a rule and that the model clearly rejects."""
+    item = _violating_facts(prover, rule)
     region, bounds = prover.region(item), prover.side(item)
     if region is None or bounds is None:
         return None
@@ -134,5 +135,7 @@ def _rejected(prover: Prover, rule: Rule) -> States | None:
     certain = region.copy()
     certain[:, UNKNOWN] &= region.sum(axis=1) == 1
     rng = generator(0, Purpose.PROOF_STARTS)
-    states, outputs = climb(opposite, certain, random_states(prover.space, certain, STARTS, rng), np.inf)
+    states, outputs = climb(
+        opposite, certain, random_states(prover.space, certain, CLIMB_STARTS, rng), np.inf
+    )
     return states[outputs.argmax()] if outputs.max() > 0 else None

@@ -1,6 +1,8 @@
-"""A model as two functions of its inputs: positive where it accepts, and positive where it rejects.
+"""The prover: decides, for all inputs at once, whether a model obeys a rule.
 
-Before anything is said about a model, what was read of it is held against the model itself.
+A model is read as two functions of its inputs, its sides: one is positive where it accepts, the other
+where it rejects. Before anything is proved, both are compared with the model's own answers on random
+inputs. A question is answered by local search for a witness first, then by branch and bound.
 """
 
 from __future__ import annotations
@@ -20,28 +22,28 @@ from hornbook.logic.theory import violation
 from hornbook.models import Predictor
 from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.branch import branch
-from hornbook.proof.network import relu_net, unproved
+from hornbook.proof.branch import branch_and_bound
+from hornbook.proof.network import relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
-from hornbook.proof.trees import Forest, leaves_of
-from hornbook.proof.witness import STARTS, Admits, Found, climb, random_states
+from hornbook.proof.trees import Forest, read_leaves
+from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
 
-BRANCHING = "branch and bound"
+BY_BRANCHING = "branch and bound"
 
 PROBES, PROBE_BLOCK = 4096, 512
-"""Inputs on which a reading is compared with its model, and how many at a time."""
+"""Number of random inputs on which a reading is compared with its model, and batch size."""
 
 LARGEST_SUM = 1e30
-"""Rounding is bounded for sums that stay far below the greatest number of single precision."""
+"""Models whose sums may exceed this are refused: single precision might overflow."""
 
 Side: TypeAlias = Bounds | Forest
-"""Trees have leaves to reach, networks have layers to bound."""
+"""A function whose sign is the model's decision: a network with bounds, or trees with leaves."""
 
 
-def sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
-    """The model where it accepts, and where it rejects; refused unless it computes what was read."""
+def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
+    """Read a model's accepting and rejecting side; refuse it if its own answers differ from them."""
     accepting, rejecting = _read(predictor, space)
     refuse_misreading(predictor, accepting)
     return accepting, rejecting
@@ -51,20 +53,20 @@ def search(
     side: Side,
     seconds: float,
     keep: Callable[[Bools], Bools] | None = None,
-    admits: Admits | None = None,
-) -> Found:
-    """Bound the output by branch and bound until its sign is decided; see `branch`."""
+    admits: InputFilter | None = None,
+) -> SearchOutcome:
+    """Decide the sign of a side's maximum by branch and bound; see `branch_and_bound`."""
     if isinstance(side, Forest):
         return side.search(seconds, keep, admits)
-    return branch(side, side.root(), seconds, keep, admits)
+    return branch_and_bound(side, side.root(), seconds, keep, admits)
 
 
 def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
-    """Raise if some input shows that a model does not compute what was read of it.
+    """Raise if a model's answer to some random input differs from the reading of the model.
 
-    Half of the inputs have states at random; in each of the others some states are rare, so that
-    nearly all values are true, or false, or unknown. Scores may differ by what rounding can amount
-    to, and decisions only where the score is as close to its threshold.
+    Half of the inputs have uniformly random states; in each of the others some states are rare, so
+    that nearly all values are true, or false, or unknown. Scores may differ by the rounding error,
+    and decisions only where the score is that close to the threshold.
     """
     space, rng = accepting.space, generator(0, Purpose.MODEL_READING)
     shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
@@ -75,14 +77,14 @@ def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
         try:
             scores, decided = predictor(batch).astype(np.float64), predictor.decide(batch)
         except HornbookError as error:
-            raise unproved(predictor, f"it cannot be asked: {error}") from error
+            raise unprovable(predictor, f"it cannot be asked: {error}") from error
         outputs, off = accepting.evaluate(states)
         read = accepting.link.scores(outputs)
         wrong = np.abs(scores - read) > accepting.link.allowance(read, off)
         wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + accepting.link.tolerance)
         if wrong.any():
             at = int(wrong.argmax())
-            raise unproved(
+            raise unprovable(
                 predictor,
                 f"it does not compute what was read of it: it scores {scores[at]:.6g} where {read[at]:.6g} "
                 f"was read, and it decides {bool(decided[at])}, for {_describe(space, states[at])}",
@@ -90,15 +92,15 @@ def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
 
 
 def _read(predictor: Predictor, space: Space) -> tuple[Side, Side]:
-    leaves = leaves_of(predictor, space)
+    leaves = read_leaves(predictor, space)
     if leaves is None:
         net = relu_net(predictor)
         accepting = Bounds(net, space)
         if max(sizes.max() for sizes in accepting.magnitudes) > LARGEST_SUM:
-            raise unproved(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        return accepting, Bounds(net.negated(), space)
+            raise unprovable(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
+        return accepting, Bounds(net.negate(), space)
     accepts, rejects = (partial(_decides, predictor, space, sign) for sign in (True, False))
-    return Forest(leaves, space, accepts), Forest(leaves.negated(), space, rejects)
+    return Forest(leaves, space, accepts), Forest(leaves.negate(), space, rejects)
 
 
 def _decides(predictor: Predictor, space: Space, sign: bool, states: States) -> Bools:
@@ -114,28 +116,28 @@ def _describe(space: Space, states: States) -> str:
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
-LOCAL, VACUOUS = "local search", "no input breaks it"
+BY_LOCAL_SEARCH, BY_VACUITY = "local search", "no input breaks it"
 
-SECONDS = 60.0
-"""What a question may take."""
+PROOF_SECONDS = 60.0
+"""Default time limit of a proof, in seconds."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one question.
+    """The prover's answer to one question.
 
     Parameters
     ----------
     status
-        Whether the model rejects every input in question, or accepts the witness.
+        `proved` if the model rejects every input in question, `refuted` if it accepts the witness.
     by
-        Which engine settled it, or was asked last.
+        The engine that decided, or was asked last.
     seconds
-        What it took.
+        The time it took.
     bound
-        No output is above this, rounding included; negative if proved.
+        An upper bound on all outputs, rounding included; negative if proved.
     witness
-        An input that the model accepts, for a refuted question.
+        For a refuted question, an input that the model accepts.
     reason
         Why it is undecided.
 
@@ -150,7 +152,7 @@ class Verdict:
 
     @property
     def guarantee(self) -> Proved | None:
-        """What a proof guarantees."""
+        """The guarantee of a proof; None if nothing was proved."""
         return Proved(self.by, -self.bound) if self.status == "proved" else None
 
     def __str__(self) -> str:
@@ -162,22 +164,22 @@ class Verdict:
 
 
 class Prover:
-    """Answers questions about one model, each for all its inputs.
+    """Proves or refutes rules about one model, each for all its inputs.
 
     Parameters
     ----------
     predictor
         The model, a feed-forward ReLU network or an ensemble of trees.
     vocabulary
-        What the questions are about.
+        The variables of the rules.
     groups
         Sets of variables of which at most one is true.
     values
-        Whether inputs may have unknown values; by default if the model has a number for them.
+        Whether inputs may have unknown values; by default, if the model encodes them by a number.
     label, features
-        For a classifier: the name of what it predicts, and what it reads; see `Classifier`.
+        For a classifier: the name of its label, and its input variables; see `Classifier`.
     seconds
-        What a question may take.
+        Time limit of each question.
 
     Examples
     --------
@@ -189,7 +191,7 @@ class Prover:
     ...     _ = module[0].weight.copy_(torch.tensor([[-2.0, 2.0]])), module[0].bias.fill_(0.5)
     >>> theory = HornTheory.parse("sunny -> happy", Vocabulary(["sunny", "happy"]))
     >>> prover = Prover(as_predictor(module, encoding="half"), theory.vocabulary)
-    >>> prover.rule(*theory).status  # accepts 0.5 + 2·happy - 2·sunny > 0
+    >>> prover.prove_rule(*theory).status  # accepts 0.5 + 2·happy - 2·sunny > 0
     'proved'
 
     """
@@ -203,7 +205,7 @@ class Prover:
         values: Values | None = None,
         label: str | None = None,
         features: Sequence[str] | None = None,
-        seconds: float = SECONDS,
+        seconds: float = PROOF_SECONDS,
     ) -> None:
         if seconds <= 0:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
@@ -220,26 +222,28 @@ class Prover:
         grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in groups)
         predictor.check(read)
         self.space = Space.of(read, encoding, grouped, self.values)
-        self.accepting, self.rejecting = sides(predictor, self.space)
+        self.accepting, self.rejecting = read_sides(predictor, self.space)
 
-    def rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
-        """Whether the model rejects every input that violates a rule."""
+    def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
+        """Prove that the model rejects every input that violates a rule, or refute it."""
         item = violation(rule)
-        return self.question(item.true, item.false, seconds)
+        return self.prove_rejection(item.true, item.false, seconds)
 
-    def question(self, true: Iterable[int], false: Iterable[int], seconds: float | None = None) -> Verdict:
-        """Whether the model rejects every input in which some variables are true and others false."""
+    def prove_rejection(
+        self, true: Iterable[int], false: Iterable[int], seconds: float | None = None
+    ) -> Verdict:
+        """Prove or refute that the model rejects every input with these variables true and those false."""
         started = time.perf_counter()
         item = interpretation(self.vocabulary, true, false)
         region = self.region(item)
         if region is None:
-            return Verdict("proved", VACUOUS, 0.0, -np.inf)
+            return Verdict("proved", BY_VACUITY, 0.0, -np.inf)
         bounds = self.side(item)
         limit = self.seconds if seconds is None else seconds
-        return self._decided(item, region, bounds, started, started + limit)
+        return self._decide(item, region, bounds, started, started + limit)
 
-    def linear(self, rule: Rule) -> float:
-        """What a bound without search says of the inputs that violate a rule: how far it is from easy."""
+    def bound_violations(self, rule: Rule) -> float:
+        """Bound the output over the inputs that violate a rule, without search: a measure of difficulty."""
         item = violation(rule)
         item = interpretation(self.vocabulary, item.true, item.false)
         region, bounds = self.region(item), self.side(item)
@@ -247,16 +251,16 @@ class Prover:
             return -np.inf
         if bounds is None:
             return np.inf
-        return bounds.within(region).rough()
+        return bounds.restrict_to(region).root_bound()
 
-    def _decided(
+    def _decide(
         self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
     ) -> Verdict:
-        states = random_states(self.space, region, STARTS, generator(0, Purpose.PROOF_STARTS))
+        states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
         if bounds is None:  # a label that is free is never contradicted
-            return self._refuted(item, states[0], LOCAL, started, np.inf)
+            return self._check_witness(item, states[0], BY_LOCAL_SEARCH, started, np.inf)
         free = region.sum(axis=1) > 1
-        bounds, inner = bounds.within(region), region[free]
+        bounds, inner = bounds.restrict_to(region), region[free]
 
         def whole(states: States) -> States:
             complete: States = region.argmax(axis=1)
@@ -266,23 +270,23 @@ class Prover:
         states, outputs = climb(bounds, inner, states[:, free])
         best = states[outputs.argmax()]
         if outputs.max() > 0:
-            return self._refuted(item, whole(best), LOCAL, started, np.inf)
+            return self._check_witness(item, whole(best), BY_LOCAL_SEARCH, started, np.inf)
         found = search(bounds, deadline - time.perf_counter())
         if found.best > 0 and found.states is not None:
-            return self._refuted(item, whole(found.states), BRANCHING, started, found.upper)
+            return self._check_witness(item, whole(found.states), BY_BRANCHING, started, found.upper)
         seconds = time.perf_counter() - started
         if found.upper < 0:
-            return Verdict("proved", BRANCHING, seconds, found.upper)
+            return Verdict("proved", BY_BRANCHING, seconds, found.upper)
         # the bound that was reached when time was up depends on the machine, so it is not among the words
         reason = f"not decided in {deadline - started:g} s"
         if found.ended:
             reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
-        return Verdict("undecided", BRANCHING, seconds, found.upper, reason=reason)
+        return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
 
-    def _refuted(
+    def _check_witness(
         self, item: Interpretation, states: States, by: str, started: float, bound: float
     ) -> Verdict:
-        """The verdict on a witness, once the model itself has been asked."""
+        """Ask the model about a witness, and return the verdict."""
         witness = self.interpretation(item, states)
         accepted = self.member(Batch.from_interpretations([witness], self.vocabulary))[0]
         seconds = time.perf_counter() - started
@@ -291,7 +295,7 @@ class Prover:
         return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
 
     def interpretation(self, item: Interpretation, states: States) -> Interpretation:
-        """An input as an interpretation of the whole vocabulary, with what the question says beside it."""
+        """Convert an input to an interpretation of the whole vocabulary, with the question's facts."""
         (read,) = self.space.batch(states[None])
         whole = {place: v for v, place in self.places.items()}
         true = item.true | {whole[place] for place in read.true}
@@ -299,7 +303,7 @@ class Prover:
         return interpretation(self.vocabulary, true, false)
 
     def region(self, item: Interpretation) -> Bools | None:
-        """The inputs in question; None if there are none."""
+        """Return the region of the inputs with these facts; None if it is empty."""
         if item.true & item.false:
             return None
         true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
@@ -307,13 +311,13 @@ class Prover:
         return region if region.any(axis=1).all() else None
 
     def side(self, item: Interpretation) -> Side | None:
-        """The network that is positive where the model accepts."""
+        """Return the side to bound for a question; None if the question leaves the label free."""
         if self.classifier is None or self.classifier.label in item.true:
             return self.accepting
         return self.rejecting if self.classifier.label in item.false else None
 
     def states(self, item: Interpretation) -> States:
-        """The input that an interpretation of the whole vocabulary is to the network."""
+        """Convert an interpretation of the whole vocabulary to the states of the base variables."""
         true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
         own = self.space.region(true, false)
         certain = own.sum(axis=1) == 1
@@ -321,6 +325,6 @@ class Prover:
         return states
 
     def literal(self, base: int, true: bool) -> int | None:
-        """The variable that says that a base variable is true, or false, if there is one."""
+        """Return the variable that is true if a base variable is true (or false); None if there is none."""
         own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
         return own if true else self.vocabulary.dual(own)

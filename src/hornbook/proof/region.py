@@ -1,9 +1,9 @@
-"""Which inputs a question is about: some values are known, the others may be anything.
+"""Regions of inputs: some values are fixed, the others are free.
 
-An input is told by the state of each base variable: false, unknown or true. Of a pair of duals
-one is a base variable, and the other has the opposite value. A region allows some states of each
-base variable, and is an (m, 3) matrix of Booleans; many regions are a (k, m, 3) array. Of a group
-at most one variable is true, and then the others are false.
+An input gives each base variable a state: false, unknown or true. Of a pair of duals, one is a base
+variable and the other has the opposite value. A region is a Boolean matrix of shape (base variables,
+3) that marks the allowed states; several regions have shape (regions, base variables, 3). At most one
+variable of a group is true, and then the others are false.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """All inputs of a network: base variables, and the numbers that their states put into it.
+    """The input space of a model: its base variables, and the numbers that encode their states.
 
-    `inputs[u, s]` are the numbers that base variable u puts in, in state s, and zero elsewhere;
+    `inputs[u, s]` is the input vector of base variable u in state s, zero elsewhere; the encoding of
     an input is the sum over the base variables.
 
     Examples
@@ -46,7 +46,7 @@ class Space:
     >>> region.astype(int)
     array([[0, 0, 1],
            [1, 1, 1]])
-    >>> space.encoded(np.array([[TRUE, UNKNOWN]]))
+    >>> space.encode_states(np.array([[TRUE, UNKNOWN]]))
     array([[1. , 0.5, 0. , 0.5]])
 
     """
@@ -61,7 +61,7 @@ class Space:
     def of(
         cls, vocabulary: Vocabulary, encoding: Encoding, groups: Groups = (), values: Values = "ternary"
     ) -> Space:
-        """The inputs that an encoding makes of a vocabulary."""
+        """Build the space of a vocabulary and an encoding."""
         if values == "ternary" and encoding.unknown is None:
             raise HornbookError(
                 "the model takes complete inputs only, so proofs are about those; ask with values='complete'"
@@ -86,8 +86,8 @@ class Space:
         return cls(vocabulary, tuple(places), values, literals, own)
 
     @cached_property
-    def stacked(self) -> tuple[NDArray[np.intp], ...]:
-        """The groups, those of one size as the rows of a matrix."""
+    def groups_by_size(self) -> tuple[NDArray[np.intp], ...]:
+        """The groups as matrices, one per group size, with one row per group."""
         sizes = sorted({len(members) for members in self.groups})
         return tuple(np.array([each for each in self.groups if len(each) == size]) for size in sizes)
 
@@ -103,17 +103,17 @@ class Space:
         return region
 
     def region(self, true: Iterable[int], false: Iterable[int]) -> Bools:
-        """The inputs in which these variables are true and those false; it may be empty."""
+        """Return the region in which some variables are true and others false; it may be empty."""
         region: Bools = self.whole()
         true, false = self.literals.true(true), self.literals.opposite(self.literals.true(false))
         for literal in true | false:
             state = TRUE if literal < self.count else FALSE
             region[literal % self.count, np.arange(3) != state] = False
-        narrowed: Bools = self.narrowed(region[None])[0]
+        narrowed: Bools = self.propagate_groups(region[None])[0]
         return narrowed
 
-    def narrowed(self, regions: Bools) -> Bools:
-        """The regions without the states that their groups rule out."""
+    def propagate_groups(self, regions: Bools) -> Bools:
+        """Remove the states that groups rule out from regions, shape (regions, base variables, 3)."""
         if not self.groups:
             return regions
         regions = regions.copy()
@@ -130,38 +130,38 @@ class Space:
             regions[:, members] = group
         return regions
 
-    def within(self, free: Bools) -> Space:
-        """The same with some of the base variables alone; its inputs are no whole interpretations."""
+    def restrict_to(self, free: Bools) -> Space:
+        """Restrict the space to some base variables; its inputs are then partial interpretations."""
         places = np.cumsum(free) - 1
         groups = tuple(places[members[free[members]]] for members in self.groups)
         return replace(self, groups=tuple(g for g in groups if len(g) > 1), inputs=self.inputs[free])
 
-    def encoded(self, states: States) -> Matrix:
-        """The inputs, one row each, from the state of each base variable."""
+    def encode_states(self, states: States) -> Matrix:
+        """Encode states, (inputs, base variables), as model inputs, one row each."""
         numbers: Matrix = self.inputs[np.arange(self.count), states].sum(axis=1)
         return numbers
 
     def batch(self, states: States) -> Batch:
-        """The inputs as interpretations."""
+        """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
         return Batch(self.vocabulary, *self.literals.mirrored(true, false), len(states))
 
-    def known(self, regions: Bools) -> Batch:
-        """What is certain in each region, as an interpretation."""
+    def certain_facts(self, regions: Bools) -> Batch:
+        """Return the facts that hold throughout each region, as interpretations."""
         single = regions.sum(axis=2) == 1
         states = np.where(single, regions.argmax(axis=2), UNKNOWN)
         return self.batch(states)
 
-    def highest(self, effects: Numbers, regions: Bools) -> tuple[Vector, States]:
-        """The greatest sum of effects within each region, and the states where it is reached.
+    def maximise_effects(self, effects: Numbers, regions: Bools) -> tuple[Vector, States]:
+        """Return the greatest sum of effects in each region, (k,), and the states that reach it, (k, m).
 
-        Effects are (k, m, 3): what each state of each base variable adds. The sum is -∞ in an
-        empty region.
+        `effects`, (k, m, 3), is what each state of each of the m base variables adds. The sum is
+        -∞ in an empty region.
         """
         allowed = np.where(regions, effects, -np.inf)
         states: States = allowed.argmax(axis=2)
         best = np.take_along_axis(allowed, states[:, :, None], axis=2)[:, :, 0]
-        for members in self.stacked:
+        for members in self.groups_by_size:
             group = allowed[:, members]
             false = effects[:, members, FALSE]
             none = group[..., :TRUE].max(axis=3).sum(axis=2)

@@ -1,8 +1,9 @@
-"""Ensembles of trees as their leaves: scikit-learn's trees, forests, and gradient boosting.
+"""Proofs about scikit-learn's trees, forests and gradient boosting: reading them and bounding them.
 
-A leaf is reached by the inputs in which some base variables have some of their states, and adds a
-number to the output. The output N is the sum over the trees, with the threshold taken off: the
-model decides for its positive class where N is at least 0, but for its own rounding.
+`Leaves` lists the leaves of all trees: the states of the base variables that lead to each, and the
+number that it adds to the output. The output N is the sum over the trees minus the threshold: apart
+from rounding, the model decides for its positive class where N is at least 0. `Forest` bounds N over
+regions of inputs, and searches for an input where it is positive.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from numpy.typing import NDArray
 
 from hornbook.logic import Bools, bits
 from hornbook.models import Predictor
-from hornbook.proof.network import DOUBLE, Link, Vector, gamma, refuse_changed, unproved
+from hornbook.proof.network import DOUBLE_ROUNDOFF, ScoreLink, Vector, gamma, refuse_changed, unprovable
 from hornbook.proof.region import Numbers, Space, States
-from hornbook.proof.witness import Admits, Found, climb, moved
+from hornbook.proof.witness import InputFilter, SearchOutcome, apply_move, climb
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +33,17 @@ class Leaves:
     states
         Which states of each base variable lead to each leaf, (leaves, m, 3).
     values
-        What each leaf adds.
+        The number that each leaf adds to the output, (leaves,).
     kinds
-        Equal for leaves that hold the same numbers in the model.
+        Equal for leaves that hold the same numbers in the model, (leaves,).
     starts
-        The place of each tree's first leaf.
+        The index of each tree's first leaf, (trees,).
     constant
-        What is added besides.
+        The constant part of the output.
     rounding
-        By how much the model's own sum may differ.
+        A bound on the rounding error of the model's own sum.
     link
-        How the model's score follows from the output.
+        The relation between the output and the model's score.
 
     """
 
@@ -52,19 +53,19 @@ class Leaves:
     starts: NDArray[np.intp]
     constant: float
     rounding: float
-    link: Link
+    link: ScoreLink
 
     @property
     def tolerance(self) -> float:
-        """By how much the output may be off 0 where the model changes its mind."""
+        """A bound on the output where the model's decision changes."""
         return self.rounding + self.link.tolerance
 
-    def negated(self) -> Leaves:
+    def negate(self) -> Leaves:
         """The leaves with the opposite output."""
         return replace(self, values=-self.values, constant=-self.constant)
 
-    def within(self, region: Bools) -> Leaves:
-        """The leaves that inputs of a region reach, by those base variables alone that it leaves free."""
+    def restrict_to(self, region: Bools) -> Leaves:
+        """Select the leaves that a region reaches, as functions of the base variables that it leaves free."""
         kept = np.logical_and.reduce((self.states & region).any(axis=2), axis=1)
         free = region.sum(axis=1) > 1
         tree = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(self.values)]))[kept]
@@ -73,8 +74,8 @@ class Leaves:
         return replace(self, states=self.states[kept][:, free], values=values, kinds=kinds, starts=starts)
 
 
-def leaves_of(predictor: Predictor, space: Space) -> Leaves | None:
-    """The leaves of a predictor's model, if its type is exactly one of those that are read."""
+def read_leaves(predictor: Predictor, space: Space) -> Leaves | None:
+    """Read the leaves of a scikit-learn tree or ensemble; None for other models, subclasses included."""
     from sklearn import ensemble, tree
 
     model = predictor.source
@@ -89,35 +90,35 @@ def leaves_of(predictor: Predictor, space: Space) -> Leaves | None:
         return None
     refuse_changed(model, "it", predictor)
     if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != 2:
-        raise unproved(predictor, "it does not decide between two classes, which proofs are about")
+        raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
     columns = 1 if parts is tree.DecisionTreeRegressor else 2
     trees = [model] if type(model) is parts else list(np.ravel(model.estimators_))
     for number, each in enumerate(trees):
         refuse_changed(each, f"its tree {number}", predictor)
         if type(each) is not parts or each.tree_.value.shape[1:] != (1, columns):
-            raise unproved(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
-    read = _boosted if columns == 1 else _voted
+            raise unprovable(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
+    read = _read_boosted_trees if columns == 1 else _read_voting_trees
     return read([each.tree_ for each in trees], predictor, space)
 
 
-def _voted(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
-    """Trees whose shares of the positive class are averaged."""
-    link, rounding = Link.of(predictor, scale=0.0), gamma(len(trees) + 8, DOUBLE)
-    states, raw, starts = _gathered(trees, space)
+def _read_voting_trees(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
+    """Read trees whose class frequencies are averaged."""
+    link, rounding = ScoreLink.of(predictor, scale=0.0), gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
+    states, raw, starts = _collect_leaves(trees, space)
     column = 1 if predictor.column is None else predictor.column
     values = raw[:, column] / raw.sum(axis=1) / len(trees)
     return Leaves(states, values, _kinds(raw), starts, -link.cut, rounding, link)
 
 
-def _boosted(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
-    """Trees that add to log-odds, or to half of them where the loss is exponential."""
+def _read_boosted_trees(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
+    """Read trees that add up to the log-odds, or to half of them if the loss is exponential."""
     model = predictor.source
-    link = Link.of(predictor, scale=2.0 if model.loss == "exponential" else 1.0)
-    states, raw, starts = _gathered(trees, space)
+    link = ScoreLink.of(predictor, scale=2.0 if model.loss == "exponential" else 1.0)
+    states, raw, starts = _collect_leaves(trees, space)
     values = model.learning_rate * raw[:, 0]
     start = _log_odds_before(predictor) / link.scale
     sizes = np.maximum.reduceat(np.abs(values), starts).sum() + abs(start) + abs(link.cut)
-    rounding = gamma(4 * len(trees) + 16, DOUBLE) * sizes
+    rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
     sign = -1.0 if predictor.column == 0 else 1.0
     return Leaves(states, sign * values, _kinds(raw), starts, sign * start - link.cut, rounding, link)
 
@@ -130,15 +131,15 @@ def _log_odds_before(predictor: Predictor) -> float:
     if isinstance(before, str) and before == "zero":
         return 0.0
     if type(before) is not DummyClassifier or before.strategy != "prior":
-        raise unproved(predictor, "it starts from a model of its own, which is not read")
+        raise unprovable(predictor, "it starts from a model of its own, which is not read")
     eps = float(np.finfo(np.float32).eps)
     share = min(max(float(before.class_prior_[1]), eps), 1 - eps)
     return math.log(share / (1 - share))
 
 
-def _gathered(trees: Sequence[Any], space: Space) -> tuple[Bools, Vector, NDArray[np.intp]]:
-    """For the leaves of all trees, the states that lead there, the numbers held, and each tree's first."""
-    paths = [list(_paths(tree, space)) for tree in trees]
+def _collect_leaves(trees: Sequence[Any], space: Space) -> tuple[Bools, Vector, NDArray[np.intp]]:
+    """Collect all leaves: their states (leaves, m, 3), their values, and each tree's first leaf."""
+    paths = [list(_iterate_leaves(tree, space)) for tree in trees]
     states = np.array([states for path in paths for states, _ in path])
     values = np.array(
         [tree.value[leaf, 0] for tree, path in zip(trees, paths, strict=True) for _, leaf in path]
@@ -151,8 +152,8 @@ def _kinds(raw: Vector) -> NDArray[np.intp]:
     return kinds
 
 
-def _paths(tree: Any, space: Space) -> Iterator[tuple[Bools, int]]:
-    """The leaves that some input reaches, each with the states that lead there."""
+def _iterate_leaves(tree: Any, space: Space) -> Iterator[tuple[Bools, int]]:
+    """Yield the leaves that some input reaches, each with the states that lead there, (m, 3)."""
     owner = np.abs(space.inputs).sum(axis=1).argmax(axis=0)
     waiting = [(0, np.ones((space.count, 3), np.bool_))]
     while waiting:
@@ -170,8 +171,8 @@ def _paths(tree: Any, space: Space) -> Iterator[tuple[Bools, int]]:
                 waiting.append((int(child), states))
 
 
-BATCH = 256
-"""Regions bounded at a time."""
+REGIONS_PER_BATCH = 256
+"""Number of regions bounded at a time."""
 
 
 class Forest:
@@ -184,7 +185,7 @@ class Forest:
     space
         The inputs.
     decide
-        Whether the model's output is positive for given inputs, asked where rounding could tell otherwise.
+        The model's own decision for given inputs, asked where rounding could change the sign.
     region
         The inputs in question; by default all.
 
@@ -205,8 +206,8 @@ class Forest:
         self.free = np.bincount(leaf, minlength=len(leaves.values)) == 0
         self.tree = np.repeat(np.arange(len(leaves.starts)), np.diff([*leaves.starts, len(leaves.values)]))
 
-    def within(self, region: Bools) -> Forest:
-        """The same trees as a function of those base variables alone that a region leaves free."""
+    def restrict_to(self, region: Bools) -> Forest:
+        """Restrict the trees to the base variables that a region leaves free."""
         free = region.sum(axis=1) > 1
 
         def decide(states: States) -> Bools:
@@ -214,16 +215,16 @@ class Forest:
             whole[:, free] = states
             return self.decide(whole)
 
-        return Forest(self.leaves.within(region), self.space.within(free), decide, region[free])
+        return Forest(self.leaves.restrict_to(region), self.space.restrict_to(free), decide, region[free])
 
     @property
-    def numbers(self) -> Iterator[NDArray[Any]]:
-        """All that decides the output."""
+    def parameters(self) -> Iterator[NDArray[Any]]:
+        """The arrays that determine the output."""
         yield from (self.leaves.states, self.leaves.values, self.leaves.starts)
         yield np.array([self.leaves.constant])
 
     def reached(self, regions: Bools) -> Bools:
-        """Which leaves some input of each region reaches, (leaves, k); groups are not looked at."""
+        """Whether some input of each region reaches each leaf, (leaves, k), regardless of groups."""
         passes = (regions[:, self.variable] & self.passing).any(axis=2)
         words = bits.pack(passes)[self.kind]
         rows = np.full((len(self.free), bits.words_for(len(regions))), ~np.uint64(0))
@@ -233,18 +234,18 @@ class Forest:
         return bits.unpack_rows(rows, len(regions))
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
-        """The sum of the leaves that each input reaches, and by how much the model's may differ."""
+        """Return the output for each input, and a bound on the model's deviation from it."""
         reached = self.reached(states[:, :, None] == np.arange(3))
         outputs: Vector = self.leaves.values @ reached + self.leaves.constant
         return outputs, np.full(len(states), self.leaves.rounding)
 
     @property
-    def link(self) -> Link:
+    def link(self) -> ScoreLink:
         """How the model's score follows from the output."""
         return self.leaves.link
 
     def constant(self, regions: Bools) -> Bools:
-        """Whether all inputs of a region certainly have one and the same output, in the model too."""
+        """Whether all inputs of each region certainly have the same output, in the model too, (k,)."""
         reached = self.reached(regions)
         kinds = self.leaves.kinds[:, None]
         highest = np.maximum.reduceat(np.where(reached, kinds, -1), self.leaves.starts, axis=0)
@@ -252,8 +253,8 @@ class Forest:
         constant: Bools = (highest == least).all(axis=0)
         return constant
 
-    def bounded(self, regions: Bools) -> tuple[Vector, States]:
-        """The bound on each region's output, and each tree's highest leaf there, (trees, k)."""
+    def bound_regions(self, regions: Bools) -> tuple[Vector, States]:
+        """Bound each region's output, (k,), and return each tree's highest leaf there, (trees, k)."""
         values = np.where(self.reached(regions), self.leaves.values[:, None], -np.inf)
         highest = np.maximum.reduceat(values, self.leaves.starts, axis=0)
         best = values == highest[self.tree]
@@ -264,42 +265,42 @@ class Forest:
 
     def outputs(self, states: States) -> Vector:
         """The output for each input; its sign is the model's own decision."""
-        outputs = self.bounded(states[:, :, None] == np.arange(3))[0]
+        outputs = self.bound_regions(states[:, :, None] == np.arange(3))[0]
         close = np.flatnonzero(np.abs(outputs) <= self.leaves.tolerance)
         if len(close):
             outputs[close] = np.where(self.decide(states[close]), 1, -1) * self.leaves.tolerance
         return outputs
 
-    def after(self, here: States, moves: States) -> Numbers:
+    def outputs_after_moves(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move."""
-        states = np.concatenate([moved(self.space, here, *move) for move in moves.tolist()])
-        outputs: Numbers = self.bounded(states[:, :, None] == np.arange(3))[0].reshape(len(moves), -1).T
+        states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
+        outputs: Numbers = self.bound_regions(states[:, :, None] == np.arange(3))[0].reshape(len(moves), -1).T
         return outputs
 
-    def rough(self) -> float:
-        """What the bound says of all inputs in question, before any search."""
-        return float(self.bounded(self.region[None])[0][0])
+    def root_bound(self) -> float:
+        """Bound the output over the whole region, without branching."""
+        return float(self.bound_regions(self.region[None])[0][0])
 
     def search(
-        self, seconds: float, keep: Callable[[Bools], Bools] | None = None, admits: Admits | None = None
-    ) -> Found:
-        """Bound the output until it is certainly negative, or an input above 0 is found, as `branch` does."""
+        self, seconds: float, keep: Callable[[Bools], Bools] | None = None, admits: InputFilter | None = None
+    ) -> SearchOutcome:
+        """Branch on base variables until the output is certainly negative or a positive one is found."""
         deadline = time.perf_counter() + seconds
         stack = [(self.region[None], np.array([np.inf]))]
         closed, best, states, nodes = -np.inf, -np.inf, None, 0
         while stack and best <= 0 and time.perf_counter() < deadline:
             regions, uppers = stack.pop()
-            if len(regions) > BATCH:
-                stack.append((regions[:-BATCH], uppers[:-BATCH]))
-                regions = regions[-BATCH:]
+            if len(regions) > REGIONS_PER_BATCH:
+                stack.append((regions[:-REGIONS_PER_BATCH], uppers[:-REGIONS_PER_BATCH]))
+                regions = regions[-REGIONS_PER_BATCH:]
             if keep is not None:
                 regions = regions[keep(regions)]
             if not len(regions):
                 continue
             nodes += len(regions)
-            upper, leaves = self.bounded(regions)
+            upper, leaves = self.bound_regions(regions)
             against = self._against(leaves)
-            tried = self.space.highest(-against, regions)[1]
+            tried = self.space.maximise_effects(-against, regions)[1]
             outputs = self.outputs(tried)
             single = regions.sum(axis=(1, 2)) == self.space.count
             known = single.copy()
@@ -323,10 +324,10 @@ class Forest:
             if len(rest):
                 stack.append(self._split(regions[rest], against[rest], upper[rest]))
         waiting = max((float(uppers.max()) for _, uppers in stack), default=-np.inf)
-        return Found(max(closed, waiting), best, states, nodes, not stack)
+        return SearchOutcome(max(closed, waiting), best, states, nodes, not stack)
 
     def _against(self, leaves: States) -> Numbers:
-        """How much of the highest leaves each state of each base variable would lose, (k, m, 3)."""
+        """The weight of the highest leaves that each state of each base variable excludes, (k, m, 3)."""
         spread = np.maximum.reduceat(self.leaves.values, self.leaves.starts)
         spread = spread - np.minimum.reduceat(self.leaves.values, self.leaves.starts)
         against: Numbers = np.zeros((leaves.shape[1], self.space.count, 3))
@@ -335,7 +336,7 @@ class Forest:
         return against
 
     def _split(self, regions: Bools, against: Numbers, upper: Vector) -> tuple[Bools, Vector]:
-        """The parts of regions by the states of the free base variable that most is lost by."""
+        """Split each region by the states of the free base variable that excludes most weight."""
         free = regions.sum(axis=2) > 1
         least = np.where(regions, against, np.inf).min(axis=2)
         total = np.where(regions, against, 0).sum(axis=2)
@@ -343,4 +344,4 @@ class Forest:
         parent, state = np.nonzero(regions[np.arange(len(regions)), chosen])
         parts = regions[parent]
         parts[np.arange(len(parts)), chosen[parent]] = np.arange(3) == state[:, None]
-        return self.space.narrowed(parts), upper[parent]
+        return self.space.propagate_groups(parts), upper[parent]

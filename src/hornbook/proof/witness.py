@@ -1,4 +1,4 @@
-"""How a search for a positive output ended."""
+"""Local search for an input with a positive output, and the outcome of any such search."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
 
 
 @dataclass(frozen=True)
-class Found:
-    """`upper` bounds the model's output, rounding included; `states` is the best input found.
+class SearchOutcome:
+    """The outcome of a search for an input with a positive output.
 
-    `nodes` counts the cells that were bounded, and `ended` says whether none was left over.
+    `upper` bounds the model's output, rounding included; `best` is the highest output found, at the
+    input `states`; `nodes` counts the cells that were bounded; `ended` is false if some were left.
     """
 
     upper: float
@@ -28,22 +29,22 @@ class Found:
 
     @property
     def settled(self) -> bool:
-        """Whether the sign is decided."""
+        """Whether the sign of the maximum is decided."""
         return self.upper < 0 or self.best > 0
 
 
-STARTS = 8
-"""Random inputs from which the search climbs, beside those it is given."""
+CLIMB_STARTS = 8
+"""Number of random inputs from which local search starts."""
 
-GAIN = 1e-9
-"""A change counts if it raises the output by more than this."""
+MIN_CLIMB_GAIN = 1e-9
+"""Smallest rise of the output for which local search makes a change."""
 
-Admits: TypeAlias = Callable[[States], Bools]
-"""Which inputs count at all."""
+InputFilter: TypeAlias = Callable[[States], Bools]
+"""A predicate on inputs: which of them a search may return."""
 
 
 class Outputs(Protocol):
-    """What local search asks of a model."""
+    """The interface of a model that local search needs."""
 
     @property
     def space(self) -> Space:
@@ -52,14 +53,14 @@ class Outputs(Protocol):
     def outputs(self, states: States) -> Vector:
         """The output for each input."""
 
-    def after(self, here: States, moves: States) -> Numbers:
+    def outputs_after_moves(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move, a base variable and its new state."""
 
 
 def climb(
-    bounds: Outputs, region: Bools, states: States, target: float = 0.0, admits: Admits | None = None
+    bounds: Outputs, region: Bools, states: States, target: float = 0.0, admits: InputFilter | None = None
 ) -> tuple[States, Vector]:
-    """Make the best single change at each input again and again, until none helps or one is above `target`.
+    """Improve each input by its best single change until none helps or an output exceeds `target`.
 
     The changes at all inputs are tried together. Returns the inputs reached and their outputs.
     """
@@ -69,26 +70,26 @@ def climb(
     climbing = np.arange(len(states))
     while len(moves) and len(climbing) and outputs.max() <= target:
         here = states[climbing]
-        found = bounds.after(here, moves)
+        found = bounds.outputs_after_moves(here, moves)
         found[_blocked(bounds.space, here, moves)] = -np.inf
         if admits is not None:
-            candidates = np.concatenate([moved(bounds.space, here, *move) for move in moves.tolist()])
+            candidates = np.concatenate([apply_move(bounds.space, here, *move) for move in moves.tolist()])
             found[~admits(candidates).reshape(len(moves), -1).T] = -np.inf
         best = found.argmax(axis=1)
         value = found[np.arange(len(here)), best]
-        better = value > outputs[climbing] + GAIN
+        better = value > outputs[climbing] + MIN_CLIMB_GAIN
         climbing, best = climbing[better], best[better]
         outputs[climbing] = value[better]
         for item, move in zip(climbing.tolist(), moves[best].tolist(), strict=True):
-            states[item] = moved(bounds.space, states[item][None], *move)[0]
+            states[item] = apply_move(bounds.space, states[item][None], *move)[0]
     return states, bounds.outputs(states)
 
 
 def random_states(
     space: Space, region: Bools, size: int, rng: np.random.Generator, shares: Numbers | float = 1.0
 ) -> States:
-    """Random inputs of a region that is not empty; `shares`, (size, 1, 3), say how often a state is drawn."""
-    # the greatest of u^(1/w) is each with a probability that is proportional to its w
+    """Draw inputs of a nonempty region; `shares`, (size, 1, 3), weights the states."""
+    # u^(1/w) is the largest with probability proportional to w
     lots = rng.random((size, *region.shape)) ** (1 / np.maximum(shares, 1e-3))
     states: States = np.where(region, lots, -1).argmax(axis=2)
     for members in space.groups:
@@ -100,8 +101,8 @@ def random_states(
     return states
 
 
-def moved(space: Space, states: States, variable: int, state: int) -> States:
-    """The inputs with one variable in another state; others of its group give way to a true one."""
+def apply_move(space: Space, states: States, variable: int, state: int) -> States:
+    """Set one variable to a state; if it becomes true, the others of its group become false."""
     states = states.copy()
     if state == TRUE:
         for members in space.groups:
@@ -112,7 +113,7 @@ def moved(space: Space, states: States, variable: int, state: int) -> States:
 
 
 def _blocked(space: Space, here: States, moves: States) -> Bools:
-    """Where a move would make a variable unknown while another of its group is true."""
+    """Whether a move would make a variable unknown while another of its group is true, (inputs, moves)."""
     blocked = np.zeros((len(here), len(moves)), np.bool_)
     for members in space.groups:
         unknown = np.flatnonzero(np.isin(moves[:, 0], members) & (moves[:, 1] == UNKNOWN))

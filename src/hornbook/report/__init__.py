@@ -1,7 +1,7 @@
-"""Reports that people read: what one contains, and one self-contained page of it.
+"""The report of an extraction: its content, its charts, and a self-contained HTML page.
 
-`content.Report` is what an extraction has to say; `html.to_html` makes a page of it. Other pages
-extend `templates/base.html` and are rendered by `page.render`.
+`content.Report` holds the content; `page.to_html` makes a page of it. Other pages extend
+`templates/base.html` and are rendered by `page.render_page`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Charts as values: what is plotted, told apart from how it is drawn."""
+"""The charts of a report as values, and how they are drawn: as SVG, or with matplotlib."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from hornbook.classify.candidate import Point as Weighed
 from hornbook.learners import DisagreementPoint
-from hornbook.report.content import Checkpoint
+from hornbook.report.content import ConvergencePoint
 from hornbook.statistics import Share
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Style: TypeAlias = Literal["line", "steps", "dots"]
 
 @dataclass(frozen=True)
 class Dot:
-    """A value and, where it is uncertain, the ends of its interval."""
+    """A point of a chart, with the ends of its confidence interval if it has one."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Series:
-    """Dots in the order of x, under one name."""
+    """A named series of dots, in the order of x."""
 
     name: str
     dots: tuple[Dot, ...]
@@ -46,11 +46,11 @@ class Chart:
     Parameters
     ----------
     title
-        What the chart shows, as a sentence; read aloud in place of the picture.
+        What the chart shows, as a sentence; screen readers read it instead of the picture.
     x, y
-        What the axes measure.
+        The labels of the axes.
     series
-        What is plotted.
+        The plotted series.
     percent
         Whether y is a share, shown in percent.
     logarithmic
@@ -67,9 +67,9 @@ class Chart:
 
 
 def fidelity_chart(curve: Iterable[DisagreementPoint | Weighed]) -> Chart:
-    """Fidelity against what there is to read: the best of each size.
+    """Chart fidelity against size: the best explanation of each size.
 
-    Rules, cards and trees are compared by literals; the run of a learner goes by rules.
+    Rules, cards and trees are compared by literals; a learner's run is shown by rules.
 
     Examples
     --------
@@ -83,32 +83,34 @@ def fidelity_chart(curve: Iterable[DisagreementPoint | Weighed]) -> Chart:
     x = "rules"
     for point in curve:
         if isinstance(point, DisagreementPoint):
-            form, size, agreed = "rules", point.rules, _agreed(point)
+            form, size, agreed = "rules", point.rules, _agreement(point)
         else:
             form, size, agreed, x = point.form, point.literals, point.fidelity, "literals to read"
         sizes = best.setdefault(form, {})
         if size not in sizes or agreed.estimate > sizes[size].estimate:
             sizes[size] = agreed
     series = tuple(
-        Series(form, tuple(Dot(size, *_drawn(share)) for size, share in sorted(sizes.items())))
+        Series(form, tuple(Dot(size, *_share_values(share)) for size, share in sorted(sizes.items())))
         for form, sizes in sorted(best.items(), reverse=True)
     )
     title = "How often the answers agree with the model, for explanations of growing size"
     return Chart(title, x, "fidelity", series, percent=True)
 
 
-def _agreed(point: DisagreementPoint) -> Share:
+def _agreement(point: DisagreementPoint) -> Share:
     wrong = point.disagreement
     return Share.of(wrong.size - wrong.hits, wrong.size, wrong.confidence)
 
 
-def _drawn(share: Share) -> tuple[float, float, float]:
+def _share_values(share: Share) -> tuple[float, float, float]:
     return share.estimate, share.low, share.high
 
 
-def convergence_chart(convergence: Iterable[Checkpoint]) -> Chart:
-    """Disagreement over the equivalence queries of a run."""
-    dots = tuple(Dot(step.equivalence_queries, *_drawn(step.point.disagreement)) for step in convergence)
+def convergence_chart(convergence: Iterable[ConvergencePoint]) -> Chart:
+    """Chart the disagreement over the equivalence queries of a run."""
+    dots = tuple(
+        Dot(step.equivalence_queries, *_share_values(step.point.disagreement)) for step in convergence
+    )
     title = "How often rules and model disagree, as the run goes on"
     return Chart(
         title, "equivalence queries", "disagreement", (Series("disagreement", dots, "steps"),), percent=True
@@ -117,18 +119,18 @@ def convergence_chart(convergence: Iterable[Checkpoint]) -> Chart:
 
 WIDTH, HEIGHT = 500, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
-COLOURS = 4
-"""The style sheet colours so many series; further ones begin anew."""
+N_COLOURS = 4
+"""Number of series colours in the style sheet; further series start again with the first."""
 
 
-def svg(chart: Chart) -> Markup:
-    """The chart as an `<svg>` element.
+def to_svg(chart: Chart) -> Markup:
+    """Draw a chart as an `<svg>` element.
 
     Examples
     --------
     >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
-    >>> picture = svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
-    >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
+    >>> picture = to_svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
+    >>> picture.startswith('<to_svg class="chart"'), "a &lt; b" in picture
     (True, True)
 
     """
@@ -138,7 +140,7 @@ def svg(chart: Chart) -> Markup:
     ]
     parts += _grid(chart, plane)
     for number, series in enumerate(chart.series):
-        parts.append(f'<g class="series s{number % COLOURS}"><title>{escape(series.name)}</title>')
+        parts.append(f'<g class="series s{number % N_COLOURS}"><title>{escape(series.name)}</title>')
         parts += _draw_series_svg(series, plane)
         parts.append("</g>")
     if len(chart.series) > 1:
@@ -148,7 +150,7 @@ def svg(chart: Chart) -> Markup:
 
 @dataclass(frozen=True)
 class _Plane:
-    """Where values are on the page."""
+    """The mapping from values to positions on the page."""
 
     ticks_x: Sequence[float]
     ticks_y: Sequence[float]
@@ -157,7 +159,7 @@ class _Plane:
 
     @classmethod
     def around(cls, chart: Chart) -> _Plane:
-        """The plane that holds every dot and interval of a chart."""
+        """Make the plane that contains every dot and interval of a chart."""
         dots = [dot for series in chart.series for dot in series.dots]
         xs = [dot.x for dot in dots] or [0.0, 1.0]
         ys = [value for dot in dots for value in (dot.y, dot.low, dot.high) if value is not None] or [
@@ -165,7 +167,7 @@ class _Plane:
             1.0,
         ]
         ticks_y = even_ticks(min(ys), max(ys), within=(0.0, 1.0) if chart.percent else None)
-        ticks_x = decades(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
+        ticks_x = decade_ticks(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
         scale: Callable[[float], float] = math.log10 if chart.logarithmic else float
         right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
         start, end = scale(ticks_x[0]), scale(ticks_x[-1])
@@ -179,7 +181,7 @@ class _Plane:
 
 
 def even_ticks(low: float, high: float, within: tuple[float, float] | None = None) -> list[float]:
-    """About five round numbers that span an interval.
+    """Return about five round numbers that span an interval.
 
     Examples
     --------
@@ -201,12 +203,12 @@ def even_ticks(low: float, high: float, within: tuple[float, float] | None = Non
     return [round(number * step, 12) for number in range(first, last + 1)]
 
 
-def decades(low: float, high: float) -> list[float]:
-    """The powers of ten around an interval of positive numbers.
+def decade_ticks(low: float, high: float) -> list[float]:
+    """Return the powers of ten that span an interval of positive numbers.
 
     Examples
     --------
-    >>> decades(3, 2000)
+    >>> decade_ticks(3, 2000)
     [1.0, 10.0, 100.0, 1000.0, 10000.0]
 
     """
@@ -246,7 +248,7 @@ def _draw_series_svg(series: Series, plane: _Plane) -> list[str]:
 
 
 def _interval(series: Series, plane: _Plane) -> str:
-    """The intervals: a band behind a line, a bar behind each single dot."""
+    """Draw the intervals: a band behind a line, a bar behind each single dot."""
     dots = [(dot, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None]
     if series.style == "dots" or len(dots) < len(series.dots):
         return "".join(
@@ -271,7 +273,7 @@ def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
 
 
 def _legend(chart: Chart, plane: _Plane) -> list[str]:
-    """The names of the series, on the right, above or below where their last dots are."""
+    """Draw the names of the series at the right, away from their last dots."""
     ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
     low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
     top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
@@ -279,34 +281,34 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
     for number, series in enumerate(chart.series):
         y = top + 18 * number
         parts.append(
-            f'<g class="legend s{number % COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
+            f'<g class="legend s{number % N_COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
             f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'
         )
     return parts
 
 
-def fidelity_curve(curve: Iterable[DisagreementPoint | Weighed], ax: Axes | None = None) -> Axes:
-    """Fidelity against the number of rules: the report's first chart.
+def plot_fidelity(curve: Iterable[DisagreementPoint | Weighed], ax: Axes | None = None) -> Axes:
+    """Plot fidelity against size, the report's first chart, with matplotlib.
 
     Examples
     --------
     >>> from hornbook.statistics import Share
     >>> wrong = {(1, 3): 30, (2, 6): 10}
-    >>> ax = fidelity_curve([DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()])
+    >>> ax = plot_fidelity([DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()])
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('rules', 'fidelity')
 
     """
-    return draw(fidelity_chart(curve), ax)
+    return plot_chart(fidelity_chart(curve), ax)
 
 
-def convergence(steps: Iterable[Checkpoint], ax: Axes | None = None) -> Axes:
-    """Disagreement over the equivalence queries of a run: the report's second chart."""
-    return draw(convergence_chart(steps), ax)
+def plot_convergence(steps: Iterable[ConvergencePoint], ax: Axes | None = None) -> Axes:
+    """Plot disagreement over equivalence queries, the report's second chart, with matplotlib."""
+    return plot_chart(convergence_chart(steps), ax)
 
 
-def draw(chart: Chart, ax: Axes | None = None) -> Axes:
-    """Any chart, on the given axes or on new ones."""
+def plot_chart(chart: Chart, ax: Axes | None = None) -> Axes:
+    """Plot a chart with matplotlib, on the given axes or on new ones."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 

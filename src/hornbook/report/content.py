@@ -1,4 +1,4 @@
-"""What a report of an extraction contains. Nothing here knows how it is shown."""
+"""The content of a report on an extraction, and the data of its explorer; rendering is in `page`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from hornbook.cards.card import Card
 from hornbook.classify.candidate import Point as Weighed
-from hornbook.data.conditions import exclusivity
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.deciders import Decider
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
@@ -19,13 +19,13 @@ from hornbook.queries import Budget, Guarantee
 from hornbook.statistics import Share
 from hornbook.trees.tree import Node, Split, Tree
 
-Facts: TypeAlias = tuple[tuple[str, str], ...]
-"""What something is called and what it is, in reading order: `(("file", "model.onnx"), …)`."""
+Details: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values in reading order: `(("file", "model.onnx"), …)`."""
 
 
 @dataclass(frozen=True)
 class ReportedRule:
-    """One rule and what it is worth.
+    """One rule with its support and precision.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ReportedRule:
     precision
         Of the interpretations that break it, the share that the model rejects.
     guarantee
-        What is known of this very rule, where more is known than its precision.
+        A guarantee for this rule, such as a proof, if there is one.
 
     """
 
@@ -47,8 +47,8 @@ class ReportedRule:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """How far a run had come after one equivalence query."""
+class ConvergencePoint:
+    """The cost and the disagreement of a run after one equivalence query."""
 
     equivalence_queries: int
     membership_queries: int
@@ -57,17 +57,17 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A case on which rules and model differ.
+class DisagreeingRow:
+    """A row on which rules and model disagree.
 
     Parameters
     ----------
     name
-        What to call it, such as `row 17`.
+        Its name, such as `row 17`.
     facts
-        What is known of it.
+        Its known values.
     model, rules
-        What each says of it, in words: a label, its negation, or `undetermined`.
+        The answer of each, in words: a label, its negation, or `undetermined`.
 
     """
 
@@ -78,8 +78,8 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Spent:
-    """What a run cost, and what it was allowed to."""
+class Cost:
+    """The cost of a run, and its budget."""
 
     equivalence_queries: int
     membership_queries: int
@@ -88,15 +88,15 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Honesty:
-    """What a reader should know before trusting the rest.
+class Caveats:
+    """What a reader should know before trusting the report.
 
     Parameters
     ----------
     distribution
-        What every share in the report was measured on, but for those that name other cases.
+        The samples on which every share was measured, unless it names other cases.
     incoherence
-        How often the model's answers about unknown values contradict those about known ones.
+        How often the model's answers for unknown values contradict those for known ones.
     rows_rejected
         The share of the real rows, with their true labels, that the model rejects.
     notes
@@ -112,47 +112,47 @@ class Honesty:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a report of an extraction says.
+    """The content of a report on an extraction.
 
     Parameters
     ----------
     title
         One line, such as `What the network says about survives`.
     labels
-        The variables that the rules decide: one for a classifier, several for several classes,
+        The variables that the rules predict: one for a classifier, several for several classes,
         none for a model that judges whole interpretations.
     model, data, settings
-        What the model is, what it was asked about, and how.
+        Details about the model, the data and the settings.
     background
-        What always holds, over the vocabulary of the whole report.
+        The rules that hold by construction, over the vocabulary of the whole report.
     rules
-        The rules found, the most useful first.
+        The extracted rules, the most useful first.
     words
-        For a variable's name, what it says: `{"albumin=high": "albumin > 4.1 g/dL"}`. A variable
-        that is left out is called by its name, and a dual "not" what the other says.
+        Descriptions of variables by name: `{"albumin=high": "albumin > 4.1 g/dL"}`. By default a
+        variable is described by its name, and a dual by "not" and its partner's description.
     groups
-        Sets of variables of which at most one is true, as a binariser knows them.
+        Sets of variables of which at most one is true.
     guarantee
-        How faithful the rules are, and in which sense.
+        The guarantee for the rules as a whole.
     fidelity
-        The share of answers that equal the model's: on unseen rows, if there were any, and on samples.
+        The share of answers that equal the model's, on unseen rows (if any) and on samples.
     decider
-        Points to add up or questions to ask, in place of rules or beside them; its vocabulary is
-        part of the report's.
+        A score card or tree instead of rules or in addition; its vocabulary is part of the
+        report's.
     undetermined
-        The share of cases about which the rules say nothing.
+        The share of cases that no rule decides.
     default
-        What is answered where no rule decides, if anything is.
+        The answer where no rule decides, if there is one.
     stop_reason
-        How the run ended.
+        Why the run stopped.
     curve
-        Theories, cards or trees of growing size and how faithful each is.
+        The fidelity of theories, cards or trees of growing size.
     convergence
-        The run, query by query.
-    differences
-        Some cases on which rules and model differ.
-    spent, honesty
-        What it cost, and what to beware of.
+        The progress of the run, query by query.
+    disagreements
+        Some rows on which rules and model disagree.
+    cost, caveats
+        The cost of the run, and the caveats of the report.
 
     """
 
@@ -162,20 +162,20 @@ class Report:
     guarantee: Guarantee
     fidelity: Fidelity
     stop_reason: str
-    spent: Spent
-    honesty: Honesty
+    cost: Cost
+    caveats: Caveats
     labels: tuple[str, ...] = ()
-    model: Facts = ()
-    data: Facts = ()
-    settings: Facts = ()
+    model: Details = ()
+    data: Details = ()
+    settings: Details = ()
     words: Mapping[str, str] = field(default_factory=dict)
     groups: Groups = ()
     decider: Decider | None = None
     undetermined: Share | None = None
     default: str | None = None
     curve: tuple[DisagreementPoint | Weighed, ...] = ()
-    convergence: tuple[Checkpoint, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    convergence: tuple[ConvergencePoint, ...] = ()
+    disagreements: tuple[DisagreeingRow, ...] = ()
 
     def __post_init__(self) -> None:
         spoken_of = () if self.decider is None else (self.decider.label, *self.decider.vocabulary)
@@ -186,30 +186,30 @@ class Report:
 
     @property
     def known(self) -> HornTheory:
-        """What holds before any rule is found: the background, and that groups are exclusive."""
-        return self.background | exclusivity(self.background.vocabulary, self.groups)
+        """The rules that hold by construction: the background, and the exclusivity of groups."""
+        return self.background | exclusivity_rules(self.background.vocabulary, self.groups)
 
     @property
     def theory(self) -> HornTheory:
-        """What is known and the rules together."""
+        """The extracted rules together with those that hold by construction."""
         found = HornTheory(self.background.vocabulary, (reported.rule for reported in self.rules))
         return self.known | found
 
-    def say(self, variable: int) -> str:
-        """What a variable says, in words."""
+    def describe(self, variable: int) -> str:
+        """Describe a variable in words."""
         vocabulary = self.background.vocabulary
         name, dual = vocabulary.name(variable), vocabulary.dual(variable)
         if name in self.words or dual is None or dual > variable:
             return self.words.get(name, name)
-        return f"not {self.say(dual)}"
+        return f"not {self.describe(dual)}"
 
 
 OTHER_FACTS = "Facts"
-"""The heading of the facts that share no column with another."""
+"""The explorer's heading for facts that do not share a column with others."""
 
 
-def exploration(report: Report) -> dict[str, Any]:
-    """The explorer's data, ready for JSON; `templates/reasoner.js` says what it means."""
+def explorer_data(report: Report) -> dict[str, Any]:
+    """Return the explorer's data as a JSON object; `templates/reasoner.js` documents it."""
     vocabulary = report.background.vocabulary
     known, labels, decider = report.known, vocabulary.variables(report.labels), report.decider
     used = {_base(vocabulary, v) for v in used_literals(report)}
@@ -218,7 +218,7 @@ def exploration(report: Report) -> dict[str, Any]:
     return {
         "width": len(vocabulary),
         "duals": list(vocabulary.duals),
-        "words": [report.say(v) for v in range(len(vocabulary))],
+        "words": [report.describe(v) for v in range(len(vocabulary))],
         "rules": [_rule_object(rule) for rule in (*known, *(reported.rule for reported in report.rules))],
         "known": len(known),
         "groups": [list(group) for group in report.groups],
@@ -229,18 +229,18 @@ def exploration(report: Report) -> dict[str, Any]:
         "default": report.default,
         "card": _card_object(vocabulary, decider) if isinstance(decider, Card) else None,
         "tree": _tree_object(vocabulary, decider) if isinstance(decider, Tree) else None,
-        "cases": [{"name": case.name, **_known_facts(case.facts, facts)} for case in report.differences],
+        "cases": [{"name": case.name, **_case_facts(case.facts, facts)} for case in report.disagreements],
     }
 
 
 def base_variables(vocabulary: Vocabulary) -> list[int]:
-    """Every variable but the second of each pair: what can be asked about."""
+    """Return one variable of each pair of duals, and all others: what can be asked about."""
     seconds = {w for _, w in vocabulary.pairs}
     return [v for v in range(len(vocabulary)) if v not in seconds]
 
 
 def used_literals(report: Report) -> set[int]:
-    """The variables that the rules, the card or the tree speak of."""
+    """Return the variables that occur in the rules, the card or the tree."""
     rules = [reported.rule for reported in report.rules]
     heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
     decider = report.decider
@@ -279,12 +279,12 @@ def _tree_object(vocabulary: Vocabulary, tree: Tree) -> dict[str, Any]:
     return {"label": vocabulary.index(tree.label), "root": written(tree.root)}
 
 
-def _known_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[int]]:
+def _case_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[int]]:
     return {"yes": [v for v in base if v in facts.true], "no": [v for v in base if v in facts.false]}
 
 
 def _sections(report: Report, askable: list[int]) -> list[dict[str, Any]]:
-    """The facts, those that share a column under its name, the others first."""
+    """Group the facts that share a column under its name; the others come first."""
     names = report.background.vocabulary.names
     together = [[v for v in group if v in askable] for group in report.groups]
     columns = [(names[group[0]].rpartition("=")[0], group) for group in together if len(group) > 1]

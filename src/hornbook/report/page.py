@@ -1,4 +1,4 @@
-"""Guarantees and figures in words that need no logic to be understood."""
+"""The HTML page of a report: figures and guarantees in plain words, templates, and rendering."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from markupsafe import Markup
 from hornbook.cards.card import Card
 from hornbook.logic import Bottom, Head
 from hornbook.queries import Budget, Estimated, Exact, Guarantee, Pac, Proved, Unknown
-from hornbook.report.charts import convergence_chart, fidelity_chart, svg
+from hornbook.report.charts import convergence_chart, fidelity_chart, to_svg
 from hornbook.report.content import (
-    Difference,
-    Facts,
+    Details,
+    DisagreeingRow,
     Report,
     ReportedRule,
     base_variables,
-    exploration,
+    explorer_data,
     used_literals,
 )
 from hornbook.statistics import Share
 from hornbook.trees.tree import Tree
 
 
-def percent(share: float) -> str:
-    """A share in percent, with the digits that a reader can use.
+def format_percent(share: float) -> str:
+    """Format a share in percent, with a useful number of digits.
 
     Examples
     --------
-    >>> percent(0.98765), percent(0.0042), percent(1.0), percent(0.99996), percent(float("nan"))
-    ('98.8 %', '0.42 %', '100 %', '99.996 %', '–')
+    >>> [format_percent(share) for share in (0.98765, 0.0042, 1.0, 0.99996, float("nan"))]
+    ['98.8 %', '0.42 %', '100 %', '99.996 %', '–']
 
     """
     if share != share:
@@ -50,28 +50,30 @@ def percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def interval(share: Share) -> str:
-    """The interval of a share.
+def format_interval(share: Share) -> str:
+    """Format the confidence interval of a share.
 
     Examples
     --------
-    >>> interval(Share.of(980, 1000))
+    >>> format_interval(Share.of(980, 1000))
     '96.9 to 98.8 %'
-    >>> interval(Share.of(0, 0))
+    >>> format_interval(Share.of(0, 0))
     'not measured'
 
     """
     return (
-        f"{percent(share.low).removesuffix(' %')} to {percent(share.high)}" if share.size else "not measured"
+        f"{format_percent(share.low).removesuffix(' %')} to {format_percent(share.high)}"
+        if share.size
+        else "not measured"
     )
 
 
-def short(number: int) -> str:
-    """A count that a reader takes in at a glance.
+def format_count(number: int) -> str:
+    """Format a count, large ones in millions or billions.
 
     Examples
     --------
-    >>> short(845), short(12_345), short(1_897_739), short(3_200_000_000)
+    >>> format_count(845), format_count(12_345), format_count(1_897_739), format_count(3_200_000_000)
     ('845', '12,345', '1.9 million', '3.2 billion')
 
     """
@@ -81,24 +83,24 @@ def short(number: int) -> str:
     return f"{number:,}"
 
 
-def signed(points: int) -> str:
-    """Points with their sign.
+def format_points(points: int) -> str:
+    """Format points with their sign.
 
     Examples
     --------
-    >>> signed(3), signed(0), signed(-2)
+    >>> format_points(3), format_points(0), format_points(-2)
     ('+3', '0', '−2')
 
     """
     return f"{points:+d}".replace("-", "−") if points else "0"
 
 
-def duration(seconds: float) -> str:
-    """A time in the units that suit it.
+def format_duration(seconds: float) -> str:
+    """Format a time in suitable units.
 
     Examples
     --------
-    >>> duration(0.25), duration(16.9), duration(125), duration(7300)
+    >>> format_duration(0.25), format_duration(16.9), format_duration(125), format_duration(7300)
     ('0.2 s', '17 s', '2 min 5 s', '2 h 1 min')
 
     """
@@ -111,23 +113,23 @@ def duration(seconds: float) -> str:
     return f"{hours} h {spare} min" if hours else f"{minutes} min {rest} s"
 
 
-PROMISES = {
+GUARANTEE_LABELS = {
     "exact": "exact",
     "proved": "proved",
     "pac": "probably, approximately",
     "estimated": "measured",
     "none": "no promise",
 }
-"""For a kind of guarantee, a word or two."""
+"""A short label for each kind of guarantee."""
 
 
-def meaning(guarantee: Guarantee) -> str:
-    """What a guarantee means, for a reader who has never heard of it.
+def explain_guarantee(guarantee: Guarantee) -> str:
+    """Explain a guarantee to a reader without training in logic or statistics.
 
     Examples
     --------
     >>> from textwrap import fill
-    >>> print(fill(meaning(Pac(0.05, 0.1, "rows like yours")), 105))
+    >>> print(fill(explain_guarantee(Pac(0.05, 0.1, "rows like yours")), 105))
     If the whole extraction were repeated many times, in at least 90 % of the repetitions the rules and the
     model would give different answers in no more than 5 of 100 cases like those below. It says nothing about
     cases of another kind.
@@ -148,42 +150,43 @@ def meaning(guarantee: Guarantee) -> str:
         case Estimated(disagreement, _):
             return (
                 f"On {disagreement.size:,} fresh cases that the extraction never used, rules and model gave "
-                f"different answers in {percent(disagreement.estimate)}. The true share lies, with "
-                f"{100 * disagreement.confidence:g} % confidence, between {percent(disagreement.low)} and "
-                f"{percent(disagreement.high)}, for cases like those below and for no others."
+                f"different answers in {format_percent(disagreement.estimate)}. The true share lies, with "
+                f"{100 * disagreement.confidence:g} % confidence, between "
+                f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, "
+                "for cases like those below and for no others."
             )
         case Unknown(reason):
-            return f"Nothing is promised: {reason}. Treat the rules as suggestions."
+            return f"There is no guarantee: {reason}. Treat the rules as suggestions."
 
 
 TEMPLATES = resources.files("hornbook.report") / "templates"
 
 
-def render(template: str, /, *, title: str, scripts: Sequence[str] = (), **content: Any) -> str:
-    """A page from a template that extends `base.html`.
+def render_page(template: str, /, *, title: str, scripts: Sequence[str] = (), **content: Any) -> str:
+    """Render a page from a template that extends `base.html`.
 
-    Whatever is put into a template is shown as text. A page runs the scripts named here and no
-    others: its security policy lists their hashes and forbids every connection.
+    All content is escaped. A page runs only the scripts named here: its security policy lists
+    their hashes and forbids every connection.
 
     Parameters
     ----------
     template
-        The name of a file beside `base.html`.
+        The name of a file in the folder of `base.html`.
     title
         The title of the page.
     scripts
-        The names of script files beside `base.html`, in the order in which they run.
+        The names of script files in that folder, in the order in which they run.
     content
-        What else the template speaks of.
+        Further variables of the template.
 
     Examples
     --------
-    >>> page = render("base.html", title="<b>Rules</b>")
+    >>> page = render_page("base.html", title="<b>Rules</b>")
     >>> "<title>&lt;b&gt;Rules&lt;/b&gt;</title>" in page
     True
 
     """
-    program = "\n".join(source(name) for name in scripts)
+    program = "\n".join(read_asset(name) for name in scripts)
     digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
     return (
         _environment()
@@ -199,17 +202,17 @@ def render(template: str, /, *, title: str, scripts: Sequence[str] = (), **conte
 
 
 @cache
-def source(name: str) -> str:
-    """A file beside the templates, to be put into a page as it is."""
+def read_asset(name: str) -> str:
+    """Read a file of the templates folder, to be included in a page unchanged."""
     return (TEMPLATES / name).read_text("utf-8")
 
 
-def as_data(value: Any) -> Markup:
-    r"""JSON that can stand inside a script element, whatever strings it holds.
+def to_script_json(value: Any) -> Markup:
+    r"""Convert a value to JSON that is safe inside a script element.
 
     Examples
     --------
-    >>> print(as_data({"name": "</script><b>"}))
+    >>> print(to_script_json({"name": "</script><b>"}))
     {"name":"\u003c/script>\u003cb>"}
 
     """
@@ -217,8 +220,8 @@ def as_data(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
 
 
-def unbroken(text: str) -> str:
-    """The text with no line break before a unit."""
+def keep_units(text: str) -> str:
+    """Prevent line breaks between a number and its unit."""
     return re.sub(" (%|s|min|h)(?![a-z])", "\N{NO-BREAK SPACE}\\1", text)
 
 
@@ -232,28 +235,28 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        percent=lambda share: unbroken(percent(share)),
-        interval=lambda share: unbroken(interval(share)),
+        percent=lambda share: keep_units(format_percent(share)),
+        interval=lambda share: keep_units(format_interval(share)),
         count="{:,}".format,
-        short=short,
-        duration=lambda seconds: unbroken(duration(seconds)),
-        data=as_data,
-        unbroken=unbroken,
+        short=format_count,
+        duration=lambda seconds: keep_units(format_duration(seconds)),
+        data=to_script_json,
+        unbroken=keep_units,
     )
-    environment.globals.update(svg=svg, style=lambda name: Markup(source(name)))
+    environment.globals.update(svg=to_svg, style=lambda name: Markup(read_asset(name)))
     return environment
 
 
-IMPOSSIBLE = "impossible"
-"""What ⊥ is called on the page."""
+BOTTOM_LABEL = "impossible"
+"""The word for ⊥ on the page."""
 
 
-WRITTEN_OUT = 100
-"""The bodies of so many rules are in the page as text; a script writes out the others."""
+RULES_WRITTEN_OUT = 100
+"""Number of rules whose bodies are in the page as text; a script writes out the others."""
 
 
 def to_html(report: Report) -> str:
-    """The report as HTML: one file that reads nothing from anywhere.
+    """Render a report as one self-contained HTML page.
 
     Examples
     --------
@@ -270,34 +273,34 @@ def to_html(report: Report) -> str:
     ...     guarantee=Exact(),
     ...     fidelity=Fidelity(samples=Share.of(100, 100)),
     ...     stop_reason="equivalent",
-    ...     spent=Spent(equivalence_queries=2, membership_queries=120, seconds=0.1),
-    ...     honesty=Honesty(distribution="the rows"),
+    ...     cost=Spent(equivalence_queries=2, membership_queries=120, seconds=0.1),
+    ...     caveats=Honesty(distribution="the rows"),
     ... )
     >>> to_html(report).splitlines()[0]
     '<!DOCTYPE html>'
 
     """
-    lines = [_line(report, reported) for reported in report.rules]
-    return render(
+    lines = [_rule_line(report, reported) for reported in report.rules]
+    return render_page(
         "extraction.html",
         title=report.title,
         scripts=("reasoner.js", "table.js", "explorer.js"),
         report=report,
         lead=_lead(report),
         conditions=_conditions(report),
-        promise=PROMISES.get(report.guarantee.kind, report.guarantee.kind),
-        meaning=meaning(report.guarantee),
+        promise=GUARANTEE_LABELS.get(report.guarantee.kind, report.guarantee.kind),
+        meaning=explain_guarantee(report.guarantee),
         card=_card(report, report.decider) if isinstance(report.decider, Card) else None,
         tree=_tree(report, report.decider) if isinstance(report.decider, Tree) else None,
         lines=lines,
-        written=WRITTEN_OUT,
+        written=RULES_WRITTEN_OUT,
         heads=sorted({line.head for line in lines}),
         promised=any(line.guarantee for line in lines),
         fidelity=fidelity_chart(report.curve),
         convergence=convergence_chart(report.convergence),
-        differences=[(difference, list(_known(report, difference))) for difference in report.differences],
+        disagreements=[(row, list(_known_conditions(report, row))) for row in report.disagreements],
         cost=_cost(report),
-        exploration=exploration(report),
+        exploration=explorer_data(report),
     )
 
 
@@ -337,13 +340,15 @@ def _card(report: Report, card: Card) -> _CardTable:
     lines = [
         _CardLine(
             [words.get(name, name) for name in card.vocabulary.named(line.body)],
-            signed(line.points),
-            signed(line.if_unknown),
+            format_points(line.points),
+            format_points(line.if_unknown),
             "plus" if line.points > 0 else "minus",
         )
         for line in card.items
     ]
-    return _CardTable(words.get(card.label, card.label), signed(card.threshold).removeprefix("+"), lines)
+    return _CardTable(
+        words.get(card.label, card.label), format_points(card.threshold).removeprefix("+"), lines
+    )
 
 
 @dataclass(frozen=True)
@@ -360,25 +365,27 @@ class _TreeLine:
 def _tree(report: Report, tree: Tree) -> list[_TreeLine]:
     vocabulary = report.background.vocabulary
     answers = {
-        answer: (report.say(vocabulary.index(tree.outcome(answer))), "yes" if answer else "no")
+        answer: (report.describe(vocabulary.index(tree.outcome(answer))), "yes" if answer else "no")
         for answer in (False, True)
     }
     return [
         _TreeLine(
             step.depth,
             step.otherwise,
-            "" if step.literal is None else report.say(vocabulary.index(tree.vocabulary.name(step.literal))),
+            ""
+            if step.literal is None
+            else report.describe(vocabulary.index(tree.vocabulary.name(step.literal))),
             *(("", "") if step.answer is None else answers[step.answer]),
         )
         for step in tree.steps()
     ]
 
 
-def _line(report: Report, reported: ReportedRule) -> _Line:
+def _rule_line(report: Report, reported: ReportedRule) -> _Line:
     rule = reported.rule
     return _Line(
-        [report.say(v) for v in sorted(rule.body)],
-        IMPOSSIBLE if isinstance(rule.head, Bottom) else report.say(rule.head),
+        [report.describe(v) for v in sorted(rule.body)],
+        BOTTOM_LABEL if isinstance(rule.head, Bottom) else report.describe(rule.head),
         _sign(report, rule.head),
         reported.support,
         reported.precision,
@@ -387,7 +394,7 @@ def _line(report: Report, reported: ReportedRule) -> _Line:
 
 
 def _sign(report: Report, head: Head) -> str:
-    """Whether a head says yes or no to a label, for its colour."""
+    """Return whether a head affirms or denies a label (`yes`, `no` or nothing), for its colour."""
     vocabulary = report.background.vocabulary
     labels = vocabulary.variables(report.labels)
     if isinstance(head, Bottom):
@@ -399,12 +406,12 @@ def _sign(report: Report, head: Head) -> str:
 
 def _lead(report: Report) -> str:
     if isinstance(report.decider, Card):
-        return "A card with points that adds up to what the model decides."
+        return "A score card whose points add up to the model's decision."
     if isinstance(report.decider, Tree):
-        return "A tree of questions that leads to what the model decides."
+        return "A tree of questions that leads to the model's decision."
     count = len(report.rules)
     vocabulary = report.background.vocabulary
-    *others, last = [report.say(vocabulary.index(label)) for label in report.labels] or [""]
+    *others, last = [report.describe(vocabulary.index(label)) for label in report.labels] or [""]
     about = f"{', '.join(others)} or {last}" if others else last
     rules = f"{count:,} {'rule' if count == 1 else 'rules'}"
     return (
@@ -419,35 +426,35 @@ def _conditions(report: Report) -> str:
     return f"{sum(lengths) / len(lengths):.1f} conditions on average, {max(lengths)} at most"
 
 
-def _known(report: Report, difference: Difference) -> Iterator[str]:
-    """What is known of a case, as far as the rules speak of it."""
+def _known_conditions(report: Report, row: DisagreeingRow) -> Iterator[str]:
+    """Describe the known values of a row that occur in the rules."""
     vocabulary = report.background.vocabulary
     used = used_literals(report)
-    settled = {v for group in report.groups if difference.facts.true & {*group} for v in group}
+    settled = {v for group in report.groups if row.facts.true & {*group} for v in group}
     labels = vocabulary.variables(report.labels)
     for v in base_variables(vocabulary):
         dual = vocabulary.dual(v)
-        if not {v, dual} & used or v in labels or (v in settled and v in difference.facts.false):
+        if not {v, dual} & used or v in labels or (v in settled and v in row.facts.false):
             continue
-        if v in difference.facts.true:
-            yield report.say(v)
-        elif v in difference.facts.false:
-            yield f"not {report.say(v)}" if dual is None else report.say(dual)
+        if v in row.facts.true:
+            yield report.describe(v)
+        elif v in row.facts.false:
+            yield f"not {report.describe(v)}" if dual is None else report.describe(dual)
 
 
-def _cost(report: Report) -> Facts:
-    spent, budget = report.spent, report.spent.budget
+def _cost(report: Report) -> Details:
+    spent, budget = report.cost, report.cost.budget
     return (
-        ("equivalence queries", _of(f"{spent.equivalence_queries:,}", budget.equivalence_queries)),
-        ("membership queries", _of(f"{spent.membership_queries:,}", budget.membership_queries)),
-        ("time", duration(spent.seconds) + _within(budget)),
+        ("equivalence queries", _with_limit(f"{spent.equivalence_queries:,}", budget.equivalence_queries)),
+        ("membership queries", _with_limit(f"{spent.membership_queries:,}", budget.membership_queries)),
+        ("time", format_duration(spent.seconds) + _time_limit(budget)),
         ("ended by", report.stop_reason),
     )
 
 
-def _of(spent: str, limit: int | None) -> str:
+def _with_limit(spent: str, limit: int | None) -> str:
     return spent if limit is None else f"{spent} of at most {limit:,}"
 
 
-def _within(budget: Budget) -> str:
-    return "" if budget.seconds is None else f" of at most {duration(budget.seconds)}"
+def _time_limit(budget: Budget) -> str:
+    return "" if budget.seconds is None else f" of at most {format_duration(budget.seconds)}"

@@ -1,4 +1,4 @@
-"""A run held against trees that were fitted to the same model."""
+"""Compare the rules of a run with decision trees fitted to the same model."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
-LEAVES = (2, 4, 8, 16, 32)
-"""Trees of so many leaves are held against the rules, and one as large as it grows."""
+TREE_SIZES = (2, 4, 8, 16, 32)
+"""Numbers of leaves of the trees that are compared, besides a full tree."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """What one way of reading a model offers.
+class ComparisonRow:
+    """The fidelity and size of one explanation.
 
     Attributes
     ----------
     method
-        What it is called.
+        Its name.
     fidelity
-        The share of fresh samples on which it says what the model says.
+        The share of fresh samples on which it agrees with the model.
     rules, literals
-        How much there is to read: rules, or lines of a card, or leaves; and literals, or tests on
-        the way to leaves.
+        Its size: rules, lines of a card or leaves; and literals, or tests on the paths to leaves.
     seconds
-        How long it took to fit, labels included; None for the run itself.
+        The time to fit it, labels included; None for the run itself.
 
     """
 
@@ -45,23 +44,23 @@ class Row:
     seconds: float | None
 
 
-def comparison(
+def compare_with_trees(
     answers: Answers, subject: Subject | Judged, size: int, seed: int, seconds: float
-) -> Iterator[Row]:
-    """Rules and trees on the same fresh samples, the rules first.
+) -> Iterator[ComparisonRow]:
+    """Measure the rules and several trees on the same fresh samples, the rules first.
 
     Parameters
     ----------
     answers
         The rules.
     subject
-        The model that they were read out of.
+        The model that they explain.
     size
-        How many samples a tree is fitted to, and how many others all are measured on.
+        The number of training samples of a tree, and of evaluation samples.
     seed
-        Makes it repeatable, but for the time limit.
+        The seed; results are repeatable unless the time limit is reached.
     seconds
-        What the Hoeffding tree, which learns sample by sample, may take.
+        Time limit of the Hoeffding tree, which learns sample by sample.
 
     """
     distribution = subject.drawn_from if isinstance(subject, Subject) else subject.asked_from
@@ -69,8 +68,8 @@ def comparison(
     fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
     model = member(fresh)
     agreed = Agreement.of(answers.filled(fresh), model).plain
-    yield Row("hornbook", agreed, answers.lines, answers.to_read, None)
-    for leaves in (*LEAVES, None):
+    yield ComparisonRow("hornbook", agreed, answers.lines, answers.to_read, None)
+    for leaves in (*TREE_SIZES, None):
         rng = generator(seed, Purpose.PEER_TRAINING)
         tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=leaves)
         name = f"tree of {leaves} leaves" if leaves else "full tree"
@@ -81,11 +80,11 @@ def comparison(
         yield _row("Hoeffding tree", tree, fresh, model)
 
 
-def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> Row:
+def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> ComparisonRow:
     agreed = Agreement.of(tree.member(fresh), model).plain
-    return Row(name, agreed, len(tree.leaves), sum(tree.leaves), tree.seconds)
+    return ComparisonRow(name, agreed, len(tree.leaves), sum(tree.leaves), tree.seconds)
 
 
 def _member(subject: Subject | Judged) -> Membership:
-    """What a tree is to say yes to: the label, or what the judge accepts."""
+    """The function that a tree learns: the label, or the judge's acceptance."""
     return subject.teacher if isinstance(subject, Judged) else subject.labels

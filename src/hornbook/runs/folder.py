@@ -1,8 +1,8 @@
-"""The run folder: the whole truth about a run, written and read.
+"""The run folder: writing and reading everything about a run.
 
-`config.json` says what was asked, and is there from the start; `trace.jsonl` grows as the run
-goes on; `rules.json`, `rules.horn`, `metrics.json` and `report.html` come at the end, each at
-once. A folder with a config and no metrics is a run that was killed.
+`config.json` holds the settings and is written first; `trace.jsonl` grows during the run;
+`rules.json`, `rules.horn`, `metrics.json` and `report.html` are written at the end, each
+atomically. A folder with a config and no metrics is an unfinished run.
 """
 
 from __future__ import annotations
@@ -32,39 +32,48 @@ from hornbook.extractor.reading import Reading
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.logic.formats import read_rule, rule_object
-from hornbook.proof.certificate import PROOFS, Certificates, digest
+from hornbook.proof.certificate import PROOFS_FILE, Certificates, digest
 from hornbook.queries import Guarantee
 from hornbook.report.content import ReportedRule
 from hornbook.statistics import Share
 from hornbook.trees.tree import Tree
 
-CONFIG, RULES, TEXT, METRICS = "config.json", "rules.json", "rules.horn", "metrics.json"
-TRACE, REPORT, MODEL = "trace.jsonl", "report.html", "model.safetensors"
+CONFIG_FILE, RULES_FILE, THEORY_FILE, METRICS_FILE = "config.json", "rules.json", "rules.horn", "metrics.json"
+TRACE_FILE, REPORT_FILE, MODEL_FILE = "trace.jsonl", "report.html", "model.safetensors"
 
-DECISIVE = ("data", "model", "target", "settings")
-"""The parts of a configuration that decide what comes out."""
+DECISIVE_PARTS = ("data", "model", "target", "settings")
+"""The parts of a configuration that determine the result."""
 
-LIBRARIES = ("numpy", "pandas", "scikit-learn", "torch", "onnxruntime", "xgboost", "lightgbm", "keras")
+RECORDED_LIBRARIES = (
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "torch",
+    "onnxruntime",
+    "xgboost",
+    "lightgbm",
+    "keras",
+)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was saved.
+    """A saved run.
 
     Attributes
     ----------
     config, metrics
-        What was asked, and what was measured.
+        The settings and the measured figures.
     answers
-        The rules, and what they are about.
+        The rules as a classifier.
     rules
-        The rules and what each is worth; none for a card or tree.
+        The rules with their support and precision; none for a card or tree.
     groups
         Sets of variables of which at most one is true.
     guarantees
-        What the run says of each rule where rules were proved, as JSON, else None.
+        The guarantee for each rule as JSON; None where nothing was proved.
     checksums
-        Those of what decides the run, and of its rules.
+        The checksums of the configuration and of the rules.
 
     """
 
@@ -79,18 +88,18 @@ class Run:
 
     @classmethod
     def load(cls, folder: Path) -> Run:
-        """The run in a folder; refuse one that is not there, not whole or not finished."""
+        """Load the run in a folder; refuse a folder that is missing, damaged or unfinished."""
         if not folder.is_dir():
             raise HornbookError(
                 f"there is no run folder {folder}; make one with hornbook extract … -o {folder}"
             )
-        config = _read(folder, CONFIG)
-        if not (folder / METRICS).is_file():
+        config = _read(folder, CONFIG_FILE)
+        if not (folder / METRICS_FILE).is_file():
             raise HornbookError(
-                f"{folder} holds a run that did not end; go on with it by the same command: "
+                f"{folder} holds a run that did not end; resume it with the same command: "
                 f"{config.get('command', 'hornbook extract …')}"
             )
-        rules, metrics = _read(folder, RULES), _read(folder, METRICS)
+        rules, metrics = _read(folder, RULES_FILE), _read(folder, METRICS_FILE)
         try:
             vocabulary = Vocabulary(rules["vocabulary"], rules["duals"])
             background = HornTheory(
@@ -105,20 +114,23 @@ class Run:
                 if rules.get(name) is not None:
                     answers = answers.by(kind.from_object(rules[name], answers.features))
             groups = tuple(tuple(map(vocabulary.index, group)) for group in rules["groups"])
-            reported, guarantees = tuple(_reported(found)), {r: e["guarantee"] for r, e in found.items()}
+            reported, guarantees = (
+                tuple(_read_reported_rules(found)),
+                {r: e["guarantee"] for r, e in found.items()},
+            )
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, HornbookError) as error:
-            raise HornbookError(f"{folder / RULES} is not what a run leaves there: {error}") from None
-        checksums = checksums_of(config, rules)
+            raise HornbookError(f"{folder / RULES_FILE} is not what a run leaves there: {error}") from None
+        checksums = run_checksums(config, rules)
         return cls(folder, config, metrics, answers, reported, groups, guarantees, checksums)
 
     @cached_property
     def binariser(self) -> Binariser:
-        """What made variables of columns."""
+        """The binariser of the run's table."""
         return Binariser.from_json(json.dumps(self.config.get("binariser")))
 
     @property
     def found(self) -> HornTheory:
-        """The rules found, without the background."""
+        """The extracted rules, without the background."""
         return HornTheory(self.answers.theory.vocabulary, self.answers.rules)
 
     def describe(self, name: str) -> str:
@@ -126,11 +138,11 @@ class Run:
         return self.binariser.describe(name) if name in self.binariser.vocabulary_ else name
 
     def empty_frame(self) -> pd.DataFrame:
-        """A table without rows, with the columns that the model was asked about."""
+        """A table without rows, with the columns of the run's table."""
         return pd.DataFrame(columns=list(self.binariser.columns_))
 
     def facts(self, values: Mapping[str, str]) -> Interpretation:
-        """What is known if columns have these values: numbers, words, or names of bins; `?` is unknown."""
+        """Return the facts that follow from values of columns: numbers, words, bin names, or `?`."""
         true: set[int] = set()
         false: set[int] = set()
         for column, value in values.items():
@@ -140,67 +152,73 @@ class Run:
         return Interpretation(frozenset(true), frozenset(false))
 
 
-def ready(folder: Path) -> None:
-    """Make a folder, or refuse one that cannot be written to before anything is spent on it."""
+def check_writable(folder: Path) -> None:
+    """Make a folder, or refuse it if it cannot be written to, before anything is computed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CONFIG).with_suffix(".new").touch()
-        (folder / CONFIG).with_suffix(".new").unlink()
+        (folder / CONFIG_FILE).with_suffix(".new").touch()
+        (folder / CONFIG_FILE).with_suffix(".new").unlink()
     except OSError as error:
         raise HornbookError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
 
 
-def begin(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
-    """Make a folder ready for a run, or for going on with one that asked the same and did not end."""
-    ready(folder)
-    if (folder / CONFIG).exists() and not force:
-        _refuse_other(folder, _read(folder, CONFIG), config)
-    for name in (RULES, TEXT, METRICS, REPORT, *([TRACE, PROOFS] if force else [])):
+def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
+    """Start a run in a folder, or resume an unfinished one with the same configuration."""
+    check_writable(folder)
+    if (folder / CONFIG_FILE).exists() and not force:
+        _refuse_other(folder, _read(folder, CONFIG_FILE), config)
+    for name in (
+        RULES_FILE,
+        THEORY_FILE,
+        METRICS_FILE,
+        REPORT_FILE,
+        *([TRACE_FILE, PROOFS_FILE] if force else []),
+    ):
         (folder / name).unlink(missing_ok=True)
-    _write(folder / CONFIG, _json(config))
+    _write(folder / CONFIG_FILE, _json(config))
 
 
 def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     wanted = json.loads(_json(config))
-    for part in DECISIVE:
+    for part in DECISIVE_PARTS:
         if earlier.get(part) != wanted.get(part):
             raise HornbookError(
                 f"{folder} holds a run with another {part}; choose another folder with -o, "
-                "or write over it with --force"
+                "or overwrite it with --force"
             )
-    if (folder / METRICS).is_file() and _read(folder, METRICS).get("stop_reason") != INTERRUPTED:
+    if (folder / METRICS_FILE).is_file() and _read(folder, METRICS_FILE).get("stop_reason") != INTERRUPTED:
         raise HornbookError(
             f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
         )
 
 
-def save(
+def save_run(
     folder: Path,
     reading: Reading,
     groups: Groups,
     report: str,
     certificates: Certificates | None = None,
 ) -> None:
-    """Write down what was read; the metrics last, for they say that all the rest is there."""
+    """Save the result of a run; the metrics come last and mark the run as complete."""
     answers = reading.answers
     text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
     if answers.decider is not None:
         text = "".join(f"# {line}\n" for line in str(answers.decider).splitlines())
     rules = rules_object(reading, groups, {} if certificates is None else certificates.guarantees)
-    _write(folder / RULES, _json(rules))
-    _write(folder / TEXT, text)
-    _write(folder / REPORT, report)
+    _write(folder / RULES_FILE, _json(rules))
+    _write(folder / THEORY_FILE, text)
+    _write(folder / REPORT_FILE, report)
     if certificates is None:
-        (folder / PROOFS).unlink(missing_ok=True)
+        (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
-        certificates.bind(checksums_of(_read(folder, CONFIG), rules))
-    _write(folder / METRICS, _json(metrics_object(reading)))
+        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), rules))
+    _write(folder / METRICS_FILE, _json(metrics_object(reading)))
 
 
 def rules_object(
     reading: Reading, groups: Groups, guarantees: Mapping[Rule, Guarantee] | None = None
 ) -> dict[str, Any]:
-    """The rules and what they are worth, ready for JSON; a card or tree as such, not by rules that count."""
+    """Convert the rules and their statistics to a JSON object; a card or tree is not compiled to rules."""
     decider, answers = reading.answers.decider, reading.answers.plain()
     vocabulary = answers.theory.vocabulary
     worth = {found.rule: found for found in reading.rules}
@@ -211,7 +229,10 @@ def rules_object(
         "labels": list(answers.labels),
         "default": None if answers.default == FREE else answers.literals[answers.default],
         "groups": [list(vocabulary.named(group)) for group in groups],
-        "rules": [_rule(vocabulary, rule, worth.get(rule), proved.get(rule)) for rule in answers.rules],
+        "rules": [
+            _reported_rule_object(vocabulary, rule, worth.get(rule), proved.get(rule))
+            for rule in answers.rules
+        ],
         "background": [rule_object(vocabulary, rule) for rule in answers.background],
         "card": decider.to_object() if isinstance(decider, Card) else None,
         "tree": decider.to_object() if isinstance(decider, Tree) else None,
@@ -219,7 +240,7 @@ def rules_object(
 
 
 def metrics_object(reading: Reading) -> dict[str, Any]:
-    """What was measured, ready for JSON."""
+    """Convert the measured figures to a JSON object."""
     fidelity, worst = reading.fidelity, reading.worst
     return {
         "rules": len(reading.answers.readable),
@@ -248,13 +269,13 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
 
 
 def share_object(share: Share) -> dict[str, Any]:
-    """A share with its interval, ready for JSON; null where there were no samples."""
+    """Convert a share with its interval to a JSON object; the share is null without samples."""
     estimate = share.estimate if share.size else None
     return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
 
 
 def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
-    """The headline and its population, then the other figures, ready for JSON; used rows have no interval."""
+    """Convert fidelity to a JSON object: the headline share and population, then the other figures."""
     used_rows = None if math.isnan(fidelity.used_rows) else fidelity.used_rows
     return {
         "population": fidelity.population,
@@ -264,15 +285,15 @@ def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
     }
 
 
-def checksums_of(config: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
-    """What certificates bind a run by: the checksums of what decides it, and of its rules."""
+def run_checksums(config: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
+    """Return the checksums of a run's configuration and rules, which its certificates record."""
     return {
-        "config": digest({part: config.get(part) for part in (*DECISIVE, "binariser")}),
+        "config": digest({part: config.get(part) for part in (*DECISIVE_PARTS, "binariser")}),
         "rules": digest(rules),
     }
 
 
-def checksum(path: Path) -> str:
+def file_checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -280,10 +301,10 @@ def checksum(path: Path) -> str:
         raise HornbookError(f"cannot read {path}: {error.strerror}") from None
 
 
-def versions() -> dict[str, str]:
-    """What a run was made with."""
+def library_versions() -> dict[str, str]:
+    """The versions of hornbook, Python and the installed model libraries."""
     found = {"hornbook": hornbook.__version__, "python": platform.python_version()}
-    for name in LIBRARIES:
+    for name in RECORDED_LIBRARIES:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -291,7 +312,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _rule(
+def _reported_rule_object(
     vocabulary: Vocabulary, rule: Rule, worth: RuleStatistics | None, guarantee: Guarantee | None
 ) -> dict[str, Any]:
     measured = {
@@ -302,7 +323,7 @@ def _rule(
     return {**rule_object(vocabulary, rule), **measured}
 
 
-def _reported(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]:
+def _read_reported_rules(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]:
     for rule, entry in found.items():
         if entry["support"] is not None:
             support, precision = (
@@ -323,7 +344,7 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise HornbookError(f"{folder / name} is damaged; make the run anew with hornbook extract --force")
+        raise HornbookError(f"{folder / name} is damaged; repeat the run with hornbook extract --force")
     return content
 
 

@@ -1,4 +1,4 @@
-"""The rules of a run, proved of its model for every input, refuted, or repaired; and that verified."""
+"""Prove, refute and repair the rules of a run for every input, and verify the certificates of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hornbook.errors import HornbookError
 from hornbook.extractor.subject import Judged, Subject
 from hornbook.logic import Rule
 from hornbook.proof.certificate import (
-    PROOFS,
+    PROOFS_FILE,
     Certificate,
     Certificates,
     Finding,
@@ -25,14 +25,14 @@ from hornbook.proof.certificate import (
     subject_object,
     verify_certificates,
 )
-from hornbook.proof.primes import repaired
-from hornbook.proof.prover import SECONDS, Prover
-from hornbook.runs.folder import CONFIG, METRICS, RULES, Run, checksum
+from hornbook.proof.primes import repair_rule
+from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.runs.folder import CONFIG_FILE, METRICS_FILE, RULES_FILE, Run, file_checksum
 from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
 
 
-def prover_of(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
-    """Who proves what a model says, as it is asked in a run."""
+def make_prover(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
+    """Make the prover of a run's model."""
     if len(subjects) > 1:
         raise HornbookError("proofs are about models of two classes; say which class with --positive")
     (subject,) = subjects
@@ -44,16 +44,16 @@ def prover_of(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
     return subject.prover(seconds)
 
 
-def prove(
+def prove_and_repair(
     certificates: Certificates,
     rules: Sequence[Rule],
     *,
     total: float | None = None,
     watch: Callable[[dict[str, Any]], None] = lambda entry: None,
 ) -> Iterator[Certificate]:
-    """Prove or refute each rule, as it becomes known, and then once more each that was refuted, repaired.
+    """Prove or refute each rule and yield its certificate; then repair the refuted rules.
 
-    What the certificates know already is not asked again.
+    Rules that the certificates decide already are not proved again.
     """
     deadline = time.time() + (math.inf if total is None else total)
     refuted = []
@@ -64,72 +64,74 @@ def prove(
             refuted.append(certificate)
     for certificate in refuted:
         if time.time() < deadline:
-            repair = repaired(certificates.prover, certificate.rule, deadline)
+            repair = repair_rule(certificates.prover, certificate.rule, deadline)
             if repair.verdict.status == "proved":
                 certificates.add(mended := replace(certificate, repair=repair))
                 yield mended
 
 
 def verify_run(
-    run: Run, *, model: Path | None = None, trust_pickle: bool = False, seconds: float = 2 * SECONDS
+    run: Run, *, model: Path | None = None, trust_pickle: bool = False, seconds: float = 2 * PROOF_SECONDS
 ) -> Iterator[Finding]:
-    """Derive again what the certificates of a run say, and what the run says because of them.
+    """Verify the certificates of a run, and the claims of the run that rest on them.
 
     Parameters
     ----------
     run
         The run.
     model
-        The file of its model, if it is no longer where the run says.
+        The model file, if it has moved.
     trust_pickle
-        Whether to load a model that is a program.
+        Whether to load a pickle, which can run any code.
     seconds
-        What a question may take.
+        Time limit of each proof.
 
     """
-    path = run.folder / PROOFS
+    path = run.folder / PROOFS_FILE
     if not path.is_file() and any(run.guarantees.values()):
         yield from find_missing(run.answers.theory.vocabulary, RunClaims(run.checksums, run.guarantees))
         return
     content = read_certificates(path)
-    if _is_other(content, "run", "config", run.checksums["config"]):
-        yield _tell_changed(CONFIG)
+    if _names_other(content, "run", "config", run.checksums["config"]):
+        yield _changed_finding(CONFIG_FILE)
         return
     source = find_run_model(run, model)
-    if _is_other(content, "model", "sha256", checksum(source)):
-        yield _tell_changed(source.name)
+    if _names_other(content, "model", "sha256", file_checksum(source)):
+        yield _changed_finding(source.name)
         return
     prover = restore_prover(run, source, trust_pickle, seconds)
     yield from verify_content(run, content, prover, source, seconds)
 
 
-def _is_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
-    """Whether certificates name another checksum than a file has of which questions would be made again."""
+def _names_other(content: dict[str, Any], part: str, name: str, own: str) -> bool:
+    """Whether certificates record another checksum than a file has."""
     told = content.get(part)
     return isinstance(told, dict) and told.get(name) != own
 
 
-def _tell_changed(name: str) -> Finding:
-    return Finding(name, False, f"it is not what it was when {PROOFS} was written: the checksums differ")
+def _changed_finding(name: str) -> Finding:
+    return Finding(name, False, f"it has changed since {PROOFS_FILE} was written: the checksums differ")
 
 
-def restore_prover(run: Run, model: Path, trust_pickle: bool = False, seconds: float = SECONDS) -> Prover:
-    """Who proved the rules of a run, made anew from its configuration and the file of its model."""
+def restore_prover(
+    run: Run, model: Path, trust_pickle: bool = False, seconds: float = PROOF_SECONDS
+) -> Prover:
+    """Restore the prover of a run from its configuration and its model file."""
     try:
         extractor = restore_extractor(run, load_run_model(run, model, trust_pickle))
-        return prover_of(extractor.subjects(run.empty_frame()), seconds)
+        return make_prover(extractor.subjects(run.empty_frame()), seconds)
     except HornbookError:
         raise
     except Exception as error:
         # a configuration with other types than a run writes can fail anywhere
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise HornbookError(f"{run.folder / CONFIG} is not what a run leaves there: {reason}") from error
+        raise HornbookError(f"{run.folder / CONFIG_FILE} is not what a run leaves there: {reason}") from error
 
 
 def verify_content(
-    run: Run, content: dict[str, Any], prover: Prover, model: Path, seconds: float = 2 * SECONDS
+    run: Run, content: dict[str, Any], prover: Prover, model: Path, seconds: float = 2 * PROOF_SECONDS
 ) -> Iterator[Finding]:
-    """Check the content of a run's file of certificates with a prover that was made from the run."""
+    """Verify the content of a run's certificate file with a prover restored from the run."""
     asked = subject_object(prover)["asked"]
     vocabulary, labels = run.answers.theory.vocabulary, list(run.answers.labels)
     told = {
@@ -138,15 +140,15 @@ def verify_content(
         "groups": [list(vocabulary.named(group)) for group in run.groups],
         "label": labels[0] if labels else None,
     }
-    if difference := find_difference(told, {part: asked[part] for part in told}, RULES):
+    if difference := find_difference(told, {part: asked[part] for part in told}, RULES_FILE):
         yield Finding(
-            RULES, False, f"it is about other variables than the model is asked about: {difference}"
+            RULES_FILE, False, f"it is about other variables than the model is asked about: {difference}"
         )
         return
     guarantee = run.metrics.get("guarantee")
     if isinstance(guarantee, dict) and guarantee.get("kind") == "proved":
         yield Finding(
-            METRICS, False, "it calls the rules as a whole proved, for which there is no certificate"
+            METRICS_FILE, False, "it calls the rules as a whole proved, for which there is no certificate"
         )
     claims = RunClaims(run.checksums, run.guarantees)
     yield from verify_certificates(prover, content, model=model, claims=claims, seconds=seconds)
