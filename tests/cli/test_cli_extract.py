@@ -117,7 +117,7 @@ def test_the_same_command_goes_on_and_a_finished_run_is_kept(hornbook, folder, t
                  "-o", tmp_path, "--method", "queries", "--max-queries", 4, *SMALL]  # fmt: skip
     assert hornbook(*arguments).returncode == 0
     rules, trace = (tmp_path / "rules.json").read_text(), (tmp_path / "trace.jsonl").read_text()
-    assert "with all else unknown, the model itself says" in (tmp_path / "report.html").read_text()
+    assert "when only their conditions are known" in (tmp_path / "report.html").read_text()
     assert is_one_line(done := hornbook(*arguments)) and "it is finished" in done.stderr
     # killed after two queries, before anything was written at the end
     (tmp_path / "metrics.json").unlink()

@@ -30,8 +30,8 @@ ROWS = 7
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "ROWS", ROWS)
-    monkeypatch.setattr(streams, "BLOCK", 256)
+    monkeypatch.setattr(streams, "ROWS_PER_FRAME", ROWS)
+    monkeypatch.setattr(streams, "BYTES_PER_BLOCK", 256)
 
 
 NUMBERS = st.floats(-1e6, 1e6) | st.integers(-5, 5) | st.sampled_from([0.1, 0.2, 0.3, 1e300, -0.0])

@@ -193,7 +193,7 @@ def test_networks_know_their_encoding_and_variables(encoding, tmp_path):
     after = as_predictor(network)
     assert after.encoding == Encoding.named(encoding)
     np.testing.assert_array_equal(after(BATCH), before(BATCH))
-    with pytest.raises(HornbookError, match="input 0 of Network was called 'age=high'"):
+    with pytest.raises(HornbookError, match="input 0 of SavedNetwork was called 'age=high'"):
         after.check(Vocabulary(reversed(VOCABULARY.names)))
 
 
