@@ -130,7 +130,7 @@ def to_svg(chart: Chart) -> Markup:
     --------
     >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
     >>> picture = to_svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
-    >>> picture.startswith('<to_svg class="chart"'), "a &lt; b" in picture
+    >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
     (True, True)
 
     """

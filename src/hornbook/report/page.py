@@ -263,7 +263,7 @@ def to_html(report: Report) -> str:
     >>> from hornbook.evaluate import Fidelity
     >>> from hornbook.logic import HornTheory
     >>> from hornbook.queries import Exact
-    >>> from hornbook.report.content import Honesty, Spent
+    >>> from hornbook.report.content import Caveats, Cost
     >>> theory = HornTheory.parse("fever & cough -> ill")
     >>> rules = tuple(ReportedRule(rule, Share.of(30, 100), Share.of(9, 9)) for rule in theory)
     >>> report = Report(
@@ -273,8 +273,8 @@ def to_html(report: Report) -> str:
     ...     guarantee=Exact(),
     ...     fidelity=Fidelity(samples=Share.of(100, 100)),
     ...     stop_reason="equivalent",
-    ...     cost=Spent(equivalence_queries=2, membership_queries=120, seconds=0.1),
-    ...     caveats=Honesty(distribution="the rows"),
+    ...     cost=Cost(equivalence_queries=2, membership_queries=120, seconds=0.1),
+    ...     caveats=Caveats(distribution="the rows"),
     ... )
     >>> to_html(report).splitlines()[0]
     '<!DOCTYPE html>'
