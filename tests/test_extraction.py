@@ -82,6 +82,20 @@ def test_teacher_completes_rows_for_a_model_that_takes_no_missing_values(table):
     assert "completions" in teacher.describe()
 
 
+def test_teacher_hands_a_model_the_columns_and_types_that_it_was_trained_on(table):
+    lightgbm = pytest.importorskip("lightgbm")
+    frame, _, classes = table
+    rows = frame.astype({"sex": "category"})
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(rows, classes == "high")
+    shown = rows[["sex", "bili", "age"]].assign(more=1.0)
+    teacher = bind_classifier(model, shown, seed=0)
+    assert (teacher.labels(shown) == model.predict(rows)).all()
+    assert teacher.describe() == "the model's own answer"
+    forest = RandomForestClassifier(2, random_state=0).fit(frame[["age", "bili"]], classes)
+    with pytest.raises(HornbookError, match="reads a column 'bili', which the table does not have"):
+        explain_model(forest, frame[["age"]])
+
+
 def test_teacher_refuses_a_regressor(table):
     frame, *_ = table
     model = LinearRegression().fit(frame[["age"]], frame.bili)

@@ -109,7 +109,7 @@ class ClassifierTeacher:
 
     def describe(self) -> str:
         """How missing values are answered about, in words."""
-        if self.donors is None:
+        if self.donors is None or not self.donors.needed(self.frame).any():
             return "the model's own answer"
         return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
 

@@ -323,7 +323,14 @@ class Predictor:
         """A table as the model reads it: the columns whose names it knows, or numbers; arrays as they are."""
         if not hasattr(rows, "iloc"):
             return rows
-        return rows.to_numpy(self.dtype) if self.names is None else rows[list(self.names)]
+        if self.names is not None:
+            if lost := [name for name in self.names if name not in rows.columns]:
+                raise HornbookError(f"{self.name} reads a column {lost[0]!r}, which the table does not have")
+            return rows[list(self.names)]
+        trained_on = list(getattr(self.source, "feature_names_in_", ()))
+        return (
+            rows[trained_on] if trained_on and {*trained_on} <= {*rows.columns} else rows.to_numpy(self.dtype)
+        )
 
     @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:
