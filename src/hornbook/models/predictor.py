@@ -325,7 +325,9 @@ class Predictor:
             return rows
         if self.names is not None:
             if lost := [name for name in self.names if name not in rows.columns]:
-                raise HornbookError(f"{self.name} reads a column {lost[0]!r}, which the table does not have")
+                raise HornbookError(
+                    f"{self.name} reads a column {str(lost[0])!r}, which the table does not have"
+                )
             return rows[list(self.names)]
         trained_on = list(getattr(self.source, "feature_names_in_", ()))
         return (
