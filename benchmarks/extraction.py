@@ -242,7 +242,7 @@ def show(rows: list[Row], title: str) -> None:
             f"{100 * share.estimate:.2f} % ({100 * share.low:.2f}–{100 * share.high:.2f})",
             f"{row.rules:,}",
             row.precision,
-            row.entailed_by_model,
+            row.said,
             f"{row.mean_body:.1f}",
             str(row.equivalence_queries),
             row.answered,
