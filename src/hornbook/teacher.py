@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,9 @@ class ClassifierTeacher:
     classes
         What the model calls its classes.
     frame
-        The rows that samples are made of.
+        The rows.
+    sampler
+        Where samples come from: rows with columns exchanged between them.
     donors
         How rows are completed for a model that takes no missing values; None for one that does.
 
@@ -80,6 +82,7 @@ class ClassifierTeacher:
     classify: Callable[[pd.DataFrame], NDArray[np.intp]]
     classes: tuple[Any, ...]
     frame: pd.DataFrame
+    sampler: RowSampler
     donors: Donors | None = None
 
     def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
@@ -98,13 +101,8 @@ class ClassifierTeacher:
         numbers[needed] = votes.argmax(axis=1)
         return numbers
 
-    @cached_property
-    def sampler(self) -> RowSampler:
-        """Where samples come from: rows with columns exchanged between them."""
-        return RowSampler(self.frame.reset_index(drop=True))
-
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """So many samples, as rows of the table's columns."""
+        """Draw `size` samples, as rows of the table's columns."""
         return self.sampler.draw(size, rng)
 
     def describe(self) -> str:
@@ -124,7 +122,8 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     frame
         Rows as the model reads them.
     seed
-        Decides which rows complete others, for a model that takes no missing values.
+        Decides which rows of a very large table samples are made of, and which rows complete others
+        for a model that takes no missing values.
 
     Examples
     --------
@@ -140,7 +139,8 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     classify = partial(_classify, predictors)
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
-    return ClassifierTeacher(classify, classes, frame, donors)
+    sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
+    return ClassifierTeacher(classify, classes, frame, sampler, donors)
 
 
 def list_predictors(model: Any) -> tuple[list[Predictor], tuple[Any, ...]]:

@@ -39,8 +39,9 @@ def compare(
       hornbook compare run/ --samples 50000 --json
 
     """
+    from hornbook.extraction import share_object
     from hornbook.runs.comparison import compare_with_trees
-    from hornbook.runs.folder import Run, share_object
+    from hornbook.runs.folder import Run
 
     kept = Run.load(run)
     subject = _subject(kept, trust_pickle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from itertools import combinations, islice, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -67,21 +67,24 @@ class Decision:
         }
 
 
-def explain_row(explanation: Explanation, row: pd.DataFrame) -> Decision:
-    """Why an explanation decides as it does about a frame of one row, and what would change it.
+def explain_row(explanation: Explanation, row: Any) -> Decision:
+    """Why an explanation decides as it does about one row, and what would change it.
+
+    The row is a mapping of columns to values, a series, or a frame of one row.
 
     Examples
     --------
     >>> from hornbook.surrogates import DecisionTree, Split
     >>> below = Split(Threshold("age", 50), 1, 0)
     >>> tree = DecisionTree(("alive", "dead"), Split(Threshold("bili", 2.1), below, 0))
-    >>> print(explain_row(tree, pd.DataFrame({"bili": [3.0], "age": [60.0]})))
+    >>> print(explain_row(tree, {"bili": 3.0, "age": 60}))
     dead, because
       bili > 2.1
       age > 50
     with bili <= 2.1 it would be alive
 
     """
+    row = read_row(row, explanation.columns)
     reason = explanation.explain(row)
     words, other = find_change(explanation, row, reason.outcome)
     otherwise = "" if other is None else explanation.classes[other]
@@ -94,19 +97,26 @@ def find_change(
     """The fewest columns that have to change for another class, in words, and that class."""
     cells = {name: list(list_cells(explanation.conditions, name)) for name in explanation.columns}
     for count in range(1, min(MAX_CHANGED_COLUMNS, len(cells)) + 1):
-        for names in combinations(cells, count):
-            choices = list(product(*(cells[name] for name in names)))
-            if len(choices) > MAX_TRIED_CHANGES:
-                continue
-            tried = pd.concat([row] * len(choices), ignore_index=True)
-            for position, name in enumerate(names):
-                values = [choice[position][0] for choice in choices]
-                tried[name] = pd.Series(values, dtype=object if _is_text(values) else np.float64)
-            decided = explanation.decide(tried)
-            if (decided != outcome).any():
-                first = int((decided != outcome).argmax())
-                return tuple(words for _, words in choices[first]), int(decided[first])
+        every = (
+            dict(zip(names, choice, strict=True))
+            for names in combinations(cells, count)
+            for choice in product(*(cells[name] for name in names))
+        )
+        changes = list(islice(every, MAX_TRIED_CHANGES))
+        decided = explanation.decide(_apply_changes(row, changes))
+        if (decided != outcome).any():
+            first = int((decided != outcome).argmax())
+            return tuple(words for _, words in changes[first].values()), int(decided[first])
     return (), None
+
+
+def _apply_changes(row: pd.DataFrame, changes: list[dict[str, tuple[Any, str]]]) -> pd.DataFrame:
+    """The row once for each change, with its new values."""
+    values = {
+        name: [change[name][0] if name in change else row[name].iloc[0] for change in changes]
+        for name in row.columns
+    }
+    return pd.DataFrame({name: pd.Series(column).infer_objects() for name, column in values.items()})
 
 
 def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[Any, str]]:
@@ -115,7 +125,7 @@ def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[A
     Examples
     --------
     >>> list(list_cells([Threshold("age", 40), Threshold("age", 60)], "age"))
-    [(40.0, 'age <= 40'), (60.0, '40 < age <= 60'), (61.0, 'age > 60')]
+    [(40.0, 'age <= 40'), (60.0, '40 < age <= 60'), (60.00000000000001, 'age > 60')]
 
     """
     own = [condition for condition in conditions if condition.column == column]
@@ -123,10 +133,7 @@ def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[A
     if cuts:
         yield cuts[0], f"{column} <= {cuts[0]:.15g}"
         yield from ((high, f"{low:.15g} < {column} <= {high:.15g}") for low, high in pairwise(cuts))
-        yield (
-            cuts[-1] + max(1.0, abs(cuts[-1])) * 2**-20 if cuts[-1] > 2**40 else cuts[-1] + 1.0,
-            (f"{column} > {cuts[-1]:.15g}"),
-        )
+        yield float(np.nextafter(cuts[-1], np.inf)), f"{column} > {cuts[-1]:.15g}"
     values = dict.fromkeys(condition.value for condition in own if isinstance(condition, Category))
     yield from ((value, str(Category(column, value))) for value in values)
     if any(isinstance(condition, Missing) for condition in own):
@@ -134,23 +141,14 @@ def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[A
 
 
 def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:
-    """One row as a frame: from a mapping of some columns to values, a series, a list, or a frame of one."""
+    """Columns of one row as a frame, from a mapping, series or frame; what is not given is missing."""
     if isinstance(row, pd.DataFrame):
-        frame = row
-    elif isinstance(row, Mapping | pd.Series):
-        given = {str(name): value for name, value in row.items()}
-        unknown = sorted(set(given) - set(columns))
-        if unknown:
-            raise HornbookError(f"there is no column {unknown[0]!r}; the columns are {', '.join(columns)}")
-        frame = pd.DataFrame({name: [given.get(name)] for name in columns})
-    else:
-        frame = pd.DataFrame(np.asarray(row, object).reshape(1, -1)).infer_objects()
-    if frame.shape != (1, len(columns)):
-        raise HornbookError(
-            f"one row of {len(columns)} values is explained at a time; got shape {frame.shape}"
-        )
-    return frame.set_axis(list(columns), axis=1)
-
-
-def _is_text(values: list[Any]) -> bool:
-    return any(isinstance(value, str) for value in values)
+        if len(row) != 1:
+            raise HornbookError(f"one row is explained at a time; got {len(row)}")
+        row = row.iloc[0]
+    if not isinstance(row, Mapping | pd.Series):
+        raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
+    if columns and not set(columns) & set(row.keys()):
+        raise HornbookError(f"the row has none of the columns {', '.join(columns)}")
+    values = {name: pd.Series([row.get(name)]).infer_objects() for name in columns}
+    return pd.DataFrame(values, index=[0])

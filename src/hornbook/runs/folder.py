@@ -28,6 +28,7 @@ from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity, RuleStatistics
 from hornbook.explain.answers import FREE, Answers
+from hornbook.extraction import share_object
 from hornbook.extractor.reading import Reading
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
@@ -266,12 +267,6 @@ def metrics_object(reading: Reading) -> dict[str, Any]:
             for found, point in zip(worst.frontier, worst.curve, strict=True)
         ],
     }
-
-
-def share_object(share: Share) -> dict[str, Any]:
-    """Convert a share with its interval to a JSON object; the share is null without samples."""
-    estimate = share.estimate if share.size else None
-    return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
 
 
 def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
