@@ -23,7 +23,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.surrogates.samples import RowSampler
+from hornbook.distributions import RowSampler
 from hornbook.surrogates.search import choose_candidate, search_explanations
 from hornbook.teacher import bind_classifier
 

@@ -15,17 +15,11 @@ from hornbook.data.examples import split_rows
 from hornbook.data.table import as_frame, refuse_infinity
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
+from hornbook.explanations import CompiledExplanation, Explanation, read_explanation
 from hornbook.logic import HornTheory
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates import (
-    Candidate,
-    CompiledExplanation,
-    Explanation,
-    Form,
-    read_explanation,
-    search_explanations,
-)
+from hornbook.surrogates import Candidate, Form, search_explanations
 from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 FORMAT = 1

@@ -13,13 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
+from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import ENCODINGS, Predictor, as_predictor, load_model
 from hornbook.models.encoding import COMPLETE
 from hornbook.models.missing import columns_with_missing
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates import RowSampler
 
 DONORS = 32
 """Rows whose values fill in what a model cannot read as missing."""

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.explain.decision import explain_row, find_change
-from hornbook.logic import bits
-from hornbook.surrogates import (
+from hornbook.explanations import (
     CardLine,
     Category,
     ConditionRule,
@@ -26,6 +25,7 @@ from hornbook.surrogates import (
     Threshold,
     read_explanation,
 )
+from hornbook.logic import bits
 
 ROWS = pd.DataFrame(
     list(product([None, 30.0, 45.0, 55.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]

@@ -11,28 +11,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
-from hornbook.statistics import Share
-from hornbook.surrogates import (
+from hornbook.explanations import (
     CardLine,
     Category,
     ConditionRule,
     DecisionTree,
-    Grid,
     Missing,
-    RowSampler,
     RuleSet,
     ScoreCard,
     Split,
     Threshold,
     background_rules,
-    choose_candidate,
-    search_explanations,
 )
-from hornbook.surrogates.conditions import shorten_cut
+from hornbook.explanations.conditions import shorten_cut
+from hornbook.explanations.tree import count_splits, decide_rows
+from hornbook.statistics import Share
+from hornbook.surrogates import Grid, choose_candidate, search_explanations
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import Candidate, fit_explanations
-from hornbook.surrogates.tree import count_splits, decide_rows, grow_tree, improve_tree
+from hornbook.surrogates.tree import grow_tree, improve_tree
 
 AGES, SEXES = [None, 20.0, 30.0, 40.0, 55.5], [None, "f", "m", "x"]
 EVERY_ROW = pd.DataFrame(list(product(AGES, SEXES)), columns=["age", "sex"]).astype(

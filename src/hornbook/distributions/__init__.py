@@ -5,6 +5,7 @@ from hornbook.distributions.literals import Groups, Literals
 from hornbook.distributions.mixture import Mixture
 from hornbook.distributions.protocol import Distribution
 from hornbook.distributions.random import Random
+from hornbook.distributions.row_sampler import RowSampler
 from hornbook.distributions.rows import Rows
 from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations
 
@@ -17,6 +18,7 @@ __all__ = [
     "Mixture",
     "NearMisses",
     "Random",
+    "RowSampler",
     "Rows",
     "Violations",
 ]

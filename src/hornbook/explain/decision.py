@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.surrogates import Category, Condition, Explanation, Missing, Threshold
+from hornbook.explanations import Category, Condition, Explanation, Missing, Threshold
 
 MAX_CHANGED_COLUMNS = 3
 """The most columns that are changed together in the search for another decision."""
@@ -74,7 +74,7 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
 
     Examples
     --------
-    >>> from hornbook.surrogates import DecisionTree, Split
+    >>> from hornbook.explanations import DecisionTree, Split
     >>> below = Split(Threshold("age", 50), 1, 0)
     >>> tree = DecisionTree(("alive", "dead"), Split(Threshold("bili", 2.1), below, 0))
     >>> print(explain_row(tree, {"bili": 3.0, "age": 60}))

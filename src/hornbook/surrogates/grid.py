@@ -18,8 +18,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.explanations.conditions import (
+    Category,
+    Condition,
+    Missing,
+    Threshold,
+    read_numbers,
+    shorten_cut,
+)
 from hornbook.logic import Bools
-from hornbook.surrogates.conditions import Category, Condition, Missing, Threshold, read_numbers, shorten_cut
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]

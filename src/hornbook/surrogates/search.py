@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
+from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard
+from hornbook.explanations.explanation import Explanation
+from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates.explanation import Explanation
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
-from hornbook.surrogates.rules import ConditionRule, LiteralRules, RuleSet, fit_rules
-from hornbook.surrogates.samples import RowSampler
-from hornbook.surrogates.score_card import MAX_NESTING, CardLine, PointCard, ScoreCard, fit_cards
-from hornbook.surrogates.tree import DecisionTree, Node, decide_rows, fit_trees, map_questions
+from hornbook.surrogates.rules import LiteralRules, fit_rules
+from hornbook.surrogates.score_card import MAX_NESTING, PointCard, fit_cards
+from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
-
-FORMS: dict[str, type[DecisionTree] | type[ScoreCard] | type[RuleSet]] = {
-    kind.form: kind for kind in (DecisionTree, ScoreCard, RuleSet)
-}
-"""What each form of an explanation is called."""
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
@@ -186,16 +183,3 @@ def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...]) -> Rul
     """The rules in conditions."""
     named = [ConditionRule(tuple(grid.literals[v] for v in body), outcome) for body, outcome in rules.rules]
     return RuleSet(classes, tuple(named), rules.default)
-
-
-def read_explanation(content: Any) -> Explanation:
-    """The explanation that `to_object` wrote, or a message that says what is wrong."""
-    if not isinstance(content, dict) or content.get("form") not in FORMS:
-        raise HornbookError(f"an explanation has one of the forms {', '.join(FORMS)}")
-    classes = content.get("classes")
-    if not isinstance(classes, list) or {*map(type, classes)} != {str}:
-        raise HornbookError("an explanation has the names of its classes")
-    try:
-        return FORMS[content["form"]].from_object(content)
-    except (AttributeError, KeyError, RecursionError, TypeError) as error:
-        raise HornbookError(f"it is no {content['form']}: {error!r}") from None

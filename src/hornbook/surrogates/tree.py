@@ -1,4 +1,4 @@
-"""Decision trees: questions about columns, and the class at the end of each way.
+"""Learns decision trees of every size from labelled rows.
 
 A tree is grown with the literal at each node that leaves classes purest. Of each node the search
 keeps the weight that its best subtree gets right for every number of splits, so one growth gives
@@ -17,21 +17,13 @@ Learning Sparse Oblique Trees. NeurIPS 2018 (exchanging one question at a time).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
-import pandas as pd
 
-from hornbook.errors import HornbookError
-from hornbook.logic import Bools
-from hornbook.surrogates.compile import CompiledExplanation, TheoryBuilder
-from hornbook.surrogates.conditions import Condition, condition_object, read_condition
-from hornbook.surrogates.explanation import Explanation, Line, Reason, describe_answer
+from hornbook.explanations.tree import Node, Split, decide_rows
 from hornbook.surrogates.grid import CodedRows, Floats, Ints
-
-Question = TypeVar("Question")
 
 LEAST_SHARE = 1 / 1000
 """The least share of the weight that a node is split for."""
@@ -44,172 +36,6 @@ MAX_ROOTS = 3
 
 IMPROVEMENT_ROUNDS = 8
 """How often every question of a tree may be exchanged."""
-
-
-@dataclass(frozen=True)
-class Split(Generic[Question]):
-    """A question: `yes` follows where it is true, `no` where it is false or unknown."""
-
-    question: Question
-    yes: Node[Question]
-    no: Node[Question]
-
-
-Node: TypeAlias = "Split[Question] | int"
-"""A question, or the number of a class."""
-
-
-@dataclass(frozen=True)
-class DecisionTree(Explanation):
-    """A tree of questions with a class at the end of each way.
-
-    A missing value counts as no: a question is answered with yes only where its condition is true.
-
-    Examples
-    --------
-    >>> from hornbook.surrogates.conditions import Category, Threshold
-    >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
-    >>> tree = DecisionTree(("low", "high"), root)
-    >>> print(tree)
-    if age > 40
-      if sex = f: high
-      otherwise: low
-    otherwise: low
-    >>> tree.decide(pd.DataFrame({"age": [50.0, 50.0, None], "sex": ["f", None, "f"]}))
-    array([1, 0, 0])
-
-    """
-
-    classes: tuple[str, ...]
-    root: Node[Condition]
-
-    form = "tree"
-
-    @property
-    def literals(self) -> int:
-        """The number of questions."""
-        return count_splits(self.root)
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The conditions that it asks, each once."""
-        return tuple(dict.fromkeys(split.question for split in walk_splits(self.root)))
-
-    def decide(self, frame: pd.DataFrame) -> Ints:
-        """The number of each row's class."""
-        answers = {condition: condition.evaluate(frame)[0] for condition in self.conditions}
-        return decide_rows(self.root, answers.__getitem__, len(frame))
-
-    def lines(self) -> tuple[Line, ...]:
-        """The questions: what follows a yes is indented, what follows a no is beside it."""
-        return tuple(self._lines(self.root, 0))
-
-    def _lines(self, node: Node[Condition], depth: int) -> Iterator[Line]:
-        opening = "if"
-        while isinstance(node, Split):
-            if isinstance(node.yes, Split):
-                yield Line(f"{opening} {node.question}", depth)
-                yield from self._lines(node.yes, depth + 1)
-            else:
-                yield Line(f"{opening} {node.question}", depth, outcome=self.classes[node.yes])
-            node, opening = node.no, "otherwise if"
-        yield Line("always" if opening == "if" else "otherwise", depth, outcome=self.classes[node])
-
-    def explain(self, row: pd.DataFrame) -> Reason:
-        """The answers on the way of one row."""
-        node, facts = self.root, []
-        while isinstance(node, Split):
-            facts.append(describe_answer(node.question, row))
-            node = node.yes if node.question.evaluate(row)[0][0] else node.no
-        return Reason(node, tuple(dict.fromkeys(facts)))
-
-    def compile(self) -> CompiledExplanation:
-        """The rules of a tree: each question leads on from the one above it."""
-        builder = TheoryBuilder(self.conditions, self.classes)
-        if not isinstance(self.root, Split):
-            builder.add([], builder.classes[self.root])
-        pending: list[tuple[Node[Condition], int | None]] = [(self.root, None)]
-        count = 1
-
-        def arrive(node: Node[Condition]) -> int:
-            nonlocal count
-            if not isinstance(node, Split):
-                return builder.classes[node]
-            count += 1
-            place = builder.concept(f"question {count}")
-            pending.append((node, place))
-            return place
-
-        while pending:
-            node, here = pending.pop()
-            if isinstance(node, Split):
-                builder.add([here, builder.literal(node.question)], arrive(node.yes))
-                otherwise = arrive(node.no)
-                for failure in builder.failures(node.question):
-                    builder.add([here, failure], otherwise)
-        return builder.build()
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-
-        def write(node: Node[Condition]) -> Any:
-            if not isinstance(node, Split):
-                return node
-            return {"if": condition_object(node.question), "yes": write(node.yes), "no": write(node.no)}
-
-        return {"form": self.form, "classes": list(self.classes), "root": write(self.root)}
-
-    @classmethod
-    def from_object(cls, content: Any) -> DecisionTree:
-        """The tree that `to_object` wrote."""
-        classes = tuple(content["classes"])
-
-        def read(node: Any, depth: int = 0) -> Node[Condition]:
-            if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < len(classes):
-                return node
-            if depth > MAX_DEPTH or not isinstance(node, dict) or set(node) != {"if", "yes", "no"}:
-                raise HornbookError("a node of a tree is a class's number, or has if, yes and no")
-            below = read(node["yes"], depth + 1), read(node["no"], depth + 1)
-            return Split(read_condition(node["if"]), *below)
-
-        return cls(classes, read(content["root"]))
-
-
-def walk_splits(node: Node[Question]) -> Iterator[Split[Question]]:
-    """The questions, each before those that follow it."""
-    if isinstance(node, Split):
-        yield node
-        yield from walk_splits(node.yes)
-        yield from walk_splits(node.no)
-
-
-def count_splits(node: Node[Question]) -> int:
-    """How many questions a tree has."""
-    return sum(1 for _ in walk_splits(node))
-
-
-def map_questions(node: Node[Question], change: Callable[[Question], Any]) -> Node[Any]:
-    """The same tree with other questions."""
-    if not isinstance(node, Split):
-        return node
-    return Split(change(node.question), map_questions(node.yes, change), map_questions(node.no, change))
-
-
-def decide_rows(root: Node[Question], where_true: Callable[[Question], Bools], size: int) -> Ints:
-    """The class of each row, given where a question is true."""
-    decided = np.zeros(size, np.intp)
-    pending = [(root, np.arange(size))]
-    while pending:
-        node, rows = pending.pop()
-        if isinstance(node, Split):
-            true = where_true(node.question)[rows]
-            pending += [(node.yes, rows[true]), (node.no, rows[~true])]
-        else:
-            decided[rows] = node
-    return decided
-
-
-# ---- learning: nodes ask literals of a grid, by number
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.surrogates.compile import CompiledExplanation
-from hornbook.surrogates.conditions import Condition
+from hornbook.explanations.compile import CompiledExplanation
+from hornbook.explanations.conditions import Condition
+
+Ints: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Explanation(ABC):
         return tuple(dict.fromkeys(condition.column for condition in self.conditions))
 
     @abstractmethod
-    def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+    def decide(self, frame: pd.DataFrame) -> Ints:
         """The number of each row's class."""
 
     @abstractmethod

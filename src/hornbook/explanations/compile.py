@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, bits
 from hornbook.logic.vocabulary import Vocabulary, fresh_name
-from hornbook.surrogates.conditions import Category, Condition, Missing, Threshold, background_rules
 
 
 @dataclass(frozen=True)

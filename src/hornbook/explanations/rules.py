@@ -1,0 +1,117 @@
+"""Rules in order: the first rule whose conditions are all true decides, the default if there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
+from hornbook.explanations.conditions import Condition, condition_object, read_condition
+from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+
+
+@dataclass(frozen=True)
+class ConditionRule:
+    """A class that follows where all conditions of a body are true. An unknown condition is not met."""
+
+    body: tuple[Condition, ...]
+    outcome: int
+
+
+@dataclass(frozen=True)
+class RuleSet(Explanation):
+    """Rules in order, and a default: the first rule that a row meets decides.
+
+    Examples
+    --------
+    >>> from hornbook.explanations.conditions import Category, Threshold
+    >>> rule = ConditionRule((Threshold("age", 40), Category("sex", "f")), 1)
+    >>> rules = RuleSet(("low", "high"), (rule,), 0)
+    >>> print(rules)
+    if age > 40 and sex = f: high
+    otherwise: low
+    >>> rules.decide(pd.DataFrame({"age": [50.0, 50.0, None], "sex": ["f", None, "f"]}))
+    array([1, 0, 0])
+
+    """
+
+    classes: tuple[str, ...]
+    rules: tuple[ConditionRule, ...]
+    default: int
+
+    form = "rules"
+
+    @property
+    def literals(self) -> int:
+        """The number of conditions in all bodies."""
+        return sum(len(rule.body) for rule in self.rules)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it speaks of, each once."""
+        return tuple(dict.fromkeys(condition for rule in self.rules for condition in rule.body))
+
+    def decide(self, frame: pd.DataFrame) -> Ints:
+        """The number of each row's class."""
+        true = {condition: condition.evaluate(frame)[0] for condition in self.conditions}
+        decided = np.full(len(frame), self.default, np.intp)
+        for rule in reversed(self.rules):
+            decided[np.logical_and.reduce([true[condition] for condition in rule.body])] = rule.outcome
+        return decided
+
+    def lines(self) -> tuple[Line, ...]:
+        """One line a rule, and the default."""
+        lines = [
+            Line(f"{'otherwise ' if number else ''}if {' and '.join(map(str, rule.body))}", outcome=name)
+            for number, rule in enumerate(self.rules)
+            for name in (self.classes[rule.outcome],)
+        ]
+        return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
+
+    def explain(self, row: pd.DataFrame) -> Reason:
+        """The rule that decides about one row, and why none before it does."""
+        passed: list[str] = []
+        for rule in self.rules:
+            failing = [condition for condition in rule.body if not condition.evaluate(row)[0][0]]
+            if not failing:
+                return Reason(rule.outcome, (*map(str, rule.body), *dict.fromkeys(passed)))
+            passed.append(describe_answer(failing[0], row))
+        return Reason(self.default, tuple(dict.fromkeys(passed)))
+
+    def compile(self) -> CompiledExplanation:
+        """The rules of a list: each counts where those before it were not met."""
+        builder = TheoryBuilder(self.conditions, self.classes)
+        default, here = builder.classes[self.default], None
+        if not self.rules:
+            builder.add([], default)
+        for number, rule in enumerate(self.rules, 1):
+            builder.add([here, *map(builder.literal, rule.body)], builder.classes[rule.outcome])
+            after = default if number == len(self.rules) else builder.concept(f"not by rule {number}")
+            for condition in rule.body:
+                for failure in builder.failures(condition):
+                    builder.add([here, failure], after)
+            here = after
+        return builder.build()
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        rules = [{"if": list(map(condition_object, rule.body)), "then": rule.outcome} for rule in self.rules]
+        return {"form": self.form, "classes": list(self.classes), "rules": rules, "default": self.default}
+
+    @classmethod
+    def from_object(cls, content: Any) -> RuleSet:
+        """The rules that `to_object` wrote."""
+        classes = tuple(content["classes"])
+        rules = tuple(
+            ConditionRule(tuple(map(read_condition, rule["if"])), rule["then"]) for rule in content["rules"]
+        )
+        for outcome in (content["default"], *(rule.outcome for rule in rules)):
+            if not isinstance(outcome, int) or not 0 <= outcome < len(classes):
+                raise HornbookError(f"{outcome!r} is not the number of a class")
+        if not all(rule.body for rule in rules):
+            raise HornbookError("a rule without conditions has to be the default")
+        return cls(classes, rules, content["default"])
