@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conditions import Condition
+from hornbook.logic import Bools
 
 Ints: TypeAlias = NDArray[np.intp]
 
@@ -94,6 +95,10 @@ class Explanation(ABC):
     def headings(self) -> tuple[str, ...]:
         """What the cells of its lines are called."""
         return ()
+
+    @abstractmethod
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each line the rows that it applies to, shape (lines, rows)."""
 
     @abstractmethod
     def explain(self, row: pd.DataFrame) -> Reason:

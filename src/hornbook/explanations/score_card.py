@@ -20,6 +20,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
 
@@ -145,6 +146,16 @@ class ScoreCard(Explanation):
             starts = zip(self.classes, self.base, strict=True)
             start = ", ".join(f"{name} {_sign(points)}" for name, points in starts)
             yield Line(f"start with {start}; the class with the most points, the first of equals")
+
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each condition the rows that meet it and those above it; then those of each verdict."""
+        matches = [
+            np.logical_and.reduce([condition.evaluate(frame)[0] for condition in body])
+            for body, _ in self._questions()
+        ]
+        decided = self.decide(frame)
+        verdicts = [decided == 1, decided == 0] if len(self.base) == 1 else [np.ones(len(frame), np.bool_)]
+        return np.array([*matches, *verdicts])
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The lines that give points to one row."""

@@ -53,10 +53,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """All candidates, the shortest first, and the one chosen."""
+    """All candidates, the shortest first, the one chosen, and how many answers of the model it took."""
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate
+    answers: int
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
@@ -129,7 +130,7 @@ def search_explanations(
         if watch is not None:
             watch(candidates[-1])
     ordered = tuple(sorted(candidates, key=lambda one: (one.literals, -one.fidelity.hits)))
-    return SearchResult(ordered, choose_candidate(ordered, max_literals))
+    return SearchResult(ordered, choose_candidate(ordered, max_literals), len(samples) + len(fresh))
 
 
 def choose_candidate(
