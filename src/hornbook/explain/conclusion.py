@@ -1,4 +1,4 @@
-"""The fewest facts that a conclusion cannot do without.
+"""What follows from facts, its proof, and the fewest facts that it cannot do without.
 
 Every proof of the conclusion needs some of the facts; a set of facts undoes it exactly when it
 meets every proof. The search takes a proof that is left and tries to do without each of its facts in
@@ -160,7 +160,7 @@ ALTERNATIVES = 4096
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Conclusion:
     """A conclusion, its proof, and the smallest change of facts that would undo it.
 
     Attributes
@@ -180,9 +180,6 @@ class Explanation:
         What is assumed where no rule decides, if anything.
     contradiction, judges
         Whether the conclusion is a contradiction, and whether only those are looked for.
-    reasons
-        How the points of a card add up, or the questions of a tree on the way: that says more
-        than the rules that count and ask.
 
     """
 
@@ -192,7 +189,6 @@ class Explanation:
     undo: Undo | None
     instead: tuple[str, ...] = ()
     default: str | None = None
-    reasons: tuple[str, ...] = ()
     contradiction: bool = False
     judges: bool = False
 
@@ -230,7 +226,6 @@ class Explanation:
             "contradiction": self.contradiction,
             "proof": [rule_object(self.vocabulary, rule) for rule in self.proof.steps] if self.proof else [],
             **named,
-            "reasons": list(self.reasons),
             "undo": None
             if undo is None
             else {
@@ -252,7 +247,7 @@ class Explanation:
 
     @property
     def _assumed(self) -> str:
-        return f"; {quote(self.default)} by default" if self.default else ""
+        return f"; {self.default} by default" if self.default else ""
 
     def _undoing(self) -> str:
         assert self.undo is not None
@@ -273,8 +268,6 @@ class Explanation:
     def _branches(self) -> list[Branch]:
         """What the conclusion rests on: each fact by name, and what that rests on, said once."""
         assert self.proof is not None and self.conclusion is not None
-        if self.reasons:
-            return [(line, []) for line in self.reasons]
         rules = {rule.head: rule for rule in self.proof.steps}
         said: set[int] = set()
 
@@ -299,13 +292,13 @@ def _indented(branches: list[Branch], depth: int = 1) -> Iterator[str]:
         yield from _indented(below, depth + 1)
 
 
-def explain(
+def explain_facts(
     theory: HornTheory,
     facts: Interpretation,
     labels: Sequence[int],
     groups: Groups = (),
     default: str | None = None,
-) -> Explanation:
+) -> Conclusion:
     r"""Explain which label literal follows from facts.
 
     Parameters
@@ -325,12 +318,13 @@ def explain(
     --------
     >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "rash", "ill"])
     >>> theory = HornTheory.parse("fever & cough -> ill \n rash -> ill", vocabulary)
-    >>> print(explain(theory, Interpretation(frozenset({0, 1, 6}), frozenset({2, 4, 5})), [3, 7]))
+    >>> print(explain_facts(theory, Interpretation(frozenset({0, 1, 6}), frozenset({2, 4, 5})), [3, 7]))
     ill
       fever (given)
       cough (given)
     it would not follow without fever, or with not_fever
-    >>> print(explain(theory, Interpretation(frozenset({4}), frozenset({0})), [3, 7], default="not_ill"))
+    >>> healthy = Interpretation(frozenset({4}), frozenset({0}))
+    >>> print(explain_facts(theory, healthy, [3, 7], default="not_ill"))
     undetermined: no rule decides; not_ill by default
 
     """
@@ -341,11 +335,11 @@ def explain(
     broken: list[Head] = [BOTTOM] if BOTTOM in closed else [*denied]
     goals = [*broken, *(label for label in labels if label in closed)]
     if not goals:
-        return Explanation(vocabulary, None, None, None, default=default, judges=not labels)
+        return Conclusion(vocabulary, None, None, None, default=default, judges=not labels)
     goal = goals[0]
     units = list(_units(vocabulary, given, groups))
     undo = smallest_undo(theory, {_called(vocabulary, unit): unit for unit in units}, goal)
-    return Explanation(
+    return Conclusion(
         vocabulary,
         goal,
         theory.explain(Rule(given, goal)),
@@ -362,7 +356,6 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
     together: dict[int, frozenset[int]] = {}
     for group in groups:
         whole = frozenset(group) | {dual for v in group if (dual := vocabulary.dual(v)) is not None}
-        whole |= {unknown for v in group if (unknown := vocabulary.unknown(v)) is not None}
         together |= dict.fromkeys(whole, whole)
     left = set(given)
     for v in sorted(given):
@@ -373,10 +366,8 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
 
 
 def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
-    """A fact by name: the bin that is true, all that are said to be false, or the column that is missing."""
+    """A fact by name: the bin that is true, or all that are known to be false."""
     unit = sorted(unit)
-    if len(unit) > 1 and unit[0] in dict(vocabulary.unknowns).values():
-        return vocabulary.name(unit[0]).rpartition("=")[0]
     positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
     return " and ".join(vocabulary.name(v) for v in positive or unit)
 

@@ -1,4 +1,4 @@
-"""Teachers: a model that answers membership queries, bound to a distribution of queries."""
+"""Teachers by queries: a model that answers about partial interpretations, bound to a table's variables."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+import pandas as pd
+
 from hornbook.data.binarise import Binariser
 from hornbook.data.conditions import exclusivity_rules
+from hornbook.data.reader import Reader
 from hornbook.data.table import Table
-from hornbook.distributions import Distribution, Groups, Labelled, Literals, Mixture, Rows
+from hornbook.distributions import Distribution, Groups, Labelled, Rows
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import Predictor
 from hornbook.models.predictor import Floats
 from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
+from hornbook.oracles.columns import reads_columns, wrap_column_model
 from hornbook.oracles.completions import LabelOracle
 from hornbook.proof.equivalence import ExactCompletions
 from hornbook.proof.prover import PROOF_SECONDS, Prover
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 Unknowns: TypeAlias = Literal["native", "completions", "exact"]
 """How a model answers about unknown values: natively, by some completions, or by all of them."""
@@ -33,7 +39,7 @@ DRAWS = 32
 
 
 @dataclass(frozen=True)
-class Teacher:
+class QueryTeacher:
     """A model that answers membership queries, and a distribution of queries.
 
     Parameters
@@ -98,7 +104,7 @@ def judge_teacher(
     unknown: Unknowns | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Teacher:
+) -> QueryTeacher:
     """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
     predictor.check(rows.vocabulary)
     distribution = distribution or perturbed_rows(rows, groups)
@@ -116,7 +122,7 @@ def classifier_teacher(
     unknown: Unknowns | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Teacher:
+) -> QueryTeacher:
     """Make a teacher, over features and label, of a model that predicts a label from features.
 
     Parameters
@@ -168,7 +174,7 @@ def _make_teacher(
     unknown: Unknowns | None,
     draws: int,
     seed: int,
-) -> Teacher:
+) -> QueryTeacher:
     """Make a teacher with the given policy for unknown values."""
     vocabulary = distribution.vocabulary
     heads = model.heads if isinstance(model, Classifier) else frozenset()
@@ -180,7 +186,7 @@ def _make_teacher(
         answering = Completions(
             model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
         )
-    return Teacher(answering, distribution, groups, tuple(sorted(heads)) or None)
+    return QueryTeacher(answering, distribution, groups, tuple(sorted(heads)) or None)
 
 
 def _make_prover(
@@ -256,18 +262,6 @@ def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
     return Rows(rows, MISSING_SHARE, EXCHANGED_SHARE, groups)
 
 
-def augmented_rows(rows: Batch, groups: Groups = ()) -> Mixture:
-    """Perturbed rows, and crossovers of two rows each: the default distribution of explanations.
-
-    A crossover takes each column from one row or the other, so it is near the rows and yet new.
-    What holds for both kinds generalises better than what holds for the rows alone.
-    """
-    grouped = {v for group in groups for v in group}
-    alone = (v for v in Literals.of(rows.vocabulary, groups).drawn.tolist() if v not in grouped)
-    columns = (*groups, *((v,) for v in alone))
-    return Mixture((perturbed_rows(rows, groups), Rows(rows, MISSING_SHARE, 0.5, columns)), (0.5, 0.5))
-
-
 def _needs_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
     if unknown not in (None, *get_args(Unknowns)):
         raise HornbookError(f"unknown is 'native', 'completions' or 'exact', not {unknown!r}")
@@ -279,9 +273,132 @@ def _needs_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
     return unknown == "completions" or not predictor.encoding.native
 
 
+@dataclass(frozen=True, eq=False)
+class BoundModel:
+    """A model bound to a table, asked about the variables that the table's columns are or become.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    reader
+        How rows become interpretations.
+    frame
+        The table.
+    label
+        The name of the label that a classifier decides; None for a judge of whole interpretations.
+    seed
+        Decides completions and the values that bins are represented by.
+
+    """
+
+    predictor: Predictor
+    reader: Reader
+    frame: pd.DataFrame
+    label: str | None
+    seed: int = 0
+
+    @cached_property
+    def reads_columns(self) -> bool:
+        """Whether the model reads the columns of the table, and not the variables made of them."""
+        source = self.reader.source
+        return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
+
+    @cached_property
+    def asked(self) -> Predictor:
+        """The model as a function of variables: one of columns is shown values that meet the question."""
+        source = self.reader.source
+        if not self.reads_columns or not isinstance(source, Binariser):
+            return self.predictor
+        rng = generator(self.seed, Purpose.BIN_VALUES)
+        return wrap_column_model(self.predictor, source, self.frame, self._takes_missing, rng)
+
+    @cached_property
+    def inputs(self) -> Sequence[str] | None:
+        """The variables that the model reads, in its order; None where it knows itself."""
+        if self.asked.names is not None:
+            return None
+        reader = self.reader
+        given = reader.vocabulary.names if isinstance(reader.source, Binariser) else reader.columns
+        counts = {self.asked.encoding.inputs(len(names)): names for names in (reader.plain, given)}
+        return counts.get(self.asked.inputs or -1, given)
+
+    @cached_property
+    def rows(self) -> Batch:
+        """The table as interpretations."""
+        return self.reader.batch(self.frame)
+
+    @cached_property
+    def teacher(self) -> QueryTeacher:
+        """The model as a teacher about variables and label."""
+        groups = self.reader.groups
+        if self.label is None:
+            return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
+        return classifier_teacher(
+            self.asked, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+        )
+
+    @cached_property
+    def label_oracle(self) -> LabelOracle:
+        """The model as a function from features to labels."""
+        assert self.label is not None
+        return classifier_labels(
+            self.asked,
+            self.rows,
+            self.label,
+            inputs=self.inputs,
+            groups=self.reader.groups,
+            seed=self.seed,
+        )
+
+    @property
+    def feature_distribution(self) -> Distribution:
+        """Where interpretations of the features come from: the rows, with some values changed."""
+        if self.label is None:
+            return self.teacher.distribution
+        return perturbed_rows(self.rows, self.reader.groups)
+
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
+        if self.reads_columns:
+            raise HornbookError(
+                f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
+                "that read its variables; hornbook extract --proof proves rules about columns"
+            )
+        return prover_for_model(
+            self.predictor,
+            self.reader.vocabulary,
+            self.label,
+            inputs=None if self.label is None else self.inputs,
+            groups=self.reader.groups,
+            seconds=seconds,
+        )
+
+    def decide_items(self, items: Batch) -> Bools:
+        """Whether the model accepts interpretations, or decides for its label."""
+        return self.teacher(items) if self.label is None else self.label_oracle(items)
+
+    def decide_rows(self, frame: pd.DataFrame) -> Bools:
+        """The model's own decision about rows as they are; by completions where it cannot read them."""
+        if self.reads_columns:
+            return self._classifier.labels(frame).astype(np.bool_)
+        items = self.reader.batch(frame)
+        if not self.asked.encoding.native:
+            return self.decide_items(items)
+        return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
+
+    @cached_property
+    def _classifier(self) -> ClassifierTeacher:
+        return bind_classifier(self.predictor, self.frame, self.seed)
+
+    @cached_property
+    def _takes_missing(self) -> bool:
+        return self._classifier.donors is None
+
+
 def teacher_from_table(
     table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
-) -> Teacher:
+) -> QueryTeacher:
     """Make a teacher over the columns of a table, binarised as the rules and the model need it.
 
     Variables get duals if the rules or the model name one, or if the model has twice as many

@@ -1,14 +1,18 @@
 """Theories that answer: conclusions, proofs, and the fewest facts that undo them."""
 
+import json
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.explain.answers import FREE, Answers, united
-from hornbook.explain.explanation import explain, smallest_undo
+from hornbook.data.reader import BinaryColumns, Reader
+from hornbook.errors import HornbookError
+from hornbook.explain import UNDETERMINED, HornRules, explain_facts, smallest_undo
+from hornbook.explanations import read_explanation
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.testing.strategies import theories
 
@@ -75,19 +79,39 @@ VOCABULARY = Vocabulary(
 ILL, NOT_ILL = 6, 7
 RULES = HornTheory.parse("age=high & fever -> ill \n age=low -> not_ill", VOCABULARY)
 BACKGROUND = HornTheory.background(VOCABULARY)
-ANSWERS = Answers(BACKGROUND | RULES, BACKGROUND, ("ill",), default=0)
+COLUMNS = ("age=low", "age=high", "fever")
+READER = Reader(COLUMNS, BinaryColumns(COLUMNS, FEATURES, ((0, 1),)))
+LABELLED = HornRules(BACKGROUND | RULES, BACKGROUND, READER, "ill")
 
 
-def test_answers_are_classes_or_open():
-    rows = Batch.from_array([[0, 1, 1, 1, 0, 0], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]], FEATURES)
-    assert ANSWERS.of(rows).tolist() == [1, 0, FREE]
-    assert ANSWERS.fired(rows).tolist() == [[True, False], [False, True], [False, False]]
-    assert ANSWERS.rules == RULES.rules and ANSWERS.literals == ("not_ill", "ill")
+def test_horn_rules_derive_a_class_or_none():
+    frame = pd.DataFrame([[0, 1, 1], [1, 0, 1], [0, 1, 0]], columns=list(READER.columns))
+    rows = READER.batch(frame)
+    assert LABELLED.derive(rows).tolist() == [1, 0, UNDETERMINED]
+    assert LABELLED.decide(frame).tolist() == [1, 0, 0]
+    assert LABELLED.match_lines(frame).T.tolist() == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+    ]
+    assert LABELLED.rules == RULES.rules and LABELLED.classes == ("not ill", "ill")
+    assert str(LABELLED).splitlines()[-1] == "otherwise: not ill"
+
+
+def test_horn_rules_are_read_back_from_their_object():
+    again = read_explanation(json.loads(json.dumps(LABELLED.to_object())))
+    assert again.to_object() == LABELLED.to_object() and again.theory == LABELLED.theory
+    frame = pd.DataFrame([[0, 1, None], [1, 0, 1]], columns=list(READER.columns))
+    assert again.decide(frame).tolist() == LABELLED.decide(frame).tolist()
+    assert again.reader.batch(frame) == READER.batch(frame)
+    for part, wrong in (("default", 2), ("label", "fun"), ("rules", [{"body": ["fun"], "head": "ill"}])):
+        with pytest.raises(HornbookError):
+            read_explanation({**LABELLED.to_object(), part: wrong})
 
 
 def test_a_proof_proves_and_other_values_undo_it():
     facts = Interpretation(frozenset({1, 2, 3}), frozenset({0, 4, 5}))
-    explained = ANSWERS.explain(facts, groups=((0, 1),))
+    explained = LABELLED.conclude(facts)
     assert explained.conclusion == VOCABULARY.index("ill")
     assert explained.proof.steps == (RULES.rules[0],)
     assert len(explained.undo.facts) == 1 and explained.undo.exact
@@ -100,46 +124,30 @@ def test_a_proof_proves_and_other_values_undo_it():
 
 def test_what_is_open_or_contradictory_is_said():
     assert (
-        str(ANSWERS.explain(Interpretation(frozenset({2}))))
-        == "undetermined: no rule decides; not_ill by default"
+        str(LABELLED.conclude(Interpretation(frozenset({2}))))
+        == "undetermined: no rule decides; not ill by default"
     )
-    broken = explain(BACKGROUND, Interpretation(frozenset({2, 5})), [ILL, NOT_ILL])
+    broken = explain_facts(BACKGROUND, Interpretation(frozenset({2, 5})), [ILL, NOT_ILL])
     assert broken.conclusion is BOTTOM and "contradict" in str(broken)
     rules = HornTheory.parse("a & b -> c")
-    judged = Answers(rules, HornTheory(rules.vocabulary))
-    assert str(judged.explain(Interpretation(frozenset({0, 1})))) == "accepted: the facts break no rule"
-    broken = judged.explain(Interpretation(frozenset({0, 1}), frozenset({2})))
+    judged = HornRules(rules, HornTheory(rules.vocabulary), READER)
+    assert str(judged.conclude(Interpretation(frozenset({0, 1})))) == "accepted: the facts break no rule"
+    broken = judged.conclude(Interpretation(frozenset({0, 1}), frozenset({2})))
     assert str(broken).startswith("c: it is known to be false\n") and broken.to_object()["contradiction"]
     always = HornTheory(VOCABULARY, [Rule((), ILL)])
-    assert "nothing would undo it" in str(explain(always, Interpretation(frozenset()), [ILL, NOT_ILL]))
+    assert "nothing would undo it" in str(explain_facts(always, Interpretation(frozenset()), [ILL, NOT_ILL]))
 
 
 def test_a_fact_that_is_used_twice_is_derived_once():
     theory = HornTheory.parse("a -> b \n b -> c \n b -> d \n c & d -> ill")
-    text = str(explain(theory, Interpretation(frozenset({0})), [theory.vocabulary.index("ill")]))
+    text = str(explain_facts(theory, Interpretation(frozenset({0})), [theory.vocabulary.index("ill")]))
     assert text.count("a (given)") == 1 and "b (as above)" in text
-
-
-def test_theories_about_several_labels_exclude_each_other():
-    parts = []
-    for name in ("x", "y"):
-        vocabulary = Vocabulary(["petal", name, f"not_{name}"], {name: f"not_{name}"})
-        background = HornTheory.background(vocabulary)
-        parts.append(
-            Answers(background | HornTheory.parse(f"petal -> {name}", vocabulary), background, (name,), 0)
-        )
-    whole = united([part.theory for part in parts], ["x", "y"])
-    assert whole.vocabulary.names == ("petal", "x", "not_x", "y", "not_y")
-    assert BOTTOM in whole.closure(["petal"])
-    answers = Answers(whole, HornTheory(whole.vocabulary), ("x", "y"), parts=tuple(parts))
-    batch = Batch.from_array([[1.0]], Vocabulary(["petal"]))
-    assert answers.of(batch).tolist() == [FREE] and answers.following(batch).tolist() == [[True, True]]
 
 
 @pytest.mark.parametrize("width", [0, 1, 70])
 def test_batches_of_any_length(width):
     rows = Batch.from_array(np.tile([0.0, 1, 1, 1, 0, 0], (width, 1)), FEATURES)
-    assert ANSWERS.of(rows).tolist() == [1] * width
+    assert LABELLED.derive(rows).tolist() == [1] * width
 
 
 def test_an_explanation_tells_a_contradiction_from_a_variable_that_is_called_so():
@@ -149,5 +157,5 @@ def test_an_explanation_tells_a_contradiction_from_a_variable_that_is_called_so(
         ("a -> false", "⊥: the rules contradict each other, or the facts"),
         ('a -> "⊥"', '"⊥": it is known to be false'),
     ):
-        explained = explain(HornTheory.parse(rule, vocabulary), known, [])
+        explained = explain_facts(HornTheory.parse(rule, vocabulary), known, [])
         assert str(explained).splitlines()[0] == headline
