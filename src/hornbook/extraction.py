@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.data.examples import split_rows
-from hornbook.data.table import as_frame, refuse_infinity
+from hornbook.data.table import as_frame, refuse_infinity, split_rows
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import CompiledExplanation, Explanation, read_explanation

@@ -197,7 +197,7 @@ def extract(
 def _binariser(table: Table, judge: bool, seed: int, predictor: Predictor | None = None) -> Binariser:
     """Fit a binariser to the rows that the extractor does not hold out."""
     from hornbook.data.binarise import Binariser
-    from hornbook.data.examples import split_rows
+    from hornbook.data.table import split_rows
     from hornbook.oracles.columns import fit_binariser
 
     frame = table.frame if judge else table.features

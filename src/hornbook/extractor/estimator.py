@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbook.classify.reading import Reading, Wanted
 from hornbook.data.binarise import Binariser
-from hornbook.data.examples import split_rows
 from hornbook.data.reader import Reader, is_binary, to_frame
-from hornbook.data.table import as_frame, infer_kind, refuse_infinity
+from hornbook.data.table import as_frame, infer_kind, refuse_infinity, split_rows
 from hornbook.errors import HornbookError
 from hornbook.explain.answers import FREE
 from hornbook.explain.explanation import Explanation
