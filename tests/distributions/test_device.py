@@ -15,7 +15,6 @@ from hornbook.models import as_predictor
 from hornbook.models.network import MLP
 from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
 from hornbook.oracles import sampling as module
-from hornbook.oracles.filters import Voted
 from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.teachers import classifier_teacher, judge_teacher
@@ -272,8 +271,6 @@ def test_what_cannot_be_on_a_device_says_so():
     assert isinstance(complete.model, Completions)
     with pytest.raises(HornbookError, match="completions of unknown values are for the CPU"):
         Sampling(complete, **query, device=DEVICE)(nothing)
-    with pytest.raises(HornbookError, match="votes are for the CPU"):
-        Sampling(Voted(network(PAIRED), 3), **query, device=DEVICE)(nothing)
     with pytest.raises(HornbookError, match="asked on a device and answered on the CPU"):
         Sampling(lambda batch: np.ones(len(batch), bool), **query, device=DEVICE)(nothing)
     partly = Judge(as_predictor(module_for(PAIRED), encoding="complete"))
