@@ -3,8 +3,24 @@
 from typing import Any
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.claims import (
+    Claim,
+    MonotoneClaim,
+    RuleClaim,
+    name_outcome,
+    parse_claims,
+    write_claims,
+    write_condition,
+)
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
+from hornbook.explanations.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    background_rules,
+)
 from hornbook.explanations.explanation import Explanation, Line, Reason
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
@@ -13,6 +29,8 @@ from hornbook.explanations.tree import DecisionTree, Split
 __all__ = [
     "CardLine",
     "Category",
+    "CategorySet",
+    "Claim",
     "CompiledExplanation",
     "Condition",
     "ConditionRule",
@@ -20,13 +38,19 @@ __all__ = [
     "Explanation",
     "Line",
     "Missing",
+    "MonotoneClaim",
     "Reason",
+    "RuleClaim",
     "RuleSet",
     "ScoreCard",
     "Split",
     "Threshold",
     "background_rules",
+    "name_outcome",
+    "parse_claims",
     "read_explanation",
+    "write_claims",
+    "write_condition",
 ]
 
 FORMS: dict[str, type[DecisionTree] | type[ScoreCard] | type[RuleSet]] = {
