@@ -1,7 +1,23 @@
 """What a person reads: trees, score cards and rules about the columns of a table."""
 
+from hornbook.explanations.claims import (
+    Claim,
+    MonotoneClaim,
+    RuleClaim,
+    name_outcome,
+    parse_claims,
+    write_claims,
+    write_condition,
+)
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
+from hornbook.explanations.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    background_rules,
+)
 from hornbook.explanations.explanation import Explanation, Line, Reason, read_explanation
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
@@ -10,6 +26,8 @@ from hornbook.explanations.tree import DecisionTree, Split
 __all__ = [
     "CardLine",
     "Category",
+    "CategorySet",
+    "Claim",
     "CompiledExplanation",
     "Condition",
     "ConditionRule",
@@ -17,11 +35,17 @@ __all__ = [
     "Explanation",
     "Line",
     "Missing",
+    "MonotoneClaim",
     "Reason",
+    "RuleClaim",
     "RuleSet",
     "ScoreCard",
     "Split",
     "Threshold",
     "background_rules",
+    "name_outcome",
+    "parse_claims",
     "read_explanation",
+    "write_claims",
+    "write_condition",
 ]
