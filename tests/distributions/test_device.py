@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from hornbook.extractor.estimator import HornExtractor
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
 from hornbook.distributions import ImposedViolations, Labelled, Random
 from hornbook.distributions.protocol import draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.extractor.estimator import HornExtractor
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
 from hornbook.models import as_predictor
@@ -17,7 +17,7 @@ from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions,
 from hornbook.oracles import sampling as module
 from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
-from hornbook.teachers import classifier_teacher, judge_teacher
+from hornbook.query_teacher import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"

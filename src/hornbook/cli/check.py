@@ -174,7 +174,7 @@ def _check_judge(
     from hornbook.data.table import read_table
     from hornbook.explain.theory_check import check_theory
     from hornbook.oracles import LocalSearch
-    from hornbook.teachers import teacher_from_table
+    from hornbook.query_teacher import teacher_from_table
 
     claims = read_theory(rules)
     try:

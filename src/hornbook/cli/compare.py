@@ -67,7 +67,7 @@ def _compare(
     run: Run, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> Iterator[ComparisonRow]:
     """Restore the model and the table of a run, and measure its explanation beside trees."""
-    from hornbook.data.examples import split_rows
+    from hornbook.data.table import split_rows
     from hornbook.explain import HornRules
     from hornbook.models import as_predictor
     from hornbook.query_teacher import BoundModel

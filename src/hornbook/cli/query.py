@@ -89,7 +89,7 @@ def query(
 
     """
     from hornbook.data.binarise import Binariser
-    from hornbook.data.examples import split_rows
+    from hornbook.data.table import split_rows
     from hornbook.extractor import QueryExtractor
     from hornbook.learners.extract import INTERRUPTED
     from hornbook.models import as_predictor, load_model

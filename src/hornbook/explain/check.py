@@ -33,13 +33,13 @@ from hornbook.explanations import (
     parse_claims,
 )
 from hornbook.explanations.conditions import shorten_cut
-from hornbook.extraction import name_classes, read_frame
+from hornbook.extraction import name_classes
 from hornbook.logic import Bools
 from hornbook.models import Predictor, load_model
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors, read_frame
 
 CHUNK_ROWS = 1 << 14
 """Rows drawn and asked about at a time."""

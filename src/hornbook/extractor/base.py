@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,8 +21,11 @@ from hornbook.extraction import Extraction, FrontierPoint
 from hornbook.logic import HornTheory
 
 
-class Extractor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator whose fit leaves an `Extraction`."""
+class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit leaves an `Extraction`.
+
+    It is no classifier in scikit-learn's sense: it learns from the model's answers, and not from `y`.
+    """
 
     extraction_: Extraction
     classes_: NDArray[Any]

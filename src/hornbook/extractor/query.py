@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.examples import split_rows
 from hornbook.data.reader import Reader, is_binary, to_frame
-from hornbook.data.table import infer_kind
+from hornbook.data.table import infer_kind, split_rows
 from hornbook.evaluate import Agreement, Fidelity
 from hornbook.explain import UNDETERMINED, Conclusion, HornRules
 from hornbook.extraction import (

@@ -16,7 +16,7 @@ from hornbook.models import ENCODINGS, Predictor
 from hornbook.models.encoding import COMPLETE
 from hornbook.models.missing import columns_with_missing
 
-VALUES_PER_BIN = 9
+VALUES_PER_BIN = 5
 """Values of each bin that a question about it is asked with."""
 
 
@@ -63,11 +63,13 @@ class BinValues:
                 parts.append(known[~conditions[positions[0]].holds(known)])
             drawn = [_draw_values(part if len(part) else known, rng) for part in parts]
             unknown = np.full(VALUES_PER_BIN, np.nan) if takes_missing else _draw_values(known, rng)
-            values.append(np.stack([*drawn, unknown]))
+            stacked = np.stack([*drawn, unknown])
+            typed = pd.Series(stacked.reshape(-1)).infer_objects().to_numpy()
+            values.append(typed.reshape(stacked.shape))
         return cls(names, variables, tuple(values))
 
-    def frame(self, facts: NDArray[Any], draw: int) -> pd.DataFrame:
-        """The table rows of one draw for a (rows, variables) array of 1, 0 and NaN."""
+    def frame(self, facts: NDArray[Any]) -> pd.DataFrame:
+        """The table rows, one draw after another, for a (rows, variables) array of 1, 0 and NaN."""
         columns = {}
         for name, positions, values in zip(self.names, self.variables, self.values, strict=True):
             about = facts[:, positions]
@@ -76,7 +78,7 @@ class BinValues:
             if len(positions) == 1:
                 true = np.hstack([about == 1, about == 0])
             choice = np.where(true.any(axis=1), true.argmax(axis=1), len(values) - 1)
-            columns[name] = pd.Series(values[:, draw]).infer_objects().take(choice).to_numpy()
+            columns[name] = values[choice].T.reshape(-1)  # (draws, rows)
         return pd.DataFrame(columns, copy=False)
 
 
@@ -91,9 +93,11 @@ def wrap_column_model(
     columns = BinValues.of(binariser, frame, takes_missing, rng)
 
     def average(ask: Callable[[Any], Any], facts: NDArray[Any]) -> NDArray[np.float64]:
-        answers = [ask(predictor.read(columns.frame(facts, draw))) for draw in range(VALUES_PER_BIN)]
-        averaged: NDArray[np.float64] = np.mean(answers, axis=0, dtype=np.float64)
-        return averaged
+        answers = np.asarray(ask(predictor.read(columns.frame(facts))), np.float64)
+        means: NDArray[np.float64] = answers.reshape(VALUES_PER_BIN, len(facts), *answers.shape[1:]).mean(
+            axis=0
+        )
+        return means
 
     plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
     return replace(
