@@ -5,7 +5,7 @@ from typing import Any
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
-from hornbook.explanations.explanation import Explanation, Line, Reason
+from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
@@ -20,6 +20,7 @@ __all__ = [
     "Explanation",
     "Line",
     "Missing",
+    "PointsGroup",
     "Reason",
     "RuleSet",
     "ScoreCard",
