@@ -18,7 +18,7 @@ from hornbook.explanations.conditions import (
     Threshold,
     background_rules,
 )
-from hornbook.explanations.explanation import Explanation, Line, Reason, read_explanation
+from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
@@ -36,6 +36,7 @@ __all__ = [
     "Line",
     "Missing",
     "MonotoneClaim",
+    "PointsGroup",
     "Reason",
     "RuleClaim",
     "RuleSet",

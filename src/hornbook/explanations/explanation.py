@@ -58,6 +58,23 @@ class Reason:
     facts: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PointsGroup:
+    """The points of a card for the values of one column, as score cards are printed.
+
+    Parameters
+    ----------
+    title
+        The column, or what several columns give together.
+    rows
+        A range of values in words, and the points that it gives: one cell for each sum of the card.
+
+    """
+
+    title: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
 class Explanation(ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
@@ -73,6 +90,12 @@ class Explanation(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.forms[cls.form] = cls
+
+    noun: ClassVar[str] = "explanation"
+    """What a reader calls it."""
+
+    guide: ClassVar[str] = ""
+    """How it is read, in a sentence or two."""
 
     classes: tuple[str, ...]
 
@@ -102,6 +125,10 @@ class Explanation(ABC):
     @property
     def headings(self) -> tuple[str, ...]:
         """What the cells of its lines are called."""
+        return ()
+
+    def group_points(self) -> tuple[PointsGroup, ...]:
+        """Its points, grouped by column; empty where there are none."""
         return ()
 
     @abstractmethod

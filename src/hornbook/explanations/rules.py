@@ -45,6 +45,11 @@ class RuleSet(Explanation):
     default: int
 
     form = "rules"
+    noun = "list of rules"
+    guide = (
+        "Read from above. The first line whose conditions are all true decides. A condition on a missing "
+        "value is not true."
+    )
 
     @property
     def literals(self) -> int:

@@ -59,6 +59,12 @@ class DecisionTree(Explanation):
     root: Node[Condition]
 
     form = "tree"
+    noun = "decision tree"
+    guide = (
+        "Read from above. Where a condition is true of the case, take the class beside it, or go on with "
+        "what is indented below it. Where it is false, or the value is missing, go on with the next line "
+        "that is indented as much."
+    )
 
     @property
     def literals(self) -> int:
