@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import hornbook
 from hornbook.data.binarise import STRATEGIES, Binariser, cut_points, rounded_mean
 from hornbook.data.table import infer_kind
 from hornbook.distributions import Random
@@ -334,12 +331,3 @@ def test_bad_input_is_refused_with_a_reason(
 def test_words_where_numbers_were_are_refused() -> None:
     with pytest.raises(HornbookError, match="column 'age' holds numbers"):
         fitted().transform(FRAME.assign(age="old"))
-
-
-def test_it_is_a_public_name_that_loads_late() -> None:
-    loaded = "import hornbook, hornbook.data, sys; print({'pandas', 'sklearn'} & set(sys.modules))"
-    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "set()\n"
-    assert hornbook.Binariser is Binariser
-    assert "Binariser" in hornbook.__all__
-    with pytest.raises(AttributeError, match="no attribute 'Binarizer'"):
-        _ = hornbook.Binarizer  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups, ImposedViolations, Literals
-from hornbook.distributions.literals import check_groups
+from hornbook.distributions.protocol import check_groups
 from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary, Words

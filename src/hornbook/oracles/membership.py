@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Groups, Literals
-from hornbook.distributions.literals import check_groups
+from hornbook.distributions.protocol import check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
 from hornbook.models import Predictor
