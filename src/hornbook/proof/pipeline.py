@@ -58,9 +58,7 @@ class Preprocessing:
         """The network of unscaled inputs, and the magnitudes that scaling adds to its first sums."""
         weights, biases = net.weights[0], net.biases[0]
         first = weights * self.scale, biases + weights @ self.shift
-        folded = replace(
-            net, weights=(first[0], *net.weights[1:]), biases=(first[1], *net.biases[1:])
-        )
+        folded = replace(net, weights=(first[0], *net.weights[1:]), biases=(first[1], *net.biases[1:]))
         return folded, np.abs(weights) @ np.abs(self.shift) + np.abs(biases)
 
 

@@ -159,8 +159,7 @@ def list_limits(extraction: Extraction) -> list[str]:
         "so does the explanation.",
         "It says nothing about causes: a condition that decides in the model need not matter in the world.",
         "It is not the model. Where the two differ, the model is what decides in practice.",
-        "It says nothing about cases unlike those that it was measured on: "
-        f"{extraction.distribution}.",
+        f"It says nothing about cases unlike those that it was measured on: {extraction.distribution}.",
     ]
 
 

@@ -211,6 +211,8 @@ CASE_EXPLORER = Explorer("case.html", ("decide.js", "case.js"), case_data)
 """Values of columns are typed in; the explanation decides."""
 
 EXPLORERS = {
-    "theory": Explorer("theory.html", ("reasoner.js", "table.js", "explorer.js"), theory_data, sorts_lines=True)
+    "theory": Explorer(
+        "theory.html", ("reasoner.js", "table.js", "explorer.js"), theory_data, sorts_lines=True
+    )
 }
 """Explorers for forms that are not read in values of columns."""
