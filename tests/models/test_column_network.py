@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.models import as_predictor, load_model
+from hornbook.models import ColumnNetwork, as_predictor, load_model
 from hornbook.models.column_network import (
     MAX_DEVIATIONS,
     ROWS_PER_BLOCK,
-    ColumnNetwork,
     Layer,
     LevelInputs,
     NumericInputs,

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 from hornbook.errors import HornbookError
-from hornbook.models import column_training
+from hornbook.models import column_training, train_column_network
 from hornbook.models.column_network import LevelInputs, NumericInputs
-from hornbook.models.column_training import train_column_network
 
 
 def patients(size, seed=0):
@@ -125,6 +124,7 @@ def test_train_column_network_reads_columns_of_every_type(brief_training):
             "identifier": [f"row {number}" for number in range(size)],
             "huge": rng.choice([1e308, -1e308, np.inf], size),
             "objects": rng.choice(np.array([1, 2.5, None], object), size),
+            "mixed": rng.choice(np.array([1, "1", "one", None], object), size),
         }
     )
     network = train_column_network(frame, rng.random(size) < 0.5).network
@@ -139,6 +139,7 @@ def test_train_column_network_reads_columns_of_every_type(brief_training):
         "text": LevelInputs,
         "huge": NumericInputs,
         "objects": NumericInputs,
+        "mixed": LevelInputs,
     }
     assert network.columns[0].names == ("present is missing",)
     assert np.isfinite(network.log_odds(frame)).all()

@@ -7,14 +7,42 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import ENCODINGS, Encoding
 from hornbook.models.loading import load_model
 from hornbook.models.predictor import Output, Predictor
 
-__all__ = ["ENCODINGS", "Encoding", "Output", "Predictor", "as_predictor", "load_model"]
+if TYPE_CHECKING:
+    from hornbook.models.column_network import ColumnNetwork
+    from hornbook.models.column_training import TrainedNetwork, train_column_network
+
+__all__ = [
+    "ENCODINGS",
+    "ColumnNetwork",
+    "Encoding",
+    "Output",
+    "Predictor",
+    "TrainedNetwork",
+    "as_predictor",
+    "load_model",
+    "train_column_network",
+]
+
+_MODULES = {
+    "ColumnNetwork": "column_network",
+    "TrainedNetwork": "column_training",
+    "train_column_network": "column_training",
+}
+"""Where each of these names is; loaded when used, since pandas and scikit-learn take a second to import."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'hornbook.models' has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
 
 LIBRARIES = {
     "keras": ("from_keras", "predict_on_batch"),

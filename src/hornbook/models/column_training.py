@@ -6,6 +6,7 @@ not see, in cross-validation; then one network is trained on all rows that are n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -236,13 +237,13 @@ def _moments(numbers: Floats64) -> tuple[float, float]:
 def _frequent_levels(values: pd.Series[Any], name: str) -> list[Any]:
     """The levels that get an input; none if there is only one."""
     try:
-        counts = values.astype(object).value_counts()
+        counts = Counter(map(_plain, values.dropna().astype(object)))
     except TypeError:
         raise HornbookError(f"column {name!r} holds lists or the like; leave it out") from None
     if len(counts) < 2:
         return []
-    ranked = sorted((-int(count), str(level), _plain(level)) for level, count in counts.items())
-    return [level for count, _, level in ranked[:MAX_LEVELS] if -count >= MIN_LEVEL_ROWS]
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return [level for level, count in ranked[:MAX_LEVELS] if count >= MIN_LEVEL_ROWS]
 
 
 def _choose_plan(rows: Floats64, codes: Codes, classes: int, rng: np.random.Generator) -> NetworkPlan:
