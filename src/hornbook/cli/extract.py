@@ -130,13 +130,17 @@ def extract(
         random_state=seed,
     )
     started = time.perf_counter()
-    with progress("asking the model") as show:
-        extractor.fit(
-            table.features,
-            watch=lambda one: show(
-                f"{one.form} with {one.literals} literals: {100 * one.fidelity.estimate:.1f} % of samples"
-            ),
-        )
+    try:
+        with progress("asking the model") as show:
+            extractor.fit(
+                table.features,
+                watch=lambda one: show(
+                    f"{one.form} with {one.literals} literals: {100 * one.fidelity.estimate:.1f} % of samples"
+                ),
+            )
+    except KeyboardInterrupt:
+        print("hornbook: interrupted; run the same command again", file=sys.stderr)
+        raise typer.Exit(130) from None
     provenance = {name: config[name] for name in ("data", "model", "settings", "versions")}
     extraction = replace(extractor.extraction_, provenance=provenance)
     if output is not None:
@@ -150,7 +154,7 @@ def extract(
 
 def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
     """Train a network on the columns; what is known about it, and the network."""
-    from hornbook.models.column_network import train_column_network
+    from hornbook.models import train_column_network
 
     if table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
