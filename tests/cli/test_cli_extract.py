@@ -1,6 +1,7 @@
 """`hornbook extract`: from a table and a model to a run folder, and what it refuses."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -33,16 +34,14 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
     assert first.startswith("# fidelity to the model on 24 unseen rows") and " samples " in second
     assert "interval" in first and "interval" in second
-    assert "age > 60" in done.stdout or "age <= 60" in done.stdout
+    assert re.search("age (>|<=) 6", done.stdout)
     names = {path.name for path in run.iterdir()}
     assert names == {"config.json", "extraction.json", "rules.horn", "metrics.json", "report.html"}
     extraction = hb.load(run)
     assert done.stdout.startswith(str(extraction.explanation))
     assert extraction.explanation.classes == ("not ill", "ill")
-    assert (
-        hb.HornTheory.parse((run / "rules.horn").read_text(), extraction.theory.vocabulary)
-        == extraction.theory
-    )
+    theory = extraction.theory
+    assert hb.HornTheory.parse((run / "rules.horn").read_text(), theory.vocabulary) == theory
     config = json.loads((run / "config.json").read_text())
     assert config["target"] == "ill" and config["settings"]["seed"] == 0
     assert len(config["data"]["sha256"]) == len(config["model"]["sha256"]) == 64
@@ -116,7 +115,7 @@ def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, tmp
     with monkeypatch.context() as patch:
         patch.setattr(extraction, "search_explanations", interrupt)
         done = hornbook(*arguments)
-    assert done.returncode == 130 and done.stderr == "hornbook: interrupted\n"
+    assert done.returncode == 130 and "run the same command again" in done.stderr
     assert hornbook(*arguments).returncode == 0
     assert Run.load(tmp_path).metrics["literals"] <= 6
 
@@ -136,7 +135,7 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
         ("patients.csv", ["--target", "il", "--train"], "has no column 'il' to train a network on"),
         ("patients.csv", ["--target", "il", "--train", "--positive", "yes"], "did you mean"),
         ("patients.csv", ["--train"], "name the column of"),
-        ("patients.csv", ["--target", "age", "--train"], "age"),
+        ("patients.csv", ["--target", "age", "--train"], "e.g. --above 55"),
         ("patients.csv", ["--target", "ill", "--model", "junk.onnx"], "is no readable .onnx model"),
         ("patients.csv", ["--target", "ill", "--model", "patients.csv"], "cannot tell the kind of model"),
         ("patients.csv", ["--target", "ill", "--model", "none.onnx"], "there is no file"),
@@ -144,7 +143,7 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
         (
             "patients.csv",
             ["--target", "ill", "--model", "line.skops"],
-            "predicts numbers, and an explanation",
+            "predicts numbers",
         ),
         ("patients.csv", ["--target", "ill", "--model", "tree.pkl"], "is a pickle, a program that runs"),
         ("patients.csv", ["--target", "ill", "--train", "-o", "/proc/run"], "cannot write to /proc/run"),

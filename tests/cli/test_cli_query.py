@@ -1,6 +1,7 @@
 """`hornbook query`: a theory about a model by queries, and what the command refuses."""
 
 import json
+from importlib import import_module
 
 import pandas as pd
 import pytest
@@ -65,7 +66,7 @@ def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, fo
 
 
 def test_interrupted_run_is_saved_and_ends_with_130(hornbook, folder, tmp_path, monkeypatch):
-    from hornbook.learners import extract
+    learner = import_module("hornbook.learners.extract")
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
@@ -74,7 +75,7 @@ def test_interrupted_run_is_saved_and_ends_with_130(hornbook, folder, tmp_path, 
     arguments = ["query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                  "-o", tmp_path, *SMALL]  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(extract, "prime", interrupt)
+        patch.setattr(learner, "prime", interrupt)
         done = hornbook(*arguments)
     assert done.returncode == 130 and "run the same command again to resume" in done.stderr
     assert Run.load(tmp_path).metrics["stop_reason"] == "interrupted"
