@@ -137,21 +137,11 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
 
     """
     predictors, classes = list_predictors(model)
-    refuse_other_width(predictors[0], frame)
     classify = partial(_classify, predictors)
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
     return ClassifierTeacher(classify, classes, frame, sampler, donors)
-
-
-def refuse_other_width(predictor: Predictor, frame: pd.DataFrame) -> None:
-    """Refuse a model without names for its inputs that takes another number of them."""
-    if predictor.names is None and predictor.inputs not in (None, predictor.encoding.inputs(frame.shape[1])):
-        raise HornbookError(
-            f"{predictor.name} takes {predictor.inputs} inputs, and the table has {frame.shape[1]} columns; "
-            "give it the columns that it was trained on"
-        )
 
 
 def list_predictors(model: Any) -> tuple[list[Predictor], tuple[Any, ...]]:
