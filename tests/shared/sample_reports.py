@@ -1,16 +1,214 @@
-"""Reports to look at: an ordinary one, one of any size, one with hostile names."""
+"""Extractions to look at: of every form, of any size, with hostile names."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
-from hornbook.cards.card import Card, Item
-from hornbook.classify.candidate import Point as Weighed
+from hornbook.data.conditions import exclusivity_rules
 from hornbook.evaluate import Fidelity
-from hornbook.learners import DisagreementPoint
-from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import Budget, Exact, Pac, interpretation
-from hornbook.report.content import Caveats, ConvergencePoint, Cost, DisagreeingRow, Report, ReportedRule
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    CompiledExplanation,
+    ConditionRule,
+    DecisionTree,
+    Explanation,
+    Line,
+    Reason,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+)
+from hornbook.extraction import ColumnSummary, Difference, Extraction, FrontierPoint, LineStatistics
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
+from hornbook.logic.formats import rule_object
+from hornbook.queries import Estimated, Pac
 from hornbook.statistics import Share
-from hornbook.trees.tree import Split, Tree
+
+CLASSES = ("does not survive", "survives")
+
+ALBUMIN, OLD, STAGE = Threshold("albumin (g/dL)", 3.5), Threshold("age", 60), Category("stage", "IV")
+
+COLUMNS = (
+    ColumnSummary("albumin (g/dL)", 0.1, (1.9, 3.8, 6.2)),
+    ColumnSummary("age", 0.0, (18.0, 54.0, 89.0), whole=True),
+    ColumnSummary("stage", 0.2, categories=("I", "II", "III", "IV")),
+)
+
+PROVENANCE = {
+    "model": {"name": "the ward's network", "file": "model.onnx"},
+    "data": {"table": "patients.csv", "rows": 600},
+    "settings": {"seed": 0},
+    "versions": {"hornbook": "0.1.0"},
+}
+
+
+def make_extraction(explanation, **changes) -> Extraction:
+    """An extraction of this explanation, with the same figures for all."""
+    unseen, samples = Share.of(114, 120), Share.of(7800, 8192)
+    parts = {
+        "target": "survival",
+        "classes": explanation.classes,
+        "explanation": explanation,
+        "fidelity": Fidelity(samples, unseen, 0.97),
+        "guarantee": Estimated(Share.of(6, 120), "unseen rows of the table"),
+        "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, unseen), explanation),),
+        "lines": tuple(
+            LineStatistics(
+                40 + number,
+                Share.of(900 - number, 8192),
+                Share.of(800 - 7 * number, 900) if line.outcome else None,
+            )
+            for number, line in enumerate(explanation.lines())
+        ),
+        "columns": COLUMNS,
+        "differences": (
+            Difference(
+                {"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("albumin (g/dL) <= 3.5",)
+            ),
+        ),
+        "answers": 33_000,
+        "stop_reason": "every form and size was tried",
+        "distribution": "480 rows of the table, with 10 to 50 % of the columns exchanged between rows",
+        "missing_values": "the model's own answer",
+        "provenance": PROVENANCE,
+    }
+    return Extraction(**{**parts, **changes})
+
+
+def make_card() -> ScoreCard:
+    """Points for three columns, and for two together."""
+    lines = (
+        CardLine((ALBUMIN,), (3,), (1,)),
+        CardLine((OLD,), (-2,), (-1,)),
+        CardLine((OLD, STAGE), (-1,), (0,)),
+    )
+    return ScoreCard(CLASSES, lines, (-1,))
+
+
+def make_tree() -> DecisionTree:
+    """Three questions."""
+    return DecisionTree(CLASSES, Split(ALBUMIN, Split(STAGE, 0, 1), Split(OLD, 0, 1)))
+
+
+def make_rules() -> RuleSet:
+    """Two rules and a default."""
+    return RuleSet(CLASSES, (ConditionRule((STAGE,), 0), ConditionRule((ALBUMIN, OLD.negate()), 1)), 0)
+
+
+def make_classes() -> ScoreCard:
+    """A card of three classes."""
+    lines = (CardLine((ALBUMIN,), (2, 0, -1), (0, 1, 0)), CardLine((STAGE,), (-2, 1, 3), (0, 0, 0)))
+    return ScoreCard(("home", "ward", "intensive care"), lines, (0, 1, 0))
+
+
+def card_along_frontier() -> Extraction:
+    """A card with shorter ones beside it."""
+    card = make_card()
+    shorter = (ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), make_tree())
+    fidelities = (Share.of(100, 120), Share.of(108, 120), Share.of(114, 120))
+    points = zip((*shorter[:1], card, make_wide_tree(6)), fidelities, strict=True)
+    frontier = tuple(
+        FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), share), each)
+        for k, (each, share) in enumerate(points)
+    )
+    return make_extraction(card, frontier=frontier)
+
+
+def make_wide_tree(questions: int) -> DecisionTree:
+    """A chain of questions about as many columns."""
+    root = 0
+    for number in range(questions):
+        root = Split(Threshold(f"laboratory value {number} (mmol/L)", 12.345 + number), number % 2, root)
+    return DecisionTree(CLASSES, root)
+
+
+def make_large(columns: int, literals: int) -> Extraction:
+    """Cards of every size up to so many literals, over so many columns in all."""
+    rng = np.random.default_rng(0)
+    names = [f"laboratory value number {k} (mmol/L)" for k in range(columns)]
+    frontier = []
+    for size in range(1, literals + 1):
+        chosen = rng.choice(columns, size, replace=False)
+        lines = tuple(CardLine((Threshold(names[k], 12.345 + k),), (3,), (1,)) for k in chosen)
+        card = ScoreCard(CLASSES, lines, (-size,))
+        fidelity = Fidelity(Share.of(5000 + size, 8192), Share.of(90 + size, 120))
+        frontier.append(FrontierPoint(size, fidelity, card))
+    difference = Difference(dict.fromkeys(names, 12.5), *CLASSES, tuple(f"{name} > 12.345: +3" for name in names))
+    return make_extraction(
+        frontier[-1].explanation,
+        frontier=tuple(frontier),
+        columns=tuple(ColumnSummary(name, 0.1, (1.5, 12.5, 99.5)) for name in names),
+        differences=(difference,) * 20,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class VariableRules(Explanation):
+    """A Horn theory over variables, as query learning finds it; it decides nothing here."""
+
+    theory: HornTheory
+    label: str | None = None
+    default: int = 0
+    groups: tuple[tuple[int, ...], ...] = ()
+    words: dict[str, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = CLASSES
+
+    form: ClassVar[str] = "theory"
+
+    @property
+    def literals(self):
+        return sum(len(rule.body) for rule in self.theory)
+
+    @property
+    def conditions(self):
+        return ()
+
+    def decide(self, frame):
+        return np.full(len(frame), self.default)
+
+    def lines(self):
+        heads = dict(zip(self._label_names(), self.classes, strict=False))
+        lines = []
+        for rule in self.theory:
+            names = [self.theory.vocabulary.name(v) for v in sorted(rule.body)]
+            head = "impossible" if rule.head is BOTTOM else self.theory.vocabulary.name(rule.head)
+            text = " and ".join(self.words.get(name, name) for name in names)
+            lines.append(Line(f"if {text}", outcome=heads.get(head, self.words.get(head, head))))
+        return (*lines, Line("otherwise", outcome=self.classes[self.default])) if heads else tuple(lines)
+
+    def _label_names(self):
+        return () if self.label is None else (self.theory.vocabulary.dual_names[self.label], self.label)
+
+    def match_lines(self, frame: pd.DataFrame):
+        return np.zeros((len(self.lines()), len(frame)), bool)
+
+    def explain(self, row):
+        return Reason(self.default, ())
+
+    def compile(self):
+        variables = tuple(map(self.theory.vocabulary.index, self._label_names()))
+        return CompiledExplanation(self.theory, HornTheory(self.theory.vocabulary), (), variables)
+
+    def to_object(self):
+        vocabulary = self.theory.vocabulary
+        background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
+        return {
+            "form": self.form,
+            "classes": list(self.classes),
+            "vocabulary": list(vocabulary.names),
+            "duals": vocabulary.dual_names,
+            "label": self.label,
+            "default": self.default,
+            "groups": [list(vocabulary.named(group)) for group in self.groups],
+            "rules": [rule_object(vocabulary, rule) for rule in self.theory],
+            "background": [rule_object(vocabulary, rule) for rule in background],
+            "words": self.words,
+        }
+
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
 
@@ -23,7 +221,6 @@ WORDS = {
     "not_albumin=high": "albumin ≤ 4.1 g/dL",
     "not_ascites": "no ascites",
     "not_smoker": "no smoker",
-    "not_survives": "does not survive",
 }
 
 RULES = """
@@ -33,122 +230,88 @@ ascites & "albumin=low" -> not_survives
 """
 
 
-def clinic(**changes) -> Report:
-    """Three rules about survival."""
+def make_clinic(**changes) -> Extraction:
+    """Three Horn rules about survival, by queries."""
     vocabulary = Vocabulary.with_duals([*FACTS, "survives"])
-    theory = HornTheory.parse(RULES, vocabulary)
-    shares = [(400, 390), (200, 200), (20, 13)]
-    curve = tuple(
-        DisagreementPoint(n, 3 * n, Share.of(hits, 1000)) for n, hits in enumerate((300, 120, 60, 40))
-    )
-    parts = {
-        "title": "What the network says about survival",
-        "labels": ("survives",),
-        "background": HornTheory.background(vocabulary),
-        "rules": tuple(
-            ReportedRule(rule, Share.of(support, 1000), Share.of(right, support), guarantee)
-            for rule, (support, right), guarantee in zip(theory, shares, (Exact(), None, None), strict=True)
+    parts = {"label": "survives", "groups": ((1, 2, 3),), "words": WORDS}
+    rules = VariableRules(HornTheory.parse(RULES, vocabulary), **{**parts, **changes})
+    precisions = (390, 400), (200, 200), (13, 20), (70, 100)
+    frontier = [
+        FrontierPoint(3 * n, Fidelity(Share.of(1000 - wrong, 1000)))
+        for n, wrong in enumerate((300, 120, 60, 40))
+    ]
+    return make_extraction(
+        rules,
+        fidelity=Fidelity(Share.of(960, 1000)),
+        guarantee=Pac(0.05, 0.1, "165 patients"),
+        frontier=tuple(frontier),
+        lines=tuple(
+            LineStatistics(None, Share.of(size, 1000), Share.of(hits, size))
+            for (hits, size), _ in zip(precisions, rules.lines(), strict=False)
         ),
-        "words": WORDS,
-        "groups": ((1, 2, 3),),
-        "guarantee": Pac(0.05, 0.1, "165 patients"),
-        "fidelity": Fidelity(samples=Share.of(960, 1000), unseen_rows=Share.of(95, 100)),
-        "undetermined": Share.of(100, 1000),
-        "default": "does not survive",
-        "stop_reason": "equivalent",
-        "cost": Cost(4, 1_250_000, 75.0, Budget(equivalence_queries=100)),
-        "caveats": Caveats("165 patients", Share.of(3, 1000), Share.of(1, 165), ("Few patients smoke.",)),
-        "model": (("file", "model.onnx"),),
-        "data": (("table", "patients.csv"),),
-        "settings": (("seed", "0"),),
-        "curve": curve,
-        "convergence": tuple(ConvergencePoint(n, 1000 * n, n / 2, point) for n, point in enumerate(curve, 1)),
-        "disagreements": (
-            DisagreeingRow(
-                "row 7",
-                interpretation(vocabulary, {0, 1}, {4}),
-                model="survives",
-                rules="does not survive",
-            ),
-        ),
-    }
-    return Report(**{**parts, **changes})
-
-
-def scored() -> Report:
-    """A card in place of the rules."""
-    features = Vocabulary.with_duals(FACTS)
-    lines = (Item(frozenset({3}), 3, 1), Item(frozenset({0}), -2, -1), Item(frozenset({1, 4}), -1))
-    weighed = [(2, 0.8), (3, 0.95)]
-    return clinic(
-        rules=(),
-        decider=Card(features, "survives", lines, 1),
-        undetermined=None,
-        default=None,
-        curve=tuple(
-            Weighed("card", size, size, Share.of(round(1000 * agreed), 1000), agreed, Share.of(0, 1000))
-            for size, agreed in weighed
-        ),
-        convergence=(),
+        columns=(),
+        differences=(Difference({"ascites": 1, "albumin=low": 1.0, "smoker": 0}, *CLASSES, ("ascites",)),),
     )
 
 
-def asked() -> Report:
-    """A tree in place of the rules."""
-    features = Vocabulary.with_duals(FACTS)
-    root = Split(3, Split(0, False, True), Split(4, False, True))
-    return clinic(
-        rules=(),
-        decider=Tree(features, "survives", root),
-        undetermined=None,
-        default=None,
-        curve=(Weighed("tree", 4, 3, Share.of(950, 1000), 0.95, Share.of(0, 1000)),),
-        convergence=(),
-    )
-
-
-def renamed(names: list[str]) -> Report:
-    """The rules of the clinic under other names, and those names wherever text is shown."""
-    vocabulary = Vocabulary([*names, *(f"not {name}" for name in names)], {n: f"not {n}" for n in names})
-    original = clinic()
-    pairs = tuple((name, name) for name in names)
-    return clinic(
-        title=names[0],
-        labels=(names[-1],),
-        background=HornTheory.background(vocabulary),
-        words={name: name for name in vocabulary.names},
-        default=names[1],
-        stop_reason=names[2],
-        model=pairs,
-        data=pairs,
-        settings=pairs,
-        caveats=Caveats(names[3], notes=tuple(names)),
-        disagreements=tuple(
-            DisagreeingRow(names[0], case.facts, names[1], names[2]) for case in original.disagreements
-        ),
-    )
-
-
-def large(rules: int, body: int, variables: int = 102) -> Report:
+def make_large_theory(rules: int, body: int, variables: int = 102) -> Extraction:
     """So many rules with bodies of this length."""
     rng = np.random.default_rng(0)
-    names = [
-        f"laboratory_value_{number // 3}={('low', 'middle', 'high')[number % 3]}"
-        for number in range(variables)
-    ]
+    names = [f"laboratory_value_{k // 3}={('low', 'middle', 'high')[k % 3]}" for k in range(variables)]
     vocabulary = Vocabulary.with_duals([*names, "survives"])
-    words = {name: f"laboratory value {number} > 12.345 g/dL" for number, name in enumerate(vocabulary)}
-    share = Share.of(17, 1000)
-    found = []
+    learned = []
     for number in range(rules):
         chosen = rng.choice(variables, body, replace=False)
         negated = rng.random(body) < 0.8
         literals = [int(v) + (variables + 1) * bool(n) for v, n in zip(chosen, negated, strict=True)]
-        found.append(Rule(literals, variables if number % 2 else 2 * variables + 1))
-    return clinic(
-        background=HornTheory.background(vocabulary),
-        rules=tuple(ReportedRule(rule, share, share) for rule in found),
-        words=words,
+        learned.append(Rule(literals, variables if number % 2 else 2 * variables + 1))
+    explanation = VariableRules(
+        HornTheory(vocabulary, learned),
+        label="survives",
         groups=tuple((v, v + 1, v + 2) for v in range(0, variables - 2, 3)),
-        disagreements=(),
+        words={name: f"laboratory value {k} > 12.345 g/dL" for k, name in enumerate(vocabulary)},
     )
+    share = Share.of(17, 1000)
+    return make_extraction(
+        explanation, lines=(LineStatistics(17, share, share),) * (rules + 1), columns=(), differences=()
+    )
+
+
+def rename_columns(names: list[str]) -> Extraction:
+    """A card and a tree over columns with these names, and those names wherever text is shown."""
+    first, second, third, *_ = names
+    lines = (
+        CardLine((Threshold(first, 3.5),), (3,), (1,)),
+        CardLine((Category(second, third),), (-2,), (0,)),
+        CardLine((Threshold(first, 3.5), Category(third, second)), (1,), (0,)),
+    )
+    card = ScoreCard((names[-1], names[-2]), lines, (-1,))
+    tree = DecisionTree((names[-1], names[-2]), Split(Category(names[3], names[4]), 0, 1))
+    fidelity = Fidelity(Share.of(7000, 8192), Share.of(100, 120))
+    return make_extraction(
+        card,
+        target=first,
+        frontier=tuple(FrontierPoint(each.literals, fidelity, each) for each in (tree, card)),
+        columns=tuple(ColumnSummary(name, 0.1, categories=tuple(names)) for name in names[1:])
+        + (ColumnSummary(first, 0.1, (1.0, 3.0, 9.0)),),
+        differences=(Difference(dict.fromkeys(names, second), names[-1], names[-2], tuple(names)),),
+        stop_reason=names[2],
+        distribution=names[3],
+        missing_values=names[4],
+        provenance={name: dict(zip(names, names, strict=True)) for name in names}
+        | {"model": {"name": names[0]}},
+    )
+
+
+def rename_variables(names: list[str]) -> Extraction:
+    """The rules of the clinic over variables with these names."""
+    vocabulary = Vocabulary([*names, *(f"not {name}" for name in names)], {n: f"not {n}" for n in names})
+    original = HornTheory.parse(RULES, Vocabulary.with_duals([*FACTS, "survives"]))
+    rules = VariableRules(
+        HornTheory(vocabulary, list(original)),
+        label=names[-1],
+        groups=((1, 2, 3),),
+        words={name: name for name in vocabulary.names},
+        classes=(f"not {names[-1]}", names[-1]),
+    )
+    return make_extraction(rules, target=names[0], columns=(), differences=(), provenance={})

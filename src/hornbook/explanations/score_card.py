@@ -197,7 +197,7 @@ class ScoreCard(Explanation):
             if (rows := self._column_rows(column, lines))
         ]
         if together:
-            groups.append(PointsGroup("further lines", tuple(together)))
+            groups.append(PointsGroup("", tuple(together)))
         return tuple(groups)
 
     def _column_rows(self, column: str, lines: list[CardLine]) -> tuple[tuple[str, tuple[str, ...]], ...]:

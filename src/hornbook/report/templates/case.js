@@ -55,7 +55,7 @@
     input.setAttribute("aria-describedby", hint.id);
     blank.setAttribute("aria-label", `${column.name} is missing`);
     input.addEventListener("input", () => choose(column.name, input.value === "" ? null : Number(input.value)));
-    blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (column.numbers[1] ?? 0)));
+    blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (middle(column) ?? 0)));
     const show = (value) => {
       if (value === null ? input.value !== "" : Number(input.value) !== value || input.value === "") input.value = value ?? "";
       blank.checked = value === null;
@@ -94,10 +94,13 @@
     refresh();
   }
 
+  function middle({ numbers, categories: common }) {
+    return numbers.length ? Number(numbers[1].toPrecision(6)) : (common[0] ?? null);
+  }
+
   function startFrom(values) {
     for (const column of data.columns) {
-      const middle = isNumeric(column) ? column.numbers[1] : column.categories[0];
-      row.set(column.name, values === null ? (middle ?? null) : (values.get(column.name) ?? null));
+      row.set(column.name, values === null ? middle(column) : (values.get(column.name) ?? null));
     }
     refresh();
   }
@@ -127,7 +130,7 @@
     for (const { text, points } of facts) {
       list.append(element("dt", { textContent: text }), element("dd", { textContent: points.map(signed).join(", ") }));
     }
-    return put("why", "Because", list);
+    return put("why", sums.length > 1 ? `Because (points for ${explanation.classes.join(", ")})` : "Because", list);
   }
 
   function showChanges(explanation) {
