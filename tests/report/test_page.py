@@ -166,7 +166,10 @@ def test_case_is_decided_by_the_card(card_page):
     assert "albumin (g/dL) ≤ 3.5 would give: does not survive" in changes and "age" not in changes
     card_page.find_element(By.CSS_SELECTOR, "#changes button").click()
     assert verdict(card_page).startswith("does not survive")
-    assert find_field(card_page, "albumin (g/dL)").find_element(By.CSS_SELECTOR, "input").get_property("value") == "3.5"
+    assert (
+        find_field(card_page, "albumin (g/dL)").find_element(By.CSS_SELECTOR, "input").get_property("value")
+        == "3.5"
+    )
 
 
 def test_case_may_have_missing_values(card_page):
@@ -409,7 +412,9 @@ def test_nothing_is_wider_than_a_phone(browser, tmp_path):
         hostile = rename_columns(HOSTILE), rename_variables([n for n in HOSTILE if n != "__proto__"])
         for extraction in (*(make() for make in FORMS.values()), *hostile):
             show(browser, to_html(extraction), tmp_path)
-            browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
+            browser.execute_script(
+                "for (const each of document.querySelectorAll('details')) each.open = true"
+            )
             assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -423,7 +428,9 @@ def test_paper_shows_every_rule_and_no_control(browser, tmp_path):
         assert len(visible(browser.find_elements(By.CSS_SELECTOR, "#table tbody tr"))) == 41
         first = browser.find_element(By.CSS_SELECTOR, "#table .line > div")
         assert first.text.count("laboratory value") == 12
-        assert first.get_property("scrollHeight") <= first.get_property("clientHeight") + 1, "nothing is cut off"
+        assert first.get_property("scrollHeight") <= first.get_property("clientHeight") + 1, (
+            "nothing is cut off"
+        )
         assert visible(browser.find_elements(By.CSS_SELECTOR, "button, input, select, nav")) == []
     finally:
         emulate(browser)

@@ -106,14 +106,12 @@ def make_classes() -> ScoreCard:
 
 
 def card_along_frontier() -> Extraction:
-    """A card with shorter ones beside it."""
+    """A card with a shorter one and a tree beside it."""
     card = make_card()
-    shorter = (ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), make_tree())
-    fidelities = (Share.of(100, 120), Share.of(108, 120), Share.of(114, 120))
-    points = zip((*shorter[:1], card, make_wide_tree(6)), fidelities, strict=True)
+    sizes = ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), card, make_wide_tree(6)
     frontier = tuple(
-        FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), share), each)
-        for k, (each, share) in enumerate(points)
+        FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), Share.of(hits, 120)), each)
+        for k, (each, hits) in enumerate(zip(sizes, (100, 108, 114), strict=True))
     )
     return make_extraction(card, frontier=frontier)
 
@@ -137,7 +135,9 @@ def make_large(columns: int, literals: int) -> Extraction:
         card = ScoreCard(CLASSES, lines, (-size,))
         fidelity = Fidelity(Share.of(5000 + size, 8192), Share.of(90 + size, 120))
         frontier.append(FrontierPoint(size, fidelity, card))
-    difference = Difference(dict.fromkeys(names, 12.5), *CLASSES, tuple(f"{name} > 12.345: +3" for name in names))
+    difference = Difference(
+        dict.fromkeys(names, 12.5), *CLASSES, tuple(f"{name} > 12.345: +3" for name in names)
+    )
     return make_extraction(
         frontier[-1].explanation,
         frontier=tuple(frontier),
@@ -292,8 +292,10 @@ def rename_columns(names: list[str]) -> Extraction:
         card,
         target=first,
         frontier=tuple(FrontierPoint(each.literals, fidelity, each) for each in (tree, card)),
-        columns=tuple(ColumnSummary(name, 0.1, categories=tuple(names)) for name in names[1:])
-        + (ColumnSummary(first, 0.1, (1.0, 3.0, 9.0)),),
+        columns=(
+            ColumnSummary(first, 0.1, (1.0, 3.0, 9.0)),
+            *(ColumnSummary(name, 0.1, categories=tuple(names)) for name in names[1:]),
+        ),
         differences=(Difference(dict.fromkeys(names, second), names[-1], names[-2], tuple(names)),),
         stop_reason=names[2],
         distribution=names[3],

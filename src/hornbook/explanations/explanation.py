@@ -66,7 +66,8 @@ class PointsGroup:
     title
         The column; empty for points that several columns give together.
     rows
-        A range of values, or conditions, in words, and the points that it gives: one cell for each sum of the card.
+        A range of values, or conditions, in words, and the points that it gives: one cell for each
+        sum of the card.
 
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import fill
 from typing import Any, TypeAlias
 
 from hornbook.extraction import Extraction, LineStatistics
@@ -111,8 +112,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
             )
         case Estimated(disagreement, distribution):
             return (
-                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation and "
-                f"model gave different answers in {format_percent(disagreement.estimate)}. The true share "
+                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation "
+                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true share "
                 f"lies, with {100 * disagreement.confidence:g} % confidence, between "
                 f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
                 "and for no others."
@@ -159,8 +160,7 @@ def list_limits(extraction: Extraction) -> list[str]:
         "so does the explanation.",
         "It says nothing about causes: a condition that decides in the model need not matter in the world.",
         "It is not the model. Where the two differ, the model is what decides in practice.",
-        "It says nothing about cases unlike those that it was measured on: "
-        f"{extraction.distribution}.",
+        f"It says nothing about cases unlike those that it was measured on: {extraction.distribution}.",
     ]
 
 
@@ -186,6 +186,10 @@ def _details(content: Any) -> Iterator[tuple[str, str]]:
         yield "", str(content)
 
 
+TEXT_WIDTH = 88
+"""The width of paragraphs in plain text."""
+
+
 def to_text(extraction: Extraction) -> str:
     """The report as plain text, for terminals.
 
@@ -208,7 +212,10 @@ def to_text(extraction: Extraction) -> str:
     <BLANKLINE>
     on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
     on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %)
-    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the table), explanation and model gave different answers in 0 %. The true share lies, with 95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+    <BLANKLINE>
+    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
+    table), explanation and model gave different answers in 0 %. The true share lies, with
+    95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
 
     """
     written = str(extraction.explanation).splitlines()
@@ -225,7 +232,8 @@ def to_text(extraction: Extraction) -> str:
             *lines,
             "",
             *extraction.fidelity.describe(),
-            f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}",
+            "",
+            fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
         ]
     )
 

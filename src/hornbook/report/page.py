@@ -191,5 +191,3 @@ def _environment() -> Environment:
     )
     environment.globals.update(svg=to_svg, style=lambda name: Markup(read_asset(name)))
     return environment
-
-
