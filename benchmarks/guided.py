@@ -5,7 +5,7 @@
 A network (32-16-8-16-32) is trained on the default training set. The hypotheses are the
 background alone, the rules extracted from the network with 40 equivalence queries, and the
 theory that labelled the training set. Each is compared with the network by the paper's 708,344
-samples and by guided search: with the network's margins, with its gradient, with decisions only.
+samples and by guided search: with the network's margins, and with decisions only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from hornbook.distributions import Distribution, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import as_predictor
-from hornbook.models.gradient import torch_gradient
 from hornbook.models.network import Net
 from hornbook.models.training import train
 from hornbook.oracles import Counted, Judge, LocalSearch
@@ -110,21 +109,15 @@ def main() -> None:
         f"{len(extracted.rules)} extracted rules": extracted.theory,
         f"the {len(rows)} rows' rules": theory,
     }
-    ways = {
-        "margins": (judge.margin, None),
-        "gradient": (judge.margin, torch_gradient(network.module, predictor)),
-        "decisions": (None, None),
-    }
+    ways = {"margins": judge.margin, "decisions": None}
     for name, hypothesis in hypotheses.items():
         searches: dict[str, tuple[Counted, Found]] = {}
         counted = Counted(judge)
         searches["sampling"] = counted, sampled(counted, distribution, hypothesis)
-        for way, (margin, gradient) in ways.items():
+        for way, margin in ways.items():
             counted = Counted(margin or judge)
             member = (lambda batch, ask=counted: ask(batch) >= 0) if margin else counted
-            oracle = LocalSearch(
-                member, counted if margin else None, distribution, seed=0, gradient=gradient, walkers=1024
-            )
+            oracle = LocalSearch(member, counted if margin else None, distribution, seed=0, walkers=1024)
             searches[f"guided, {way}"] = counted, guided(oracle, hypothesis)
         for search, (counted, found) in searches.items():
             result = tally(found, np.inf if search == "sampling" else arguments.seconds)

@@ -1,7 +1,6 @@
 """Filters, budgets and traces."""
 
 import json
-import logging
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation
 from hornbook.oracles import Cached, Counted, PerfectTeacher
-from hornbook.oracles.filters import Logged
 from hornbook.queries import Budget, Counterexample, Exact, Step, Unknown
 from hornbook.testing.strategies import batches
 from hornbook.trace import Trace
@@ -25,7 +23,7 @@ def member(batch):
 @given(batches(THEORY.vocabulary, 120))
 def test_filters_do_not_change_answers(batch):
     expected = member(batch).tolist()
-    for filtered in (Counted(member), Cached(member), Cached(member, size=3), Logged(member)):
+    for filtered in (Counted(member), Cached(member), Cached(member, size=3)):
         assert filtered(batch).tolist() == expected
         assert filtered(batch).tolist() == expected
 
@@ -49,12 +47,6 @@ def test_a_cache_is_bounded_and_forgets_the_oldest():
     assert counted.questions == 3
     cached(questions[0])
     assert counted.questions == 4 and len(cached._answers) == 2
-
-
-def test_a_log_line_for_each_batch(caplog):
-    with caplog.at_level(logging.DEBUG, "hornbook.queries"):
-        Logged(member)(Batch.from_array([[1, 1, 0], [0, 0, 0]], THEORY.vocabulary))
-    assert caplog.messages == ["2 membership queries, 1 accepted"]
 
 
 def test_a_trace_is_written_as_it_happens(tmp_path):

@@ -7,8 +7,6 @@ import pytest
 
 from hornbook.distributions import Random
 from hornbook.logic import HornTheory, Vocabulary
-from hornbook.oracles import Cached, Counted
-from hornbook.oracles.filters import Voted
 from hornbook.statistics import Share
 from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
@@ -73,34 +71,3 @@ def test_a_slow_teacher_takes_its_time():
     start = time.perf_counter()
     assert (Slow(THEORY.satisfied_by, 0.05)(BATCH) == THEORY.satisfied_by(BATCH)).all()
     assert time.perf_counter() - start >= 0.05
-
-
-def test_votes_remove_noise_and_no_mistakes():
-    errors = [
-        int(flipped(Voted(Noisy(THEORY.satisfied_by, rng(), 0.1), times)).sum()) for times in (1, 3, 5, 9)
-    ]
-    assert errors == sorted(errors, reverse=True) and errors[0] > 20 * max(errors[-1], 1)
-    mistaken = Mistaken(THEORY.satisfied_by, seed=0)
-    assert (Voted(mistaken, 5)(BATCH) == mistaken(BATCH)).all()
-
-
-def test_a_vote_ends_as_soon_as_it_is_decided():
-    for times in (1, 3, 9):
-        counted = Counted(THEORY.satisfied_by)
-        Voted(counted, times)(BATCH)
-        assert counted.questions == len(BATCH) * (times // 2 + 1)
-    counted = Counted(Coin(rng()))
-    Voted(counted, 3)(BATCH)
-    assert counted.batches == 3
-    assert abs(counted.questions / len(BATCH) - 2.5) < 0.02
-
-
-def test_a_cache_around_votes_repeats_the_verdict():
-    cached = Cached(Voted(Coin(rng()), 3))
-    assert (cached(BATCH[:500]) == cached(BATCH[:500])).all()
-
-
-@pytest.mark.parametrize("times", [0, 2, -1])
-def test_votes_that_can_tie_are_refused(times):
-    with pytest.raises(ValueError, match=f"odd number of answers, or it can end in a tie; got {times}"):
-        Voted(Constant(True), times)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -36,6 +37,7 @@ PARTS = {
     "stop_reason": str,
     "distribution": str,
     "missing_values": str,
+    "notes": list,
     "provenance": dict,
 }
 """The type of each part of the JSON form that is no value of its own."""
@@ -63,12 +65,15 @@ class LineStatistics:
     precision
         Of these samples, the share to which the model gives the line's outcome; None for a line
         that decides nothing by itself.
+    guarantee
+        What was proved about the line for every input; None if nothing was tried.
 
     """
 
     rows: int | None
     support: Share
     precision: Share | None
+    guarantee: Guarantee | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,8 @@ class Extraction:
         What ended the run.
     distribution, missing_values
         Where samples came from, and how the model was asked about missing values, in words.
+    notes
+        What else a reader should know, a sentence each.
     provenance
         What it was made from: model, data, settings, versions.
 
@@ -192,6 +199,7 @@ class Extraction:
     stop_reason: str
     distribution: str
     missing_values: str
+    notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -234,6 +242,9 @@ class Extraction:
                     "rows": statistics.rows,
                     "support": share_object(statistics.support),
                     "precision": None if statistics.precision is None else share_object(statistics.precision),
+                    "guarantee": None
+                    if statistics.guarantee is None
+                    else guarantee_object(statistics.guarantee),
                 }
                 for line, statistics in zip(self.explanation.lines(), self.lines, strict=True)
             ],
@@ -243,6 +254,7 @@ class Extraction:
             "stop_reason": self.stop_reason,
             "distribution": self.distribution,
             "missing_values": self.missing_values,
+            "notes": list(self.notes),
             "provenance": dict(self.provenance),
         }
 
@@ -290,6 +302,7 @@ class Extraction:
             stop_reason=content["stop_reason"],
             distribution=content["distribution"],
             missing_values=content["missing_values"],
+            notes=tuple(map(str, content["notes"])),
             provenance=content["provenance"],
         )
 
@@ -363,14 +376,14 @@ def explain_classifier(
         classes=teacher.classes,
         explanation=chosen,
         fidelity=fidelity,
-        guarantee=Estimated(_complement(fidelity.share), _name_population(fidelity, teacher)),
+        guarantee=Estimated(complement(fidelity.share), _name_population(fidelity, teacher)),
         frontier=tuple(
             FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation)
             for point in result.frontier()
         ),
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
         columns=tuple(ColumnSummary.of(rows[name]) for name in chosen.columns),
-        differences=tuple(labelled.list_differences(chosen)),
+        differences=tuple(list_differences(chosen, *labelled.headline)),
         answers=result.answers + len(rows) + len(fresh),
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
@@ -395,6 +408,13 @@ class LabelledPopulations:
         used = teacher.frame
         return cls(unseen, teacher.labels(unseen), fresh, teacher.labels(fresh), used, teacher.labels(used))
 
+    @property
+    def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+        """The population of the headline: the unseen rows, or the samples where there are none."""
+        if len(self.unseen):
+            return self.unseen, self.unseen_labels
+        return self.fresh, self.fresh_labels
+
     def measure(self, explanation: Explanation) -> Fidelity:
         """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
 
@@ -407,19 +427,21 @@ class LabelledPopulations:
             used_rows=share(self.used, self.used_labels).estimate,
         )
 
-    def list_differences(self, explanation: Explanation) -> Iterator[Difference]:
-        """Some unseen rows that the model decides differently; samples where no rows are unseen."""
-        rows, labels = self.unseen, self.unseen_labels
-        if not len(rows):
-            rows, labels = self.fresh, self.fresh_labels
-        decided = explanation.decide(rows)
-        for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
-            row = rows.iloc[[number]][list(explanation.columns)]
-            values = {
-                str(name): None if value != value else _plain(value) for name, value in row.iloc[0].items()
-            }
-            outcome, truth = (explanation.classes[labels_[number]] for labels_ in (decided, labels))
-            yield Difference(values, outcome, truth, explanation.explain(rows.iloc[[number]]).facts)
+
+def list_differences(
+    explanation: Explanation, rows: pd.DataFrame, labels: NDArray[np.intp]
+) -> Iterator[Difference]:
+    """Some of the rows that the model decides differently; `labels` are its classes."""
+    decided = explanation.decide(rows)
+    for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
+        row = rows.iloc[[number]]
+        values = {name: row[name].iloc[0] for name in explanation.columns}
+        yield Difference(
+            {name: None if pd.isna(value) else _plain(value) for name, value in values.items()},
+            explanation.classes[decided[number]],
+            explanation.classes[labels[number]],
+            explanation.explain(row).facts,
+        )
 
 
 def measure_lines(
@@ -489,31 +511,33 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-GUARANTEES: dict[str, type[Exact] | type[Proved] | type[Pac] | type[Estimated] | type[Unknown]] = {
-    "exact": Exact,
-    "proved": Proved,
-    "pac": Pac,
-    "estimated": Estimated,
-    "none": Unknown,
-}
-"""What each kind of guarantee is read as."""
-
-
 def guarantee_object(guarantee: Guarantee) -> dict[str, Any]:
     """A guarantee, ready for JSON: its kind, what it says in words, and its parts."""
     content: dict[str, Any] = {"kind": guarantee.kind, "says": str(guarantee)}
     for name, value in vars(guarantee).items():
-        if name != "kind":
-            content[name] = share_object(value) if isinstance(value, Share) else value
+        if isinstance(value, Share):
+            content[name] = share_object(value)
+        elif name != "kind":
+            content[name] = None if value == math.inf else value
     return content
 
 
 def read_guarantee(content: Mapping[str, Any]) -> Guarantee:
     """The guarantee that `guarantee_object` wrote."""
     parts = {name: value for name, value in content.items() if name not in ("kind", "says")}
-    if "disagreement" in parts:
-        parts["disagreement"] = read_share(parts["disagreement"])
-    return GUARANTEES[content["kind"]](**parts)
+    match content["kind"]:
+        case "exact":
+            return Exact()
+        case "proved":
+            return Proved(parts["by"], math.inf if parts["margin"] is None else float(parts["margin"]))
+        case "pac":
+            return Pac(float(parts["epsilon"]), float(parts["delta"]), parts["distribution"])
+        case "estimated":
+            return Estimated(read_share(parts["disagreement"]), parts["distribution"])
+        case "none" | "refuted" | "undecided" as kind:
+            return Unknown(parts["reason"], kind)
+        case other:
+            raise HornbookError(f"there is no guarantee of the kind {other!r}")
 
 
 def _read_point(content: Mapping[str, Any]) -> FrontierPoint:
@@ -523,9 +547,13 @@ def _read_point(content: Mapping[str, Any]) -> FrontierPoint:
 
 
 def _read_line(content: Mapping[str, Any]) -> LineStatistics:
-    precision = content["precision"]
-    read = None if precision is None else read_share(precision)
-    return LineStatistics(content["rows"], read_share(content["support"]), read)
+    precision, guarantee = content["precision"], content["guarantee"]
+    return LineStatistics(
+        content["rows"],
+        read_share(content["support"]),
+        None if precision is None else read_share(precision),
+        None if guarantee is None else read_guarantee(guarantee),
+    )
 
 
 def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
@@ -539,7 +567,8 @@ def _read_difference(content: Mapping[str, Any]) -> Difference:
     return Difference(dict(content["row"]), content["explanation"], content["model"], tuple(content["facts"]))
 
 
-def _complement(share: Share) -> Share:
+def complement(share: Share) -> Share:
+    """The share of the cases that a share does not count."""
     return Share.of(share.size - share.hits, share.size)
 
 

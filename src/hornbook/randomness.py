@@ -23,6 +23,7 @@ class Purpose(Enum):
     # what an explanation is made from
     COMPLETIONS = "completions"
     SAMPLED_ROWS = "rows that samples are made of"
+    BIN_VALUES = "values of bins"
     LEARNING_SAMPLES = "learning samples"
     CANDIDATE_CHOICE = "candidate choice"
     DEFAULT_CHOICE = "default choice"

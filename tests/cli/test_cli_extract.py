@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from commands import is_one_line, runner
 
-from hornbook.data.examples import split_rows
+from hornbook.data.table import split_rows
 from hornbook.logic import HornTheory
 from hornbook.runs.folder import Run
 

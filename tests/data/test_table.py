@@ -257,6 +257,6 @@ def test_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeypatch
     for module in ("pyarrow", "pyarrow.parquet", "fastparquet"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
-        HornbookError, match=r'reading Parquet needs pyarrow: pip install "hornbook\[parquet\]"'
+        HornbookError, match=r't.parquet: this needs pyarrow: pip install "hornbook\[parquet\]"'
     ):
         read_table(path)

@@ -2,23 +2,22 @@
 
 import numpy as np
 import pytest
+from hornbook.extractor.estimator import HornExtractor
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
 from hornbook.distributions import ImposedViolations, Labelled, Random
 from hornbook.distributions.protocol import draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.extractor.estimator import HornExtractor
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
 from hornbook.models import as_predictor
 from hornbook.models.network import MLP
 from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
 from hornbook.oracles import sampling as module
-from hornbook.oracles.filters import Voted
 from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
-from hornbook.teachers import classifier_teacher, judge_teacher
+from hornbook.query_teacher import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"
@@ -272,8 +271,6 @@ def test_what_cannot_be_on_a_device_says_so():
     assert isinstance(complete.model, Completions)
     with pytest.raises(HornbookError, match="completions of unknown values are for the CPU"):
         Sampling(complete, **query, device=DEVICE)(nothing)
-    with pytest.raises(HornbookError, match="votes are for the CPU"):
-        Sampling(Voted(network(PAIRED), 3), **query, device=DEVICE)(nothing)
     with pytest.raises(HornbookError, match="asked on a device and answered on the CPU"):
         Sampling(lambda batch: np.ones(len(batch), bool), **query, device=DEVICE)(nothing)
     partly = Judge(as_predictor(module_for(PAIRED), encoding="complete"))

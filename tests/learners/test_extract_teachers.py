@@ -20,7 +20,6 @@ from hornbook.learners import Settings, extract
 from hornbook.learners.extract import MAX_IDLE_COUNTEREXAMPLES
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.oracles import Counted
-from hornbook.oracles.filters import Voted
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
@@ -56,18 +55,13 @@ def test_a_stall_is_reported_as_such():
 
 
 @pytest.mark.parametrize("kind", [Noisy, Mistaken])
-@pytest.mark.parametrize("votes", [1, 5])
-def test_one_percent_of_the_answers_flipped(kind, votes):
-    teacher = kind(THEORY.satisfied_by, rng()) if kind is Noisy else kind(THEORY.satisfied_by, 0)
-    member = Voted(teacher, votes)
+def test_extract_with_one_percent_of_the_answers_flipped(kind):
+    member = kind(THEORY.satisfied_by, rng()) if kind is Noisy else kind(THEORY.satisfied_by, 0)
     found = extract(member, PARTIAL, QUICK)
     fresh = PARTIAL.draw(20_000, rng(5))
     assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
     assert is_faithful(found, member, PARTIAL)
-    if kind is Noisy and votes > 1:
-        assert found.stop_reason.startswith("equivalent") and found.theory.equivalent(THEORY)
-    else:
-        assert found.stop_reason.startswith(("stalled", "budget"))
+    assert found.stop_reason.startswith(("stalled", "budget"))
 
 
 @pytest.mark.parametrize("seed", range(1, 4))

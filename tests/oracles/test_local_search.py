@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +11,7 @@ from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.gradient import torch_gradient
-from hornbook.oracles import Budgeted, Classifier, Counted, Judge, LocalSearch, Sampling
+from hornbook.oracles import Budgeted, Classifier, Counted, LocalSearch, Sampling
 from hornbook.oracles.local_search import START_FACTOR, Moves
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
 from hornbook.testing.strategies import theories
@@ -114,16 +112,13 @@ def needle(length=40, width=100):
     return vocabulary, margin
 
 
-@pytest.mark.parametrize("help_given", ["margin", "gradient", "stored"])
+@pytest.mark.parametrize("help_given", ["margin", "stored"])
 def test_it_finds_a_needle_that_samples_miss(help_given):
     vocabulary, margin = needle()
     hypothesis = HornTheory.background(vocabulary)
 
     def member(batch):
         return margin(batch) >= 0
-
-    def gradient(batch):
-        return np.tile(np.where(np.arange(100) < 40, -1, 0).astype(np.float32), (len(batch), 1))
 
     sampled = Sampling(member, Random(vocabulary), 200_000, seed=0)(hypothesis)
     assert not isinstance(sampled, Counterexample)
@@ -133,7 +128,6 @@ def test_it_finds_a_needle_that_samples_miss(help_given):
         None if help_given == "stored" else margin,
         Random(vocabulary),
         seed=0,
-        gradient=gradient if help_given == "gradient" else None,
     )
     if help_given == "stored":
         hypothesis |= HornTheory(vocabulary, [Rule({*range(41)}, BOTTOM)])
@@ -166,23 +160,6 @@ def test_it_finds_a_wrong_rule_that_samples_miss():
     answer = LocalSearch(member, margin, Random(PLAIN, 0.9), seed=0)(hypothesis)
     assert isinstance(answer, Counterexample) and answer.positive
     assert answer.interpretation.true >= body | {16, 17}
-
-
-def test_a_torch_network_is_searched_by_its_gradient():
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(torch.nn.Linear(40, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
-    with torch.no_grad():
-        network[2].bias += 4
-    predictor = as_predictor(network, encoding="half", output="logit", threshold=0.9)
-    judge = Judge(predictor)
-    found = {}
-    for name, gradient in (("gradient", torch_gradient(network, predictor)), ("margin", None)):
-        counted = Counted(judge.margin)
-        guided = LocalSearch(
-            judge, counted, Random(PAIRED), seed=0, gradient=gradient, size=40_000, walkers=64, steps=8
-        )
-        found[name] = sum(len(batch) for batch, _ in guided.search(rules_over(PAIRED))) / counted.questions
-    assert found["gradient"] > found["margin"] > 0
 
 
 def test_a_classifier_is_searched_too():
@@ -279,7 +256,6 @@ def test_a_resumed_run_goes_on_to_the_same():
         ({"size": 0}, "size is at least 1; got 0"),
         ({"walkers": 0}, "walkers is at least 1; got 0"),
         ({"steps": 0}, "steps is at least 1; got 0"),
-        ({"gradient": lambda batch: None}, "give both, or neither"),
         ({"groups": ((0, 1), (1, 2))}, "in a group already"),
     ],
 )
@@ -337,20 +313,3 @@ def test_stages_make_the_allowed_moves_one_after_another():
             for move in chosen[item, :count][may[item, :count]]:
                 expected[item] = moves.apply_each(expected[[item]], np.array([[move]]))[0, 0]
         np.testing.assert_array_equal(stages[:, number], expected)
-
-
-@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-def test_estimate_gains_is_exact_for_linear_scores(vocabulary):
-    moves = Moves(vocabulary)
-    weights = rng().standard_normal(len(vocabulary))
-    rows = moves.rows(Random(vocabulary).draw(6, rng(1)))
-    slopes = np.tile(weights, (6, 1)).astype(np.float32)
-    worth = moves.estimate_gains(rows, slopes)
-    every = np.tile(np.arange(len(moves)), (6, 1))
-
-    def score(rows):
-        return moves.batch(rows).to_array(0.5) @ weights
-
-    changed = moves.apply_each(rows, every)
-    actual = [score(changed[item]) - score(rows[[item]]) for item in range(6)]
-    np.testing.assert_allclose(worth, actual, atol=1e-5)

@@ -3,14 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given
 from sklearn.linear_model import LogisticRegression
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.gradient import torch_gradient
 from hornbook.oracles import Classifier, Judge
 from hornbook.testing.strategies import batches, random_values
 
@@ -113,52 +111,3 @@ def test_unknown_labels_and_other_vocabularies_are_refused():
         Classifier(model(), PLAIN, "il")
     with pytest.raises(HornbookError, match="different vocabularies"):
         Classifier(model(), PLAIN, "ill")(Batch.from_array([[1, 1, 1]], Vocabulary(["a", "b", "c"])))
-
-
-def linear(outputs=1, inputs=4):
-    torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Linear(inputs, outputs))
-
-
-@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
-@pytest.mark.parametrize(("outputs", "positive"), [(1, None), (1, 0), (2, None), (2, 0)])
-def test_slopes_are_the_change_of_the_score_from_false_to_true(encoding, outputs, positive):
-    network = linear(outputs, 8 if encoding == "two-channel" else 4)
-    predictor = as_predictor(network, encoding=encoding, positive=positive)
-    false, true = (Batch.from_array(values, PLAIN) for values in (np.zeros((4, 4)), np.eye(4)))
-    log_odds = [np.log(s / (1 - s)) for s in (predictor(batch).astype(float) for batch in (false, true))]
-    slopes = torch_gradient(network, predictor)(false).diagonal()
-    if outputs == 1:
-        np.testing.assert_allclose(slopes, log_odds[1] - log_odds[0], atol=1e-5)
-    else:  # that of the logarithm of the score, which grows along with it
-        assert (np.sign(slopes) == np.sign(log_odds[1] - log_odds[0])).all()
-
-
-def test_slopes_of_one_of_three_classes():
-    network = linear(3).double()
-    predictor = as_predictor(network, encoding="half", positive=2)
-    slopes = torch_gradient(network, predictor)(Batch.from_array([[1, 0, nan, nan]], PLAIN))[0]
-    inputs = torch.tensor([1, 0, 0.5, 0.5], dtype=torch.float64)
-    step = 1e-6 * torch.eye(4, dtype=torch.float64)
-    ahead, behind = (network(inputs + sign * step).log_softmax(1)[:, 2] for sign in (1, -1))
-    np.testing.assert_allclose(slopes, ((ahead - behind) / 2e-6).detach().numpy(), rtol=1e-4)
-
-
-def test_slopes_in_a_classifier_point_to_the_label_given():
-    network = linear(inputs=3)
-    predictor = as_predictor(network, encoding="half")
-    classifier = Classifier(predictor, PLAIN, "ill")
-    lifted = classifier.lift_gradient(torch_gradient(network, predictor))
-    batch = Batch.from_array([[1, 1, 0, nan], [1, 0, 0, nan], [1, nan, 0, nan]], PLAIN)
-    slopes = lifted(batch)
-    weights = network[0].weight.detach().numpy()[0]
-    np.testing.assert_allclose(slopes[0], [weights[0], 0, weights[1], weights[2]], rtol=1e-6)
-    np.testing.assert_array_equal(slopes[1], -slopes[0])
-    assert not slopes[2].any()
-
-
-@pytest.mark.parametrize("encoding", ["nan", "complete"])
-def test_there_is_no_slope_where_unknown_has_no_number(encoding):
-    network = linear()
-    with pytest.raises(HornbookError, match="has no number for \\?"):
-        torch_gradient(network, as_predictor(network, encoding=encoding))

@@ -8,19 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.data.examples import (
-    SEEN,
-    UNSEEN,
     Examples,
     accuracy_by_kind,
     assign_parts,
-    iterate_folds,
-    mark_unseen_violations,
     split_examples,
-    violated_rules,
 )
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
+from hornbook.logic import BOTTOM, Batch, Vocabulary
 from hornbook.paper.task import Recipe, default_recipe, draw_training_set, quotas, target_theory
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
@@ -131,57 +126,14 @@ def test_quotas_sum_to_the_size_and_are_the_shares_rounded(weights: list[float],
     assert all(abs(count - size * share) < 1 for count, share in zip(counts, mixture.shares, strict=True))
 
 
-def test_violated_rules_are_those_whose_body_holds_and_head_fails() -> None:
-    theory = HornTheory.parse("a -> b\nb -> c\na & c -> false\nd -> b")
-    batch = Batch.from_array(
-        [[1, np.nan, 0, np.nan], [np.nan, 0, np.nan, 1], [0, 1, 1, 1]], theory.vocabulary
-    )
-    expected = [[False, False, False], [True, False, False], [True, False, False], [False, True, False]]
-    assert violated_rules(theory, batch).tolist() == expected
-
-
-def test_every_rejected_example_violates_a_rule_and_no_accepted_one_does() -> None:
-    assert np.array_equal(violated_rules(THEORY, EXAMPLES.batch).any(axis=0), ~EXAMPLES.accepted)
-
-
-@pytest.mark.parametrize("disjoint", [None, THEORY], ids=["plain", "rule-disjoint"])
 @pytest.mark.parametrize("shares", [(0.8, 0.2), (1, 1, 1), (1, 1, 1, 1, 1)])
-def test_parts_have_their_share_of_every_kind(disjoint: HornTheory | None, shares: tuple[float, ...]) -> None:
-    part = assign_parts(EXAMPLES, shares, rng(), disjoint)
+def test_assign_parts_gives_each_part_its_share_of_every_kind(shares: tuple[float, ...]) -> None:
+    part = assign_parts(EXAMPLES, shares, rng())
     assert set(part.tolist()) == set(range(len(shares)))
     for kind in set(EXAMPLES.kinds.tolist()):
         of_kind = part[EXAMPLES.kinds == kind]
         for number, share in enumerate(np.array(shares) / sum(shares)):
             assert abs((of_kind == number).sum() - share * len(of_kind)) <= 2
-
-
-def test_a_rule_disjoint_split_shares_no_violated_rule() -> None:
-    training, test = split_examples(EXAMPLES, rng(), disjoint=THEORY)
-    assert (len(training), len(test)) == (320, 80)
-    seen, tested = (violated_rules(THEORY, part.batch).any(axis=1) for part in (training, test))
-    assert not (seen & tested).any()
-    marked = mark_unseen_violations(training, test, THEORY)
-    assert UNSEEN in marked.kinds
-    assert SEEN not in marked.kinds
-    assert SEEN in mark_unseen_violations(training, training, THEORY).kinds
-
-
-def test_linked_rules_stay_in_one_part() -> None:
-    theory = HornTheory.parse("a -> z\nb -> z\nc -> z\nd -> z")
-    dense = [[1, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 1, 1], [1, 0, 0, 0, 1]]
-    vocabulary = theory.vocabulary
-    assert vocabulary.names == ("a", "z", "b", "c", "d")
-    batch = Batch.from_array(np.repeat(dense, 3, axis=0), vocabulary)
-    examples = Examples(batch, theory.satisfied_by(batch), np.full(12, "violation"))
-    assert len(set(assign_parts(examples, (1, 1), rng(), theory).tolist())) == 1
-
-
-def test_folds_partition_the_examples() -> None:
-    tested = [fold for _, fold in iterate_folds(EXAMPLES, 3, rng())]
-    assert sum(map(len, tested)) == 400
-    assert {item for fold in tested for item in fold.batch} == set(EXAMPLES.batch)
-    for training, test in iterate_folds(EXAMPLES, 3, rng()):
-        assert not set(training.batch) & set(test.batch)
 
 
 def test_accuracy_is_told_by_kind() -> None:
@@ -199,7 +151,6 @@ def test_accuracy_is_told_by_kind() -> None:
     [
         (lambda: accuracy_by_kind(EXAMPLES, np.ones(3, np.bool_)), "400 examples need as many answers"),
         (lambda: split_examples(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
-        (lambda: list(iterate_folds(EXAMPLES, 1, rng())), "2 to 400 folds; got 1"),
         (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
     ],
 )

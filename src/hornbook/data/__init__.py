@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
     from hornbook.data.datasets import DATASETS, load_dataset
-    from hornbook.data.examples import (
-        Examples,
-        accuracy_by_kind,
-        iterate_folds,
-        mark_unseen_violations,
-        split_examples,
-    )
-    from hornbook.data.streams import TableStream, stream_table
+    from hornbook.data.examples import Examples, accuracy_by_kind, split_examples
     from hornbook.data.table import Table, read_table
 
 __all__ = [
@@ -20,14 +13,10 @@ __all__ = [
     "Binariser",
     "Examples",
     "Table",
-    "TableStream",
     "accuracy_by_kind",
-    "iterate_folds",
     "load_dataset",
-    "mark_unseen_violations",
     "read_table",
     "split_examples",
-    "stream_table",
 ]
 
 _MODULES = {
@@ -35,14 +24,10 @@ _MODULES = {
     "Binariser": "binarise",
     "Examples": "examples",
     "Table": "table",
-    "TableStream": "streams",
     "accuracy_by_kind": "examples",
-    "mark_unseen_violations": "examples",
-    "iterate_folds": "examples",
     "load_dataset": "datasets",
     "read_table": "table",
     "split_examples": "examples",
-    "stream_table": "streams",
 }
 """Where each name is; loaded when used, since pandas and scikit-learn take a second to import."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,102 @@ from hornbook.data.conditions import (
     make_intervals,
     to_object,
 )
-from hornbook.data.profiles import STRATEGIES, Column, FrameColumns, Strategy, StreamedColumns
-from hornbook.data.streams import TableStream
-from hornbook.data.table import KINDS, Kind, Table, are_truths, as_frame, refuse_infinity
+from hornbook.data.table import (
+    KINDS,
+    Kind,
+    Table,
+    are_truths,
+    as_frame,
+    infer_kind,
+    known_values,
+    refuse_infinity,
+    sorted_levels,
+)
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
+
+Strategy: TypeAlias = Literal["mean-of-halves", "quantile", "width", "tree"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def mean_of_halves_cuts(values: Floats, bins: int) -> Floats:
+    """Cut at the mean of the values up to the overall mean, and at the mean of those above it.
+
+    Two bins are cut at the mean itself, four bins at all three means. Sums are rounded once, so
+    the order of the values does not matter.
+    """
+    mean = min(rounded_mean(values), float(np.nextafter(values.max(), -np.inf)))  # some value is above it
+    lower, upper = rounded_mean(values[values <= mean]), rounded_mean(values[values > mean])
+    points = {2: [mean], 3: [lower, upper], 4: [lower, mean, upper]}
+    if bins not in points:
+        raise HornbookError(f"mean-of-halves makes 2, 3 or 4 bins, not {bins}; use 'quantile' or 'width'")
+    return np.array(points[bins])
+
+
+def rounded_mean(values: Floats) -> float:
+    """The mean of the values, from their exactly rounded sum, and within their range."""
+    _, exponent = math.frexp(float(np.abs(values).max()))  # scaled down, a sum cannot overflow
+    mean = math.ldexp(math.fsum(np.ldexp(values, -exponent).tolist()) / len(values), exponent)
+    return min(max(mean, float(values.min())), float(values.max()))
+
+
+def quantile_cuts(values: Floats, bins: int) -> Floats:
+    """Cut into bins with about the same number of values; the last is never empty."""
+    points = np.quantile(values, np.arange(1, bins) / bins)
+    below_top: np.float64 = values[values < values.max()].max()
+    return np.minimum(points, below_top)
+
+
+def equal_width_cuts(values: Floats, bins: int) -> Floats:
+    """Cut the range of the values into bins of equal width."""
+    return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
+
+
+def tree_cuts(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
+    """Cut at the thresholds of a small decision tree, or at the median if it has none."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier(
+        max_leaf_nodes=bins, min_samples_leaf=max(1, len(values) // 20), random_state=0
+    )
+    grown = model.fit(values[:, None], labels).tree_
+    thresholds = grown.threshold[grown.feature >= 0]
+    return np.sort(thresholds) if len(thresholds) else np.array([np.median(values)])
+
+
+UNSUPERVISED: dict[str, Callable[[Floats, int], Floats]] = {
+    "mean-of-halves": mean_of_halves_cuts,
+    "quantile": quantile_cuts,
+    "width": equal_width_cuts,
+}
+
+
+def cut_points(
+    values: Floats, bins: int, strategy: Strategy, labels: NDArray[Any] | None = None
+) -> tuple[float, ...]:
+    """Return ascending, distinct cut points of known values; there may be fewer bins than asked for.
+
+    A constant column is cut at its only value.
+
+    Examples
+    --------
+    >>> cut_points(np.array([1.0, 2, 3, 10]), 3, "mean-of-halves")
+    (2.0, 10.0)
+    >>> cut_points(np.array([0.0, 0, 0, 0, 8]), 4, "quantile")
+    (0.0,)
+
+    """
+    if values.min() == values.max():
+        return (float(values[0]),)
+    if strategy != "tree":
+        points = UNSUPERVISED[strategy](values, bins)
+    elif labels is None:
+        raise HornbookError("bins='tree' requires y to be passed, but the target y is None: call fit(X, y)")
+    else:
+        points = tree_cuts(values, bins, labels)
+    return tuple(np.unique(points).tolist())
 
 
 class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,21 +194,16 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_levels = max_levels
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the cut points and levels; `y` is used by `bins='tree'` only.
-
-        A stream (see `stream_table`) is read two to six times, with the same result as the whole
-        table.
-        """
+        """Learn the cut points and levels; `y` is used by `bins='tree'` only."""
         self._check_parameters()
-        source = self._source(X, y)
-        kinds = {column.name: self._kind(column) for column in source.columns}
-        for column in source.columns:
-            if kinds[column.name] == "quantitative":
-                column.refuse_words()
-        cuts = {name: tuple(map(float, points)) for name, points in (self.cuts or {}).items()}
-        uncut = [name for name, kind in kinds.items() if kind == "quantitative" and name not in cuts]
-        cuts |= source.cut_points(uncut, self.n_bins, self.bins)
-        conditions = [self._conditions(column, kinds[column.name], cuts) for column in source.columns]
+        frame = self._columns(X, reset=True)
+        for argument in ("cuts", "kinds"):
+            if unknown := set(getattr(self, argument) or ()) - set(self.columns_):
+                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
+        labels = None if y is None else np.asarray(y)
+        if labels is not None:
+            check_consistent_length(frame, labels)
+        conditions = [self._conditions(known_values(frame[name]), labels) for name in self.columns_]
         self._know(tuple(condition for several in conditions for condition in several))
         return self
 
@@ -144,10 +231,6 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Convert rows to partial interpretations."""
         check_is_fitted(self)
         return Batch.from_array(self._values(self._columns(X, reset=False)), self.vocabulary_)
-
-    def batches(self, frames: Iterable[Any]) -> Iterator[Batch]:
-        """Convert the frames of a stream to partial interpretations, one batch per frame."""
-        return map(self.batch, frames)
 
     def background(self, exclusive: bool = False) -> HornTheory:
         """The rules that hold by construction: duals are disjoint, and so are bins if `exclusive`."""
@@ -229,44 +312,31 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary_ = Vocabulary.with_duals(names) if self.dual else Vocabulary(names)
         self.groups_ = group_by_column([condition.column for condition in conditions])
 
-    def _source(self, X: Any, y: ArrayLike | None) -> FrameColumns | StreamedColumns:
-        """Return the columns to binarise; refuse parameters that name other columns."""
-        streamed = isinstance(X, TableStream)
-        frame = self._columns(pd.DataFrame(columns=X.columns) if streamed else X, reset=True)
-        for argument in ("cuts", "kinds"):
-            if unknown := set(getattr(self, argument) or ()) - set(self.columns_):
-                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
-        if streamed:
-            return StreamedColumns(X, max(self.max_levels, 2))
-        labels = None if y is None else np.asarray(y)
-        if labels is not None:
-            check_consistent_length(frame, labels)
-        return FrameColumns(frame, labels)
-
-    def _kind(self, column: Column) -> Kind:
-        given = (self.kinds or {}).get(column.name)
-        return given or ("quantitative" if column.name in (self.cuts or {}) else column.kind())
-
-    def _conditions(
-        self, column: Column, kind: Kind, cuts: Mapping[str, tuple[float, ...]]
-    ) -> Sequence[Condition]:
-        """Return the conditions of one column's variables."""
-        name = column.name
+    def _conditions(self, known: pd.Series[Any], labels: NDArray[Any] | None) -> Sequence[Condition]:
+        """Return the conditions of one column's variables, from its known values and all rows' labels."""
+        name = str(known.name)
+        given = (self.kinds or {}).get(name)
+        kind = given or ("quantitative" if name in (self.cuts or {}) else infer_kind(known))
         if kind == "quantitative":
-            return make_intervals(name, cuts[name])
-        levels = column.levels()
+            values = _numbers(known)
+            cuts = (self.cuts or {}).get(name)
+            if cuts is None:
+                known_labels = None if labels is None else labels[known.index]
+                cuts = cut_points(values, self.n_bins, self.bins, known_labels)
+            return make_intervals(name, tuple(map(float, cuts)))
+        levels = sorted_levels(known)
         if kind == "binary" and are_truths(levels):
             return (IsTrue(name),)
         if kind == "binary":
             if len(levels) > 2:
                 raise HornbookError(
-                    f"column {name!r} has {column.count()} distinct values, too many for a binary one; "
+                    f"column {name!r} has {len(levels)} distinct values, too many for a binary one; "
                     "make it categorical or quantitative, or give it cut points"
                 )
             return (Equals(name, levels[-1]),)
         if len(levels) > self.max_levels:
             raise HornbookError(
-                f"column {name!r} has {column.count()} distinct values, more than "
+                f"column {name!r} has {len(levels)} distinct values, more than "
                 f"max_levels={self.max_levels}; drop it, merge values, or bin it if they are numbers"
             )
         return [Equals(name, level) for level in levels]
@@ -303,6 +373,14 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.target_tags.required = self.bins == "tree"
         return tags
+
+
+def _numbers(known: pd.Series[Any]) -> Floats:
+    """The known values of a quantitative column; words are refused."""
+    try:
+        return known.to_numpy(np.float64)
+    except (TypeError, ValueError) as error:
+        raise HornbookError(f"column {known.name!r} is to be quantitative, but: {error}") from None
 
 
 def binarise(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:

@@ -26,7 +26,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.table import Kind, Table, TextTable, read_delimited, read_table
+from hornbook.data.files import read_delimited
+from hornbook.data.table import Kind, Table, read_table
 from hornbook.errors import HornbookError
 
 
@@ -191,10 +192,10 @@ def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Tab
     if not source.is_file():
         raise HornbookError(f"there is no file {str(source)!r}")
     try:
-        grid = _read(_text(source))
+        texts = _read(_text(source))
     except HornbookError as error:
         raise HornbookError(f"{source.name} is not the HCC dataset: {error}") from None
-    frame = pd.DataFrame(grid.rows, columns=[*(feature.name for feature in FEATURES), LABEL], dtype=object)
+    frame = texts.set_axis([*(feature.name for feature in FEATURES), LABEL], axis=1)
     kinds = {feature.name: feature.kind for feature in FEATURES}
     return read_table(frame, label=LABEL, kinds=kinds, name="hcc")
 
@@ -214,14 +215,14 @@ def _text(path: Path) -> str:
         raise HornbookError(str(error)) from None
 
 
-def _read(text: str) -> TextTable:
+def _read(text: str) -> pd.DataFrame:
     """Parse the values, with or without a header; a header is checked."""
     first = text.lstrip().partition("\n")[0]
     if re.match(r"[\d?]", first.split(",")[0]) and not re.search(r"[A-Za-z]{3}", first):
         return read_delimited(text, ",", [*(feature.heading for feature in FEATURES), LABEL])
-    grid = read_delimited(text, ",")
-    _check_headings(grid.names)
-    return grid
+    table = read_delimited(text, ",")
+    _check_headings(list(table.columns))
+    return table
 
 
 def _check_headings(names: Sequence[str]) -> None:

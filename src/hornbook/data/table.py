@@ -1,21 +1,21 @@
-"""Tables with missing values: reading CSV, ARFF and Parquet files, kinds of columns, binary labels."""
+"""Tables with missing values: kinds of columns, binary labels, reading, and held-out rows."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from hornbook.data.files import MISSING_MARKERS, check_names, iterate_parts, read_rows
 from hornbook.errors import HornbookError
+from hornbook.randomness import Purpose, generator
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -175,115 +175,6 @@ def _binary_classes(
     return f"{column}={spell_level(levels[-1])}", (values == levels[-1]).astype(float)
 
 
-DELIMITERS = (",", ";", "\t", "|")
-DELIMITER_LINES = 50
-"""Number of lines from which the delimiter is detected."""
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A table of texts: column names, and rows of as many cells."""
-
-    names: list[str]
-    rows: list[list[str]]
-
-
-def read_delimited(text: str, delimiter: str | None = None, names: Sequence[str] | None = None) -> TextTable:
-    r"""Parse a CSV, TSV or similar text; the first line has the names unless they are given.
-
-    Examples
-    --------
-    >>> read_delimited("age;sex\n40;male\n")
-    TextTable(names=['age', 'sex'], rows=[['40', 'male']])
-
-    """
-    delimiter = delimiter or detect_delimiter(text)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=delimiter != "\t")
-    try:
-        numbered = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
-    except csv.Error as error:
-        raise HornbookError(f"line {reader.line_num}: {error}") from None
-    if names is None:
-        if not numbered:
-            raise HornbookError("the file is empty; its first line should name the columns")
-        header, numbered = numbered[0][1], numbered[1:]
-    else:
-        header = list(names)
-    refuse_uneven(numbered, len(header), delimiter)
-    return TextTable(check_names(header), [row for _, row in numbered])
-
-
-def detect_delimiter(text: str) -> str:
-    """Detect the delimiter that splits most of the first lines into the same number of values."""
-    lines = [line for line in text.splitlines()[: 2 * DELIMITER_LINES] if line.strip()][:DELIMITER_LINES]
-
-    def score(delimiter: str) -> tuple[int, int]:
-        try:
-            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
-        except csv.Error:
-            return 0, 0
-        first = widths[0] if widths else 1
-        return (sum(width == first for width in widths) if first > 1 else 0), first
-
-    return max(DELIMITERS, key=score)
-
-
-def read_arff(text: str) -> TextTable:
-    """Parse a dense ARFF text."""
-    names: list[str] = []
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
-        words = line.strip()
-        if re.match(r"@attribute\b", words, re.IGNORECASE):
-            match = re.match(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+\S""", words, re.IGNORECASE)
-            if not match:
-                raise HornbookError(f"line {number}: expected '@attribute name type'; got {words!r}")
-            names.append(match[1].strip("'\""))
-        elif re.match(r"@data\b", words, re.IGNORECASE):
-            return TextTable(check_names(names), _arff_rows(lines[number:], number, len(names)))
-    raise HornbookError("not ARFF: there is no line '@data'")
-
-
-def _arff_rows(lines: list[str], offset: int, width: int) -> list[list[str]]:
-    numbered = []
-    for number, line in enumerate(lines, offset + 1):
-        stripped = line.strip()
-        if stripped.startswith("{"):
-            raise HornbookError(f"line {number}: sparse ARFF rows are not read; save the data as dense")
-        if stripped and not stripped.startswith("%"):
-            quote = re.search("['\"]", stripped)
-            row = csv.reader([stripped], quotechar=quote[0] if quote else '"', skipinitialspace=True)
-            numbered.append((number, next(row)))
-    refuse_uneven(numbered, width, ",")
-    return [row for _, row in numbered]
-
-
-def check_names(names: Sequence[object]) -> list[str]:
-    """Return the names with single spaces; refuse empty and repeated ones."""
-    clean = [" ".join(str(name).split()) for name in names]
-    for position, name in enumerate(clean):
-        if not name:
-            raise HornbookError(f"column {position + 1} has no name; name it in the header")
-        if name in clean[:position]:
-            first = clean.index(name) + 1
-            raise HornbookError(f"columns {first} and {position + 1} are both called {name!r}; rename one")
-    return clean
-
-
-def refuse_uneven(numbered: Sequence[tuple[int, list[str]]], width: int, delimiter: str) -> None:
-    """Refuse a row with more or fewer values than columns, naming its line."""
-    for number, row in numbered:
-        if len(row) != width:
-            raise HornbookError(
-                f"line {number} has {len(row)} values and there are {width} columns; "
-                f"is the delimiter {delimiter!r}, and are values with a delimiter quoted?"
-            )
-
-
-MISSING_MARKERS = ("?", "", "NA", "NaN")
-"""Markers of a missing value, in upper or lower case."""
-
-
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table whose columns have known kinds, with missing values as NaN.
@@ -382,8 +273,12 @@ def read_table(
     missing: Iterable[str] = MISSING_MARKERS,
     kinds: Mapping[str, Kind] | None = None,
     name: str | None = None,
+    max_rows: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Table:
     """Read a table from a file or a frame; missing values stay missing.
+
+    A file that is larger than memory is read as a sample of its rows, by `max_rows`.
 
     Parameters
     ----------
@@ -403,6 +298,11 @@ def read_table(
         The kinds of some columns, instead of the inferred ones.
     name
         The table's name in reports; by default the file's name.
+    max_rows
+        The size of a sample: of a table with more rows, this many are drawn uniformly. A CSV or
+        Parquet file is then read some rows at a time, and memory does not grow with it.
+    rng
+        The source of randomness for `max_rows`; without it, the same rows are drawn every time.
 
     Examples
     --------
@@ -413,16 +313,18 @@ def read_table(
     table: 3 rows, 2 features (1 binary, 1 quantitative), 16.67 % missing, 2 complete rows
 
     """
-    frame = as_frame(source)
-    if frame is None:
-        path = Path(source)
-        name = name or path.name
-        frame = _read_file(path, delimiter, names)
-    markers = frozenset(marker.strip().lower() for marker in missing)
-    frame = frame.set_axis(check_names(list(frame.columns)), axis=1).reset_index(drop=True)
+    if max_rows is not None and max_rows < 1:
+        raise HornbookError(f"max_rows is at least 1; got {max_rows}")
+    given = as_frame(source)
+    name = name or ("table" if given is not None else Path(source).name)
+    frame = read_rows(
+        lambda: [given] if given is not None else iterate_parts(Path(source), delimiter, names, max_rows),
+        frozenset(marker.strip().lower() for marker in missing),
+        max_rows,
+        rng or np.random.default_rng(0),
+    )
     if frame.empty:
-        raise HornbookError(f"{name or 'the table'} has {frame.shape[1]} columns and {len(frame)} rows")
-    frame = frame.apply(_parse_column, markers=markers)
+        raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
     refuse_infinity(frame)
     for column, kind in (kinds or {}).items():
         if column not in frame or kind not in KINDS:
@@ -430,36 +332,50 @@ def read_table(
                 f"{column!r}: {kind!r} is not a column with one of the kinds {', '.join(KINDS)}"
             )
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
-    table = Table(frame, {**inferred, **(kinds or {})}, name or "table")
+    table = Table(frame, {**inferred, **(kinds or {})}, name)
     return table if label is None else table.with_label(label, positive, above)
 
 
-def _read_file(path: Path, delimiter: str | None, names: Sequence[str] | None) -> pd.DataFrame:
-    if not path.is_file():
-        raise HornbookError(f"there is no file {str(path)!r}")
-    suffix = path.suffix.lower()
-    if suffix in (".parquet", ".pq"):
-        try:
-            return pd.read_parquet(path)
-        except ImportError:
-            raise HornbookError('reading Parquet needs pyarrow: pip install "hornbook[parquet]"') from None
-    try:
-        text = path.read_text("utf-8-sig")
-        grid: TextTable = read_arff(text) if suffix == ".arff" else read_delimited(text, delimiter, names)
-    except UnicodeDecodeError as error:
-        raise HornbookError(f"{path.name} is not UTF-8 text (byte {error.start}); convert it first") from None
-    except HornbookError as error:
-        raise HornbookError(f"{path.name}: {error}") from None
-    return pd.DataFrame(grid.rows, columns=grid.names, dtype=object)
+LEAST_ROWS_TO_SPLIT = 100
+"""Tables with fewer rows hold none out: a figure measured on so few would say little."""
+
+HELD_OUT_SHARE = 0.2
+"""Share of rows that are held out."""
 
 
-def _parse_column(column: pd.Series[Any], markers: frozenset[str]) -> pd.Series[Any]:
-    """Replace the missing markers of a text column by NaN; convert it to numbers if possible."""
-    if not pd.api.types.is_string_dtype(column) and column.dtype != object:
-        return column
-    clean = column.map(lambda value: value.strip() if isinstance(value, str) else value)
-    known = clean.mask(clean.map(lambda value: isinstance(value, str) and value.lower() in markers))
-    try:
-        return pd.to_numeric(known)
-    except (ValueError, TypeError):
-        return known
+def split_rows(
+    frame: pd.DataFrame, seed: int, hold_out: bool = True
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split the rows of a table into those for fitting an explanation and those held out, by row number.
+
+    A random fifth of at least 100 rows is held out. The only row with a known value in some column
+    is never held out: nothing could be learned about that column.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    seed
+        The seed; together with the table's size and missing values, it determines the split.
+    hold_out
+        Whether to hold out any rows.
+
+    Examples
+    --------
+    >>> used, held_out = split_rows(pd.DataFrame({"age": range(120)}), seed=0)
+    >>> len(used), len(held_out), np.intersect1d(used, held_out).size
+    (96, 24, 0)
+    >>> [len(rows) for rows in split_rows(pd.DataFrame({"age": range(99)}), seed=0)]
+    [99, 0]
+
+    """
+    everything = np.arange(len(frame))
+    if not hold_out or len(frame) < LEAST_ROWS_TO_SPLIT:
+        return everything, everything[:0]
+    shuffled = generator(seed, Purpose.HELD_OUT_ROWS).permutation(len(frame))
+    held_out = np.sort(shuffled[: round(HELD_OUT_SHARE * len(frame))])
+    known = frame.notna().to_numpy()[held_out]  # (rows, columns)
+    lost = known.sum(axis=0) == frame.notna().to_numpy().sum(axis=0)
+    needed = [known[:, column].argmax() for column in np.flatnonzero(lost & known.any(axis=0))]
+    held_out = np.delete(held_out, needed)
+    return np.setdiff1d(everything, held_out), held_out

@@ -1,15 +1,18 @@
-"""Named distributions over partial interpretations, drawn bit-sliced."""
+"""Named distributions over partial interpretations, drawn bit-sliced, and samples of raw rows."""
 
-from hornbook.distributions.labelled import Labelled
-from hornbook.distributions.literals import Groups, Literals
-from hornbook.distributions.mixture import Mixture
-from hornbook.distributions.protocol import Distribution
-from hornbook.distributions.random import Random
-from hornbook.distributions.row_sampler import RowSampler
+from typing import TYPE_CHECKING, Any
+
+from hornbook.distributions.mixture import Labelled, Mixture
+from hornbook.distributions.protocol import Distribution, Groups, Literals, check_groups, check_share, draw_on
+from hornbook.distributions.random import DEFAULT_MISSING, Random
 from hornbook.distributions.rows import Rows
-from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations
+from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations, smallest_violations
+
+if TYPE_CHECKING:
+    from hornbook.distributions.row_sampler import RowSampler
 
 __all__ = [
+    "DEFAULT_MISSING",
     "Distribution",
     "Groups",
     "ImposedViolations",
@@ -21,4 +24,16 @@ __all__ = [
     "RowSampler",
     "Rows",
     "Violations",
+    "check_groups",
+    "check_share",
+    "draw_on",
+    "smallest_violations",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "RowSampler":  # loaded when used, for it imports pandas
+        raise AttributeError(f"module 'hornbook.distributions' has no attribute {name!r}")
+    from hornbook.distributions.row_sampler import RowSampler
+
+    return RowSampler

@@ -1,4 +1,4 @@
-"""Mixtures of distributions."""
+"""Distributions made of others: mixtures, and features with a label beside them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Literals
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
+    Literals,
     WithOverrides,
     draw_in_blocks,
     draw_keyed,
@@ -39,15 +39,14 @@ class Mixture:
 
     Examples
     --------
-    >>> from hornbook.distributions.random import Random
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
     >>> print(mixture)
     75 % random interpretations of 2 pairs, each value unknown with probability 10 %;
     25 % random interpretations of 2 pairs, each value unknown with probability 90 %
-    >>> batch, component = mixture.draw_labelled(5, np.random.default_rng(0))
-    >>> component
-    array([1, 0, 0, 0, 0])
+    >>> batch, component = mixture.draw_labelled(1000, np.random.default_rng(0))
+    >>> bool(0.2 < component.mean() < 0.3)
+    True
 
     """
 
@@ -169,3 +168,72 @@ def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
             start += len(table)
         joined.append((xp.concat(tables), chosen))
     return joined
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Items of a distribution over features, each with a label that is true or false by a fair coin.
+
+    The label is always known, because an item without one says nothing about a classifier.
+    The label and its dual come after the features.
+
+    Parameters
+    ----------
+    features
+        Where the features come from.
+    label
+        The name of the label; its dual is called `not_…`.
+
+    Examples
+    --------
+    >>> distribution = Labelled(Random(Vocabulary(["fever", "cough"])), "ill")
+    >>> distribution.vocabulary.names
+    ('fever', 'cough', 'ill', 'not_ill')
+    >>> drawn = distribution.draw(100, np.random.default_rng(3)).to_array()
+    >>> bool((drawn[:, 2] == 1 - drawn[:, 3]).all())
+    True
+    >>> from hornbook.distributions import Rows
+    >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
+    >>> print(Labelled(Rows(rows), "ill"))
+    'ill' true or false with probability 50 % each, beside: 1 real rows as they are
+
+    """
+
+    features: Distribution
+    label: str
+    kind: ClassVar[str] = "labelled"
+
+    def __post_init__(self) -> None:
+        self.features.vocabulary.with_label(self.label)  # refuses a label that is a feature
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The features, the label, and its dual."""
+        return self.features.vocabulary.with_label(self.label)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return draw_in_blocks(self, size, rng)
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The drawn variables, which are those of the features and the label, and their duals."""
+        return Literals.of(self.vocabulary)
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
+        label = stream.words(1)
+        concat = arrays.module_of(label).concat
+        return concat([true, label]), concat([false, ~label])
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"{self.label!r} true or false with probability 50 % each, beside: {self.features.describe()}"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "label": self.label, "features": self.features.settings()}
+
+    def __str__(self) -> str:
+        return self.describe()

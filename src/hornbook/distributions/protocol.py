@@ -1,16 +1,141 @@
-"""The interface of distributions over partial interpretations, and drawing in blocks."""
+"""What a distribution is: its interface, the literals that it draws, and drawing in blocks.
+
+Of a pair only one variable is drawn, and the value of its dual follows. With m drawn variables,
+literal p says that the p-th of them is true and literal m + p that it is false; a true dual is a
+false partner. Sets of literals are words of 2m bits, which keeps every pair consistent and halves
+the work.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Literals
 from hornbook.distributions.words import Stream, block_streams, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, Words, bits
+from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+"""Groups of variables of which at most one is true, such as the bins of one column."""
+
+
+@dataclass(frozen=True)
+class Literals:
+    """Which variables are drawn, and which mirror them with true and false exchanged.
+
+    `drawn` are the variables without a dual and one of every pair; `duals` are the others,
+    and `paired` are the positions in `drawn` that they mirror.
+    """
+
+    width: int
+    drawn: NDArray[np.intp]
+    paired: NDArray[np.intp]
+    duals: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, groups: Groups = ()) -> Literals:
+        """The literals of a vocabulary; of a pair with a grouped variable, that one is drawn."""
+        grouped = {v for group in groups for v in group}
+        drawn = [
+            v
+            for v, dual in enumerate(vocabulary.duals)
+            if dual is None or v in grouped or (v < dual and dual not in grouped)
+        ]
+        paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
+        duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
+        return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
+
+    @property
+    def count(self) -> int:
+        """The number of drawn variables, half the number of literals."""
+        return len(self.drawn)
+
+    def true(self, variables: Iterable[int]) -> frozenset[int]:
+        """The literals that make these variables true."""
+        literals = {v: position for position, v in enumerate(self.drawn.tolist())}
+        for position, dual in zip(self.paired.tolist(), self.duals.tolist(), strict=True):
+            literals[dual] = position + self.count
+        return frozenset(literals[v] for v in variables)
+
+    def opposite(self, literals: Iterable[int]) -> frozenset[int]:
+        """The negations of literals."""
+        return frozenset((literal + self.count) % (2 * self.count) for literal in literals)
+
+    def table(self, sets: Sequence[Iterable[int]]) -> Words:
+        """Sets of literals as bits, shape (sets, words)."""
+        dense = np.zeros((len(sets), 2 * self.count), np.bool_)
+        for row, members in zip(dense, sets, strict=True):
+            row[list(members)] = True
+        return bits.pack_rows(dense)
+
+    def table_of(self, rows: Batch) -> Words:
+        """The literals of each interpretation of a batch as bits, shape (items, words)."""
+        return bits.transposed(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
+
+    def sliced(self, table: Words) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, from one row of words an item."""
+        return self.halves(bits.transposed(table, 2 * self.count))
+
+    def halves(self, rows: Words) -> tuple[Words, Words]:
+        """The true and the false rows among those of all literals."""
+        return rows[: self.count], rows[self.count : 2 * self.count]
+
+    def mirrored(self, true: Words, false: Words) -> tuple[Words, Words]:
+        """All rows, from those of the drawn variables."""
+        shape = self.width, true.shape[1]
+        empty = partial(arrays.module_of(true).empty, shape, dtype=true.dtype, device=true.device)
+        return self.mirror_into((empty(), empty()), true, false)
+
+    def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
+        """Write all rows into given arrays."""
+        for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
+            rows[_span(self.drawn)] = own
+            rows[_span(self.duals)] = other[_span(self.paired)]
+        return all_rows
+
+    def contradictions(self, batch: Batch) -> Words:
+        """For each pair, the items in which its variables are neither opposite nor both unknown."""
+        own, dual = _span(self.drawn[self.paired]), _span(self.duals)
+        differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
+        return differ
+
+    def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
+        """The values of the drawn variables alone, as a batch over a vocabulary of these."""
+        own = _span(self.drawn)
+        return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
+
+    def translated(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
+        """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
+        if np.array_equal(self.drawn, into.drawn):
+            return true, false
+        true, false = self.mirrored(true, false)
+        return true[into.drawn], false[into.drawn]
+
+
+def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Turn consecutive indices into a slice, which is faster and needs no index on a device."""
+    if len(index) and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return index
+
+
+def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:
+    """Convert groups to tuples; refuse variables in two groups, and duals among them."""
+    checked = tuple(tuple(group) for group in groups)
+    seen: set[int] = set()
+    for v in (v for group in checked for v in group):
+        if not 0 <= v < len(vocabulary):
+            raise HornbookError(f"a group names variable {v}, outside the {len(vocabulary)} there are")
+        if v in seen or vocabulary.dual(v) in seen:
+            raise HornbookError(f"{vocabulary.name(v)!r}, or its dual, is in a group already")
+        seen.add(v)
+    return checked
+
 
 Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
 """Tables of literals, and the row of each table that each item takes, shape (64, words): bit first."""

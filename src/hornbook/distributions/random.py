@@ -10,8 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Groups, Literals, check_groups
-from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
+from hornbook.distributions.protocol import (
+    Choices,
+    Groups,
+    Literals,
+    check_groups,
+    check_share,
+    draw_in_blocks,
+    percent,
+)
 from hornbook.distributions.words import Stream, biased_bits, one_hot_bits
 from hornbook.logic import Batch, Vocabulary, Words, bits
 

@@ -8,8 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hornbook.distributions.literals import Groups, Literals, check_groups
-from hornbook.distributions.protocol import Choices, check_share, draw_in_blocks, percent
+from hornbook.distributions.protocol import (
+    Choices,
+    Groups,
+    Literals,
+    check_groups,
+    check_share,
+    draw_in_blocks,
+    percent,
+)
 from hornbook.distributions.random import Random
 from hornbook.distributions.words import Stream, biased_bits
 from hornbook.errors import HornbookError

@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions.literals import Groups, Literals, check_groups
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
+    Groups,
+    Literals,
+    check_groups,
     check_share,
     draw_in_blocks,
     draw_nested_rows,

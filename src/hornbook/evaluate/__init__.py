@@ -4,25 +4,20 @@ from hornbook.evaluate.fidelity import (
     Agreement,
     Disagreement,
     Fidelity,
-    class_fidelity,
-    class_fidelity_on,
     derive_labels,
     disagreement,
     fidelity,
-    fidelity_on,
 )
-from hornbook.evaluate.rules import RuleStatistics, rule_statistics
+from hornbook.evaluate.rules import RuleStatistics, rule_statistics, statistics_on
 
 __all__ = [
     "Agreement",
     "Disagreement",
     "Fidelity",
     "RuleStatistics",
-    "class_fidelity",
-    "class_fidelity_on",
     "derive_labels",
     "disagreement",
     "fidelity",
-    "fidelity_on",
     "rule_statistics",
+    "statistics_on",
 ]

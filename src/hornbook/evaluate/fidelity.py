@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from typing import Literal, TypeAlias
@@ -225,16 +225,6 @@ class Agreement:
         """The mean of the classes' shares, in which rare classes count as much as common ones."""
         return math.fsum(self.for_class(model).estimate for model in self._classes) / len(self._classes)
 
-    def balanced_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """An interval that covers the balanced fidelity with at least this confidence.
-
-        Each class is given an equal part of the permitted error, so it is a little wide.
-        """
-        count = len(self._classes)
-        shares = [self.for_class(model, 1 - (1 - confidence) / count) for model in self._classes]
-        low, high = (math.fsum(getattr(share, end) for share in shares) / count for end in ("low", "high"))
-        return low, high
-
     @property
     def _classes(self) -> range:
         return range(len(self.sizes))
@@ -329,27 +319,13 @@ def fidelity(
     1.0
 
     """
-    return fidelity_on(draw_chunks(distribution, size, rng), judge, model)
-
-
-def fidelity_on(batches: Iterable[Batch], judge: Membership, model: Membership) -> Agreement:
-    """The agreement of a judge with a model on batches, such as those of a streamed table."""
-    return _total(
-        Agreement.of(ask_judge(judge, batch, "the judge"), ask_judge(model, batch, "the model"))
-        for batch in batches
+    return sum(
+        (
+            Agreement.of(ask_judge(judge, batch, "the judge"), ask_judge(model, batch, "the model"))
+            for batch in draw_chunks(distribution, size, rng)
+        ),
+        start=Agreement.empty(),
     )
-
-
-def class_fidelity_on(
-    predicted: Iterable[tuple[Batch, ArrayLike]], theory: HornTheory, label: str
-) -> Agreement:
-    """The agreement of derived labels with a model's predictions on batches."""
-    return _total(class_fidelity(theory, label, batch, model) for batch, model in predicted)
-
-
-def class_fidelity(theory: HornTheory, label: str, batch: Batch, model: ArrayLike) -> Agreement:
-    """The agreement of the labels that a theory derives with a model's predictions."""
-    return Agreement.of(derive_labels(theory, label, batch), model)
 
 
 def derive_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.float64]:
@@ -379,10 +355,6 @@ def derive_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.fl
     yes = bits.flat(closed[positive], len(batch)) & ~broken
     no = np.zeros_like(yes) if negative is None else bits.flat(closed[negative], len(batch)) & ~broken
     return np.where(yes & ~no, 1.0, np.where(no & ~yes, 0.0, np.nan))
-
-
-def _total(parts: Iterable[Agreement]) -> Agreement:
-    return sum(parts, start=Agreement.empty())
 
 
 def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

@@ -116,10 +116,6 @@ class HornTheory:
         """Whether some interpretation satisfies every rule."""
         return BOTTOM not in self.closure(())
 
-    def is_falsifiable(self) -> bool:
-        """Whether some interpretation breaks a rule."""
-        return not all(rule.is_trivial for rule in self.rules)
-
     def minimise(self) -> HornTheory:
         """An equivalent theory with no redundant rule and no redundant body literal."""
         return HornTheory(self.vocabulary, minimise.irredundant(self.rules, len(self.vocabulary)))

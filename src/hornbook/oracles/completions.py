@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups, Labelled, Literals, Rows
-from hornbook.distributions.literals import check_groups
+from hornbook.distributions.protocol import check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 from hornbook.logic.batch import BLOCK

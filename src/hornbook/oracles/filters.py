@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections import OrderedDict
@@ -154,56 +153,6 @@ class Budgeted(Generic[AnswersT]):
     def _refuse_beyond(self, questions: int) -> None:
         if questions > self.left:
             raise BudgetExhausted(f"budget of {self.questions} membership queries")
-
-
-class Voted:
-    """Asks a noisy teacher several times and returns the majority's answer.
-
-    A question is asked again only while its majority is open. A cache goes outside,
-    `Cached(Voted(member, 5))`: inside, it would repeat one answer.
-
-    Examples
-    --------
-    >>> from hornbook.logic import Vocabulary
-    >>> answers = iter([[True, False], [True, True], [False]])
-    >>> voted = Voted(lambda batch: np.array(next(answers)), times=3)
-    >>> voted(Batch.from_array([[1], [0]], Vocabulary(["v"])))
-    array([ True, False])
-
-    """
-
-    def __init__(self, member: Membership, times: int) -> None:
-        if times < 1 or times % 2 == 0:
-            raise HornbookError(f"a vote needs an odd number of answers, or it can end in a tie; got {times}")
-        self.member = member
-        self.times = times
-
-    def __call__(self, batch: Batch) -> Bools:
-        """The majority's answers."""
-        batch.refuse_device("votes")
-        majority = self.times // 2 + 1
-        votes = np.zeros((2, len(batch)), np.intp)
-        open_still = np.arange(len(batch))
-        while len(open_still):
-            asked = batch if len(open_still) == len(batch) else batch[open_still]
-            votes[self.member(asked).astype(np.intp), open_still] += 1
-            open_still = np.flatnonzero(votes.max(axis=0) < majority)
-        accepted: Bools = votes[1] >= majority
-        return accepted
-
-
-class Logged:
-    """Writes a line for every batch to a logger, at level DEBUG."""
-
-    def __init__(self, member: Membership, logger: logging.Logger | None = None) -> None:
-        self.member = member
-        self.logger = logger or logging.getLogger("hornbook.queries")
-
-    def __call__(self, batch: Batch) -> Bools:
-        """Ask, and log how many were accepted."""
-        answers = self.member(batch)
-        self.logger.debug("%d membership queries, %d accepted", len(batch), int(answers.sum()))
-        return answers
 
 
 def _keys(batch: Batch) -> list[bytes]:

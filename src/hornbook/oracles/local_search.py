@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups, ImposedViolations, Literals
-from hornbook.distributions.literals import check_groups
+from hornbook.distributions.protocol import check_groups
 from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary, Words
@@ -88,19 +88,6 @@ class Moves:
         known = np.unpackbits(octets, axis=1, count=2 * self.variables, bitorder="little").view(np.bool_)
         true, false = known[:, : self.variables], known[:, self.variables :]
         return np.hstack([true, false, ~(true | false)])
-
-    def estimate_gains(self, rows: Words, slopes: Floats) -> Floats:
-        """The first-order gain of each move, from the slopes of the score: shape (rows, moves).
-
-        The truth of a variable is 1, 0 or, where unknown, ½. The effect of a move on the other
-        variables of a group is ignored. `slopes` has shape (rows, variables).
-        """
-        literals = self.literals
-        own = slopes[:, literals.drawn]
-        own[:, literals.paired] -= slopes[:, literals.duals]
-        true, false, _ = np.split(self.find_idle(rows).astype(np.float32), 3, axis=1)
-        truth = (1 + true - false) / 2
-        return np.hstack([own * (1 - truth), -own * truth, own * (0.5 - truth)])
 
 
 MOVE_COUNTS = (1, 2, 4, 8, 16, 32)
@@ -267,8 +254,8 @@ class LocalSearch:
     start as fresh samples of which the teacher is least sure, as violations and near misses
     of the hypothesis's rules, and as earlier counterexamples. A step tries one, two, four and
     so on of the most promising changes of a value to true, false or unknown. Which these are is
-    told by the margins of a random choice of changes, or to first order by a gradient. Where a
-    teacher only decides, points walk in random order towards one that it answers as wanted.
+    told by the margins of a random choice of changes. Where a teacher only decides, points walk
+    in random order towards one that it answers as wanted.
 
     Finding nothing gives no guarantee: the search is no sample of anything.
 
@@ -282,9 +269,6 @@ class LocalSearch:
         Where fresh starting points come from.
     seed
         Makes the search repeatable: with the number of the query it decides all that is random.
-    gradient
-        For each interpretation and variable, how the margin grows with the truth of the variable:
-        saves asking about every change.
     groups
         Sets of variables of which at most one is true, which the search respects.
     background
@@ -321,15 +305,12 @@ class LocalSearch:
         distribution: Distribution,
         *,
         seed: int,
-        gradient: Callable[[Batch], Floats] | None = None,
         groups: Groups = (),
         background: HornTheory | None = None,
         size: int = 1 << 18,
         walkers: int = 256,
         steps: int = 16,
     ) -> None:
-        if gradient is not None and margin is None:
-            raise HornbookError("a gradient says where to look and a margin how far: give both, or neither")
         for name, number in (("size", size), ("walkers", walkers), ("steps", steps)):
             if number < 1:
                 raise HornbookError(f"{name} is at least 1; got {number}")
@@ -338,7 +319,6 @@ class LocalSearch:
         self.distribution = distribution
         self.seed = seed
         self.queries = 0
-        self.gradient = gradient
         self.groups = groups
         self.background = background
         self.size = size
@@ -424,9 +404,6 @@ class LocalSearch:
 
     def _worth(self, climb: Climb, walkers: Walkers) -> Floats:
         """The estimated gain of each move for each walker, shape (walkers, moves)."""
-        if self.gradient is not None:
-            worth = self.moves.estimate_gains(walkers.rows, self.gradient(self.moves.batch(walkers.rows)))
-            return np.where(walkers.accepts[:, None], -worth, worth)
         order = self.rng.random((len(walkers), len(self.moves)), np.float32)
         if self.margin is not None:
             return climb.measure_moves(walkers, order < MEASURED_MOVES / len(self.moves))

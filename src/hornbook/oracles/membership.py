@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Groups, Literals
-from hornbook.distributions.literals import check_groups
+from hornbook.distributions.protocol import check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
 from hornbook.models import Predictor
 from hornbook.models.predictor import TINY, Floats
 
-Gradient = Callable[[Batch], Floats]
 """The slope of the score in the truth of each variable, shape (items, variables)."""
 
 
@@ -126,18 +125,6 @@ class Classifier:
     def predict(self, batch: Batch) -> Bools:
         """What the model predicts from the features, whatever the label."""
         return self.predictor.decide(self._select_features(batch))
-
-    def lift_gradient(self, gradient: Gradient) -> Gradient:
-        """Turn a gradient of the model's score into a gradient of the margin, over features and label."""
-
-        def of_margin(batch: Batch) -> Floats:
-            true, false = self._labels(batch)
-            slopes = np.zeros((len(batch), len(self.vocabulary)), np.float32)
-            sign = true.astype(np.float32) - false.astype(np.float32)
-            slopes[:, self.rows] = sign[:, None] * gradient(self._select_features(batch))
-            return slopes
-
-        return of_margin
 
     def _select_features(self, batch: Batch) -> Batch:
         """Select the model's features from a batch, as whole rows of words."""

@@ -62,7 +62,7 @@ class ExactCompletions:
         """What an answer means."""
         return "accepted: some completion is, of all there are; rejected: proved that none is"
 
-    def _verdicts(self, batch: Batch) -> list[Verdict]:
+    def _verdicts(self, batch: Batch) -> list[Verdict[Interpretation]]:
         verdicts = [self.prover.prove_rejection(item.true, item.false) for item in batch]
         self.undecided += sum(verdict.status == "undecided" for verdict in verdicts)
         return verdicts

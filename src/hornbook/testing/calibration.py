@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.evaluate import RuleStatistics
 from hornbook.evaluate.rules import statistics_on
-from hornbook.extractor.estimator import HornExtractor
-from hornbook.extractor.reading import Found, draw_samples
-from hornbook.logic import Batch, Bools, HornTheory
+from hornbook.explain import HornRules
+from hornbook.extractor import HornExtractor, QueryExtractor
+from hornbook.logic import Bools, HornTheory
+from hornbook.models import as_predictor
+from hornbook.oracles import GroupPropagation
 from hornbook.queries import Estimated, Pac
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -104,7 +105,7 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class AcceptanceThreshold:
     """A judge of variables, unknown ones as ½, that accepts what a random layer scores high."""
 
     inner: NDArray[np.float64]
@@ -112,7 +113,7 @@ class Threshold:
     least: float
 
     @classmethod
-    def draw(cls, rng: np.random.Generator) -> Threshold:
+    def draw(cls, rng: np.random.Generator) -> AcceptanceThreshold:
         """A random one that accepts the usual share of complete interpretations."""
         inner, outer = rng.standard_normal((VARIABLES, UNITS)), rng.standard_normal(UNITS)
         scores = cls(inner, outer, 0.0).scores(rng.integers(0, 2, (4000, VARIABLES)))
@@ -143,7 +144,7 @@ def draw_interpretations(size: int, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run on a classifier, each claim of which is held against so much that is fresh.
+    """One explanation of a classifier, each claim of which is held against so much that is fresh.
 
     Parameters
     ----------
@@ -157,72 +158,72 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
         Those of `HornExtractor`.
 
     """
-    model = Waves.draw(_source(seed, MODEL))
+    model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
     frame = draw_rows(rows, _source(seed, ROWS))
-    extractor = HornExtractor(model, "high", encoding="nan", random_state=seed, **settings).fit(frame)
-    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
-    kind = extractor.method
-    population = draw_rows(fresh, _source(seed, FRESH_ROWS))
-    truth = extractor.score(population)
+    extractor = HornExtractor(model, "high", random_state=seed, **settings).fit(frame)
+    extraction, teacher = extractor.extraction_, extractor.teacher_
+    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
+    if extraction.fidelity.unseen_rows is not None:
+        yield Trial("explanation: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
+        assert isinstance(extraction.guarantee, Estimated)
+        claimed = extraction.guarantee.disagreement
+        yield Trial("explanation: estimated guarantee", _covers(claimed, 1 - truth))
+    samples = teacher.sample(fresh, _source(seed, FRESH_SAMPLES))
+    labels, explanation = teacher.labels(samples), extraction.explanation
+    agreed = float((explanation.decide(samples) == labels).mean())
+    yield Trial("explanation: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
+    number = seed % len(extraction.lines)
+    line, applies = extraction.lines[number], explanation.match_lines(samples)[number]
+    yield Trial("explanation: support", _covers(line.support, float(applies.mean())))
+    if line.precision is not None and applies.any():
+        right = labels[applies] == explanation.classes.index(explanation.lines()[number].outcome)
+        yield Trial("explanation: precision", _covers(line.precision, float(right.mean())))
+
+
+def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
+    """One run by queries on a classifier; the settings are those of `QueryExtractor`."""
+    model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
+    frame = draw_rows(rows, _source(seed, ROWS))
+    extractor = QueryExtractor(model, "high", random_state=seed, **settings).fit(frame)
+    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
     if extractor.fidelity_.unseen_rows is not None:
-        yield Trial(f"{kind}: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
-    samples = draw_samples(subject, found, fresh, _source(seed, FRESH_SAMPLES))
-    agreed = float((extractor.reading_.answers.filled(samples) == subject.answers(samples)).mean())
-    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
-    if kind == "queries":
-        yield from _try_theory(kind, found, subject.teacher, fresh, seed)
-        return
-    if isinstance(found.guarantee, Estimated):
-        yield Trial(f"{kind}: estimated guarantee", _covers(found.guarantee.disagreement, 1 - agreed))
-    if found.statistics:
-        claimed = _one(found.statistics, seed)
-        labels = subject.answers(samples) == (claimed.rule.head == found.theory.vocabulary.index("high"))
-        fires = _fires(claimed, samples)
-        yield Trial(f"{kind}: support", _covers(claimed.support, float(fires.mean())))
-        if fires.any():
-            yield Trial(f"{kind}: precision", _covers(claimed.precision, float(labels[fires].mean())))
+        yield Trial("queries: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
+    yield from _try_samples("queries", extractor, fresh, seed)
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run on a judge; the parameters are those of `try_classifier`."""
-    model = Threshold.draw(_source(seed, MODEL))
+    """One run by queries on a judge; the settings are those of `QueryExtractor`."""
+    model = as_predictor(AcceptanceThreshold.draw(_source(seed, MODEL)), encoding="half")
     frame = draw_interpretations(rows, _source(seed, ROWS))
-    extractor = HornExtractor(model, judge=True, encoding="half", random_state=seed, **settings).fit(frame)
-    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
-    teacher = subject.teacher
-    samples = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
-    agreed = float((found.theory.satisfied_by(samples) == teacher(samples)).mean())
-    yield Trial("judge: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
-    yield from _try_theory("judge", found, teacher, fresh, seed)
+    extractor = QueryExtractor(model, judge=True, random_state=seed, **settings).fit(frame)
+    yield from _try_samples("judge", extractor, fresh, seed)
 
 
-def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) -> Iterator[Trial]:
-    """The claims of a run by queries about its theory: the guarantee, and what one rule is worth."""
+def _try_samples(kind: str, extractor: QueryExtractor, fresh: int, seed: int) -> Iterator[Trial]:
+    """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
+    bound, result, rules = extractor.bound_, extractor.result_, extractor.explanation_
+    assert isinstance(rules, HornRules)
+    propagate = GroupPropagation(bound.reader.vocabulary, bound.reader.groups)
+    items = propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
+    agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
+    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
+    teacher = bound.teacher
     batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
     accepted = teacher(batch)
-    wrong = float((found.theory.satisfied_by(batch) != accepted).mean())
-    guarantee = found.guarantee
-    if isinstance(guarantee, Pac):
+    wrong = float((result.theory.satisfied_by(batch) != accepted).mean())
+    if isinstance(result.guarantee, Pac):
+        guarantee = result.guarantee
         yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)
-    elif isinstance(guarantee, Estimated):
-        yield Trial(f"{kind}: estimated guarantee", _covers(guarantee.disagreement, wrong))
-    if found.statistics:
-        claimed = _one(found.statistics, seed)
-        alone = HornTheory(found.theory.vocabulary, [claimed.rule])
+    elif isinstance(result.guarantee, Estimated):
+        covered = _covers(result.guarantee.disagreement, wrong)
+        yield Trial(f"{kind}: estimated guarantee", covered)
+    if result.statistics:
+        claimed = result.statistics[seed % len(result.statistics)]
+        alone = HornTheory(result.theory.vocabulary, [claimed.rule])
         (shown,) = statistics_on([(batch, accepted)], alone)
         yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
         if shown.precision.size:
             yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
-
-
-def _one(statistics: tuple[RuleStatistics, ...], seed: int) -> RuleStatistics:
-    """One of the rules, whatever they are worth."""
-    return statistics[seed % len(statistics)]
-
-
-def _fires(claimed: RuleStatistics, samples: Batch) -> Bools:
-    fires: Bools = (samples.to_array()[:, sorted(claimed.rule.body)] == 1).all(axis=1)
-    return fires
 
 
 def _covers(share: Share, truth: float) -> bool:

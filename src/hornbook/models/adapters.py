@@ -1,0 +1,125 @@
+"""`as_predictor`, which finds the adapter for a model of any supported library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hornbook.errors import HornbookError
+from hornbook.models.encoding import Encoding
+from hornbook.models.loading import load_model
+from hornbook.models.predictor import Output, Predictor, column_of
+
+LIBRARIES = {
+    "keras": ("from_keras", "predict_on_batch"),
+    "xgboost": ("from_xgboost", "predict"),
+    "lightgbm": ("from_lightgbm", "predict"),
+    "onnxruntime": ("from_onnx", "run"),
+    "torch": ("from_torch", "parameters"),
+    "sklearn": ("from_sklearn", "predict"),
+}
+"""The adapter for a model that descends from a class of the library and has the method. The order
+matters: a Keras model may be a torch module too, and a booster an estimator."""
+
+
+def as_predictor(
+    model: Any,
+    *,
+    encoding: Encoding | str | None = None,
+    threshold: float | None = None,
+    positive: Any = None,
+    output: Output | None = None,
+    name: str | None = None,
+) -> Predictor:
+    """Turn a model of any supported library, or a model file, into a predictor.
+
+    Parameters
+    ----------
+    model
+        A function of an array; a scikit-learn estimator or pipeline, or anything with `predict`;
+        a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; or
+        the path of a file that `load_model` reads without trust.
+    encoding
+        The input encoding of unknown values, as an `Encoding` or its name. By default NaN for
+        boosters and for scikit-learn models that accept NaN; the saved one for hornbook's own
+        networks; and otherwise `complete`: unknown values are refused rather than guessed.
+    threshold
+        The lowest score of the positive class. By default the model decides itself: by its
+        `predict`, or by the largest of several outputs; a single probability or score of at
+        least ½ means class 1.
+    positive
+        The positive class: a label of a scikit-learn style classifier, otherwise a column of the
+        output. By default the second of two.
+    output
+        The kind of a network's or function's output: `probability`, `logit`, or `score` (used
+        unchanged). By default inferred from a network's last layer, and `score` for functions.
+    name
+        The model's name in messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbook.logic import Batch, Vocabulary
+    >>> predictor = as_predictor(lambda array: array.max(axis=1), encoding="half", name="any")
+    >>> batch = Batch.from_array([[0, 0], [0, np.nan], [0, 1]], Vocabulary(["sunny", "happy"]))
+    >>> predictor(batch)
+    array([0. , 0.5, 1. ], dtype=float32)
+    >>> predictor.decide(batch)
+    array([False,  True,  True])
+
+    """
+    if isinstance(model, Predictor):
+        raise HornbookError(f"{model.name} is a predictor already; change it with dataclasses.replace")
+    if isinstance(model, str | Path):
+        name = name or Path(model).name
+        model = load_model(model)
+    if threshold is not None and not math.isfinite(threshold):
+        raise HornbookError(f"the threshold is a score, not {threshold}")
+    if output not in (None, "probability", "logit", "score"):
+        raise HornbookError(f"output is 'probability', 'logit' or 'score', not {output!r}")
+    predictor = _adapter(model)(model, name or _name(model), positive, output)
+    if isinstance(encoding, str):
+        encoding = Encoding.named(encoding)
+    threshold = None if threshold is None else float(threshold)
+    return replace(predictor, threshold=threshold, encoding=encoding or predictor.encoding, source=model)
+
+
+def _adapter(model: Any) -> Callable[..., Predictor]:
+    """Return the function that makes a predictor of the model."""
+    module = _module(model)
+    if module is None:
+        return _adapt_function
+    adapter: Callable[..., Predictor] = import_module(f"hornbook.models.{module}").adapt
+    return adapter
+
+
+def _module(model: Any) -> str | None:
+    """The name of the module that adapts the model; None for a plain function."""
+    if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
+        return "from_safetensors"
+    roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
+    for root, (module, method) in LIBRARIES.items():
+        if root in roots and hasattr(model, method):
+            return module
+    if hasattr(model, "predict"):
+        return "from_sklearn"
+    if callable(model):
+        return None
+    raise HornbookError(
+        f"a {type(model).__name__} is not a supported model; "
+        f"give a function of an array, or a model of {', '.join(LIBRARIES)}"
+    )
+
+
+def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output: Output | None) -> Predictor:
+    """Make a predictor of a function of a (k, inputs) array; its scores are used unchanged by default."""
+    column = column_of(positive, name)
+    return Predictor(model, name, positive=column, column=column, output=output or "score")
+
+
+def _name(model: Any) -> str:
+    return getattr(model, "__name__", None) or type(model).__name__
