@@ -1,6 +1,7 @@
 """The report in a real browser: what works, what is read aloud, what is printed."""
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,6 +23,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+from hornbook.queries import Proved, Unknown
 from hornbook.report import to_html, to_notebook
 
 HOSTILE = [
@@ -230,9 +232,29 @@ def test_differences_are_listed_with_the_facts_that_decide(card_page):
     section = card_page.find_element(By.ID, "differences")
     assert "6 of 120 unseen rows are decided differently" in section.text
     row = section.find_element(By.CSS_SELECTOR, "tbody tr").text
-    assert "survives" in row and "albumin (g/dL) ≤ 3.5" in row
+    assert "survives" in row and "age > 60: −2" in row
     section.find_element(By.TAG_NAME, "summary").click()
     assert "stage\nmissing" in section.text
+
+
+def test_differences_are_decided_anew_along_the_slider(card_page):
+    section = card_page.find_element(By.ID, "differences")
+    card_page.find_element(By.ID, "slider").send_keys(Keys.HOME)
+    assert "20 of 120 unseen rows are decided differently by the score card of 1 condition" in section.text
+    assert "of these it decides 0 as the model does" in section.text
+    card_page.find_element(By.ID, "slider").send_keys(Keys.END)
+    row = section.find_element(By.CSS_SELECTOR, "tbody tr")
+    assert "laboratory value 0 (mmol/L) is missing" in row.text and "albumin" not in row.text
+
+
+def test_proofs_of_lines_and_notes_are_shown(browser, tmp_path):
+    extraction = make_extraction(make_rules(), notes=("Few patients smoke.",))
+    grades = Proved("bounds", 0.5), Unknown("a witness", "refuted"), None
+    lines = [replace(line, guarantee=grade) for line, grade in zip(extraction.lines, grades, strict=True)]
+    show(browser, to_html(replace(extraction, lines=tuple(lines))), tmp_path)
+    cells = browser.find_elements(By.CSS_SELECTOR, ".lines .grade")
+    assert [cell.text for cell in cells] == ["proved", "refuted", ""]
+    assert "Few patients smoke." in browser.find_element(By.ID, "limits").text
 
 
 def test_rules_are_sorted_by_a_heading(page):

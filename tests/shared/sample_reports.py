@@ -62,9 +62,7 @@ def make_extraction(explanation, **changes) -> Extraction:
         ),
         "columns": COLUMNS,
         "differences": (
-            Difference(
-                {"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("albumin (g/dL) <= 3.5",)
-            ),
+            Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",)),
         ),
         "answers": 33_000,
         "stop_reason": "every form and size was tried",
@@ -107,7 +105,7 @@ def card_along_frontier() -> Extraction:
     sizes = ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), card, make_wide_tree(6)
     frontier = tuple(
         FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), Share.of(hits, 120)), each)
-        for k, (each, hits) in enumerate(zip(sizes, (100, 108, 114), strict=True))
+        for k, (each, hits) in enumerate(zip(sizes, (100, 114, 118), strict=True))
     )
     return make_extraction(card, frontier=frontier)
 

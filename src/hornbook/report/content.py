@@ -203,7 +203,8 @@ def to_text(extraction: Extraction) -> str:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> X = X[["petal width (cm)"]]
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
-    >>> print(to_text(HornExtractor(model, "virginica", random_state=0).fit(X).extraction_))  # doctest: +ELLIPSIS
+    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
+    >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
     What the model says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
@@ -236,6 +237,7 @@ def to_text(extraction: Extraction) -> str:
             *extraction.fidelity.describe(),
             "",
             fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
+            *(fill(note, TEXT_WIDTH) for note in extraction.notes),
         ]
     )
 
@@ -244,6 +246,6 @@ def describe_line(statistics: LineStatistics) -> str:
     """How often a line applies, and how often the model agrees with it, in words."""
     rows = "" if statistics.rows is None else count_things(statistics.rows, "row") + "; "
     words = f"{rows}{format_percent(statistics.support.estimate)} of samples"
-    if statistics.precision is None or not statistics.precision.size:
-        return words
-    return f"{words}, the model agrees on {format_percent(statistics.precision.estimate)}"
+    if statistics.precision is not None and statistics.precision.size:
+        words += f", the model agrees on {format_percent(statistics.precision.estimate)}"
+    return words if statistics.guarantee is None else f"{words}; {statistics.guarantee}"

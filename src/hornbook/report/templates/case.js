@@ -145,6 +145,24 @@
     return put("changes", "One change that would change it", list);
   }
 
+  /* The rows that the chosen explanation decides differently, decided by the current one. */
+  function showDifferences() {
+    const explanation = data.explanations[current];
+    let agree = 0;
+    document.querySelectorAll(".differences tbody tr").forEach((difference, number) => {
+      const { outcome, facts } = Decider.decide(explanation, rows[number]);
+      const name = explanation.classes[outcome];
+      const says = difference.querySelector(".says .then");
+      says.textContent = name;
+      says.className = `then s${outcome % 4}`;
+      const texts = facts.map(({ text, points }) => (points.length ? `${text}: ${points.map(signed).join(", ")}` : text));
+      const items = texts.length ? texts : ["nothing that it speaks of is true"];
+      difference.querySelector("ul.if").replaceChildren(...items.map((textContent) => element("li", { textContent })));
+      agree += name === difference.dataset.model;
+    });
+    for (const count of document.querySelectorAll("#differences .agree")) count.textContent = agree;
+  }
+
   function refresh() {
     const explanation = data.explanations[current];
     const used = new Set(Decider.conditions(explanation).map((condition) => condition.column));
@@ -165,6 +183,7 @@
     byId("literals").textContent = data.literals[point];
     byId("slider").setAttribute("aria-valuetext", figures.replace(/\s+/g, " ").trim());
     document.querySelector(".chart .mark")?.setAttribute("transform", `translate(${data.marks[point]})`);
+    showDifferences();
     refresh();
   }
 
