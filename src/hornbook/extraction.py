@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -83,7 +83,7 @@ class Difference:
     Attributes
     ----------
     row
-        The values of the explanation's columns; None where one is missing.
+        The values of the columns that are summarised; None where one is missing.
     explanation, model
         The class that each decides for, in words.
     facts
@@ -170,7 +170,7 @@ class Extraction:
     lines
         The statistics of each line of the explanation.
     columns
-        What values the columns have that the explanation speaks of.
+        What values the columns have that the explanation speaks of, or another one of the frontier.
     differences
         Some rows that explanation and model decide differently.
     answers
@@ -371,19 +371,21 @@ def explain_classifier(
     labelled = LabelledPopulations.of(teacher, unseen, fresh)
     fidelity = labelled.measure(chosen)
     rows = pd.concat([teacher.frame, unseen])
+    frontier = tuple(
+        FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation)
+        for point in result.frontier()
+    )
+    columns = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
     return Extraction(
         target=target,
         classes=teacher.classes,
         explanation=chosen,
         fidelity=fidelity,
         guarantee=Estimated(complement(fidelity.share), _name_population(fidelity, teacher)),
-        frontier=tuple(
-            FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation)
-            for point in result.frontier()
-        ),
+        frontier=frontier,
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
-        columns=tuple(ColumnSummary.of(rows[name]) for name in chosen.columns),
-        differences=tuple(list_differences(chosen, *labelled.headline)),
+        columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
+        differences=tuple(list_differences(chosen, *labelled.headline, columns)),
         answers=result.answers + len(rows) + len(fresh),
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
@@ -428,14 +430,27 @@ class LabelledPopulations:
         )
 
 
+def list_columns(frontier: Iterable[FrontierPoint]) -> Iterator[str]:
+    """The columns that the explanations of a frontier speak of."""
+    for point in frontier:
+        if point.explanation is not None:
+            yield from point.explanation.columns
+
+
 def list_differences(
-    explanation: Explanation, rows: pd.DataFrame, labels: NDArray[np.intp]
+    explanation: Explanation,
+    rows: pd.DataFrame,
+    labels: NDArray[np.intp],
+    columns: tuple[str, ...] = (),
 ) -> Iterator[Difference]:
-    """Some of the rows that the model decides differently; `labels` are its classes."""
+    """Some of the rows that the model decides differently, with their values in some columns.
+
+    `labels` are the model's classes. By default the columns are those of the explanation.
+    """
     decided = explanation.decide(rows)
     for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
         row = rows.iloc[[number]]
-        values = {name: row[name].iloc[0] for name in explanation.columns}
+        values = {name: row[name].iloc[0] for name in columns or explanation.columns}
         yield Difference(
             {name: None if pd.isna(value) else _plain(value) for name, value in values.items()},
             explanation.classes[decided[number]],

@@ -65,6 +65,11 @@ class HornRules(Explanation):
     classes: tuple[str, ...] = field(init=False)
 
     form = "theory"
+    noun = "set of rules"
+    guide = (
+        "Each rule holds by itself, in any order: where all its conditions are true, so is what stands "
+        "beside it. What follows from one rule may be a condition of another."
+    )
 
     def __post_init__(self) -> None:
         named = JUDGED_CLASSES if self.label is None else (f"not {self.label}", self.label)

@@ -65,9 +65,10 @@ class PointsGroup:
     Parameters
     ----------
     title
-        The column, or what several columns give together.
+        The column; empty for points that several columns give together.
     rows
-        A range of values in words, and the points that it gives: one cell for each sum of the card.
+        A range of values, or conditions, in words, and the points that it gives: one cell for each
+        sum of the card.
 
     """
 

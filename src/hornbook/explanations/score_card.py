@@ -21,6 +21,7 @@ from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import (
     Category,
     Condition,
+    Missing,
     Threshold,
     condition_object,
     read_condition,
@@ -197,7 +198,7 @@ class ScoreCard(Explanation):
             if (rows := self._column_rows(column, lines))
         ]
         if together:
-            groups.append(PointsGroup("further lines", tuple(together)))
+            groups.append(PointsGroup("", tuple(together)))
         return tuple(groups)
 
     def _column_rows(self, column: str, lines: list[CardLine]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -401,11 +402,13 @@ def _describe_range(low: float, high: float) -> str:
 
 def _describe_cases(line: CardLine) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The cases in which a line gives points, in words, with its points."""
-    *above, own = map(str, line.body)
-    missing = f"{line.body[-1].column} is missing"
-    for words, points in ((own, line.points), (missing, line.unknown_points)):
+    *above, own = line.body
+    cases = [(str(own), line.points)]
+    if not isinstance(own, Missing):  # whether a value is missing is never unknown
+        cases.append((str(Missing(own.column)), line.unknown_points))
+    for words, points in cases:
         if any(points):
-            yield " and ".join([*above, words]), tuple(map(_sign, points))
+            yield " and ".join([*map(str, above), words]), tuple(map(_sign, points))
 
 
 def _sign(points: int) -> str:

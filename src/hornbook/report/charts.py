@@ -256,7 +256,10 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
     ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
     low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
     top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
-    parts = []
+    height = 18 * len(chart.series) + 4
+    parts = [
+        f'<rect class="plate" x="{WIDTH - 178}" y="{top - 11}" width="{178 - RIGHT}" height="{height}"/>'
+    ]
     for number, series in enumerate(chart.series):
         y = top + 18 * number
         parts.append(

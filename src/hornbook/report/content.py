@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import fill
 from typing import Any, TypeAlias
 
 from hornbook.extraction import Extraction, LineStatistics
@@ -82,6 +83,8 @@ GRADES = {
     "pac": "sampled, with a bound",
     "estimated": "sampled, with an interval",
     "none": "observed only",
+    "undecided": "observed only",
+    "refuted": "refuted",
 }
 """How sure each kind of guarantee makes a statement."""
 
@@ -111,9 +114,9 @@ def explain_guarantee(guarantee: Guarantee) -> str:
             )
         case Estimated(disagreement, distribution):
             return (
-                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation and "
-                f"model gave different answers in {format_percent(disagreement.estimate)}. The true share "
-                f"lies, with {100 * disagreement.confidence:g} % confidence, between "
+                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation "
+                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true "
+                f"share lies, with {100 * disagreement.confidence:g} % confidence, between "
                 f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
                 "and for no others."
             )
@@ -185,6 +188,10 @@ def _details(content: Any) -> Iterator[tuple[str, str]]:
         yield "", str(content)
 
 
+TEXT_WIDTH = 88
+"""The width of paragraphs in plain text."""
+
+
 def to_text(extraction: Extraction) -> str:
     """The report as plain text, for terminals.
 
@@ -196,18 +203,22 @@ def to_text(extraction: Extraction) -> str:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> X = X[["petal width (cm)"]]
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
-    >>> print(to_text(HornExtractor(model, "virginica", random_state=0).fit(X).extraction_))
+    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
+    >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
     What the model says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
     if petal width (cm) > 1.75: virginica
-        46 rows; 31.1 % of samples, the model agrees on 100 %
+        46 rows; ... of samples, the model agrees on 100 %
     otherwise: not virginica
-        104 rows; 68.9 % of samples, the model agrees on 100 %
+        104 rows; ... of samples, the model agrees on 100 %
     <BLANKLINE>
     on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
     on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %)
-    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the table), explanation and model gave different answers in 0 %. The true share lies, with 95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+    <BLANKLINE>
+    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
+    table), explanation and model gave different answers in 0 %. The true share lies, with
+    95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
 
     """
     written = str(extraction.explanation).splitlines()
@@ -224,7 +235,9 @@ def to_text(extraction: Extraction) -> str:
             *lines,
             "",
             *extraction.fidelity.describe(),
-            f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}",
+            "",
+            fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
+            *(fill(note, TEXT_WIDTH) for note in extraction.notes),
         ]
     )
 
@@ -233,6 +246,6 @@ def describe_line(statistics: LineStatistics) -> str:
     """How often a line applies, and how often the model agrees with it, in words."""
     rows = "" if statistics.rows is None else count_things(statistics.rows, "row") + "; "
     words = f"{rows}{format_percent(statistics.support.estimate)} of samples"
-    if statistics.precision is None or not statistics.precision.size:
-        return words
-    return f"{words}, the model agrees on {format_percent(statistics.precision.estimate)}"
+    if statistics.precision is not None and statistics.precision.size:
+        words += f", the model agrees on {format_percent(statistics.precision.estimate)}"
+    return words if statistics.guarantee is None else f"{words}; {statistics.guarantee}"

@@ -1,4 +1,4 @@
-"""The data of a page's explorer: a case to try by values, or facts to reason with, by the form of explanation."""
+"""The explorers of a page and their data: values of a case to type in, or facts to reason with."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def case_data(extraction: Extraction) -> dict[str, Any]:
 
 
 def readable_points(extraction: Extraction) -> list[FrontierPoint]:
-    """The points that a reader can move along: those of the frontier with an explanation, and the chosen one."""
+    """The points that a reader can move along: those with an explanation, the chosen one among them."""
     points = [point for point in extraction.frontier if point.explanation is not None]
     if all(point.explanation != extraction.explanation for point in points):
         chosen = extraction.explanation

@@ -158,6 +158,18 @@ def keep_units(text: str) -> str:
     return re.sub(" (%|s|min|h)(?![a-z])", "\N{NO-BREAK SPACE}\\1", text)
 
 
+def typeset_conditions(text: str) -> str:
+    """Write the sign of a threshold as printed texts do.
+
+    Examples
+    --------
+    >>> typeset_conditions("if age <= 40 and bili > 2")
+    'if age ≤ 40 and bili > 2'
+
+    """
+    return re.sub(r" <= (?=[-\d.])", " ≤ ", text)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -174,6 +186,7 @@ def _environment() -> Environment:
         short=format_count,
         things=count_things,
         data=to_script_json,
+        typeset=typeset_conditions,
         unbroken=keep_units,
     )
     environment.globals.update(svg=to_svg, style=lambda name: Markup(read_asset(name)))

@@ -55,7 +55,7 @@
     input.setAttribute("aria-describedby", hint.id);
     blank.setAttribute("aria-label", `${column.name} is missing`);
     input.addEventListener("input", () => choose(column.name, input.value === "" ? null : Number(input.value)));
-    blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (column.numbers[1] ?? 0)));
+    blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (middle(column) ?? 0)));
     const show = (value) => {
       if (value === null ? input.value !== "" : Number(input.value) !== value || input.value === "") input.value = value ?? "";
       blank.checked = value === null;
@@ -94,10 +94,13 @@
     refresh();
   }
 
+  function middle({ numbers, categories: common }) {
+    return numbers.length ? Number(numbers[1].toPrecision(6)) : (common[0] ?? null);
+  }
+
   function startFrom(values) {
     for (const column of data.columns) {
-      const middle = isNumeric(column) ? column.numbers[1] : column.categories[0];
-      row.set(column.name, values === null ? (middle ?? null) : (values.get(column.name) ?? null));
+      row.set(column.name, values === null ? middle(column) : (values.get(column.name) ?? null));
     }
     refresh();
   }
@@ -127,7 +130,7 @@
     for (const { text, points } of facts) {
       list.append(element("dt", { textContent: text }), element("dd", { textContent: points.map(signed).join(", ") }));
     }
-    return put("why", "Because", list);
+    return put("why", sums.length > 1 ? `Because (points for ${explanation.classes.join(", ")})` : "Because", list);
   }
 
   function showChanges(explanation) {
@@ -140,6 +143,24 @@
       list.append(element("li", {}, button, ` would give: ${explanation.classes[outcome]}`));
     }
     return put("changes", "One change that would change it", list);
+  }
+
+  /* The rows that the chosen explanation decides differently, decided by the current one. */
+  function showDifferences() {
+    const explanation = data.explanations[current];
+    let agree = 0;
+    document.querySelectorAll(".differences tbody tr").forEach((difference, number) => {
+      const { outcome, facts } = Decider.decide(explanation, rows[number]);
+      const name = explanation.classes[outcome];
+      const says = difference.querySelector(".says .then");
+      says.textContent = name;
+      says.className = `then s${outcome % 4}`;
+      const texts = facts.map(({ text, points }) => (points.length ? `${text}: ${points.map(signed).join(", ")}` : text));
+      const items = texts.length ? texts : ["nothing that it speaks of is true"];
+      difference.querySelector("ul.if").replaceChildren(...items.map((textContent) => element("li", { textContent })));
+      agree += name === difference.dataset.model;
+    });
+    for (const count of document.querySelectorAll("#differences .agree")) count.textContent = agree;
   }
 
   function refresh() {
@@ -162,6 +183,7 @@
     byId("literals").textContent = data.literals[point];
     byId("slider").setAttribute("aria-valuetext", figures.replace(/\s+/g, " ").trim());
     document.querySelector(".chart .mark")?.setAttribute("transform", `translate(${data.marks[point]})`);
+    showDifferences();
     refresh();
   }
 

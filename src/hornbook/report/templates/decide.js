@@ -34,8 +34,8 @@ const Decider = (() => {
     const { column } = condition;
     if ("missing" in condition) return `${column} is ${condition.missing === answer ? "missing" : "present"}`;
     if (answer === null) return `${column} is missing`;
-    if ("above" in condition) return `${column} ${answer ? ">" : "<="} ${write(condition.above)}`;
-    if ("at_most" in condition) return `${column} ${answer ? "<=" : ">"} ${write(condition.at_most)}`;
+    if ("above" in condition) return `${column} ${answer ? ">" : "≤"} ${write(condition.above)}`;
+    if ("at_most" in condition) return `${column} ${answer ? "≤" : ">"} ${write(condition.at_most)}`;
     if ("is" in condition) return `${column} ${answer ? "=" : "≠"} ${write(condition.is)}`;
     if ("is_not" in condition) return `${column} ${answer ? "≠" : "="} ${write(condition.is_not)}`;
     const values = (condition.in ?? condition.not_in).map(write).join(", ");
@@ -104,12 +104,12 @@ const Decider = (() => {
   function parts(own, column, now, next) {
     const cuts = [...new Set(own.flatMap(({ above, at_most: most }) => above ?? most ?? []))].sort((a, b) => a - b);
     const values = own.flatMap((condition) => condition.is ?? condition.is_not ?? condition.in ?? condition.not_in ?? []);
-    const found = cuts.length ? [{ value: cuts[0], text: `${column} <= ${write(cuts[0])}` }] : [];
+    const found = cuts.length ? [{ value: cuts[0], text: `${column} ≤ ${write(cuts[0])}` }] : [];
     cuts.forEach((low, number) => {
       const high = cuts[number + 1] ?? Infinity;
       const least = next(low);
       const value = (now !== null && now > high) || !(least > low && least <= high) ? high : least;
-      const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} <= ${write(high)}`;
+      const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} ≤ ${write(high)}`;
       found.push({ value, text });
     });
     for (const value of new Set(values)) found.push({ value, text: `${column} = ${write(value)}` });
