@@ -495,7 +495,9 @@ def _check_repair(prover: Prover, rule: Rule, repair: Prime, seconds: float) -> 
     return _prove_again(prover, repair.rule, repair.verdict, seconds)
 
 
-def _prove_again(prover: Prover, rule: Rule, verdict: Verdict[Interpretation], seconds: float) -> tuple[bool, str]:
+def _prove_again(
+    prover: Prover, rule: Rule, verdict: Verdict[Interpretation], seconds: float
+) -> tuple[bool, str]:
     """Whether a rule is proved again with the same bound, and what the proof says now."""
     again = prover.prove_rule(rule, seconds)
     if again.status != "proved":

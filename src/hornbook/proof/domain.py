@@ -171,7 +171,9 @@ def _meet(interval: Interval, condition: Condition) -> Iterator[Interval]:
     if isinstance(condition, Threshold):
         above = math.nextafter(condition.cut, math.inf)
         parts = [
-            interval.between(above, math.inf) if condition.above else interval.between(-math.inf, condition.cut)
+            interval.between(above, math.inf)
+            if condition.above
+            else interval.between(-math.inf, condition.cut)
         ]
     elif isinstance(condition, Missing):
         parts = [interval.without_numbers() if condition.missing else replace(interval, missing=False)]

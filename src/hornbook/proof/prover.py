@@ -27,7 +27,6 @@ from hornbook.proof.ensembles import read_ensemble
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
 from hornbook.proof.trees import Forest, Leaves
-
 from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator

@@ -193,7 +193,7 @@ class Forest:
         yield np.array([leaves.constant])
 
     def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """For each kind of condition, how many states of each region meet it, and how many there are, (k, kinds)."""
+        """How many states of each region meet each kind of condition, and of how many, (k, kinds) both."""
         counts = np.zeros((*regions.shape[:2], regions.shape[2]), np.intp)
         np.cumsum(regions[:, :, :-1], axis=2, out=counts[:, :, 1:])
         inner = counts[:, self.variable, self.stop] - counts[:, self.variable, self.start]
