@@ -83,14 +83,15 @@ CUTS = {"x": [-0.5, 0.25, 1.0], "y": [2.0, 4.55], "n": [0.5, 2.0]}
 def random_body(rng):
     """Up to two random conditions, or all columns close to a random point."""
     if rng.random() < 0.4:
-        low, high = {"x": -1.5, "y": 1.0, "n": 0.0}, {"x": 1.5, "y": 8.0, "n": 3.0}
+        least, most = {"x": -1.5, "y": 1.0, "n": 0.0}, {"x": 1.5, "y": 8.0, "n": 3.0}
         at = {
-            name: float(rng.choice([cut for cut in CUTS[name] if low[name] < cut < high[name]]))
+            name: float(rng.choice([cut for cut in CUTS[name] if least[name] < cut < most[name]]))
             for name in CUTS
         }
         far = {"x": 0.3, "y": 0.5, "n": 1.0}
-        return [part for name, cut in at.items()
-                for part in (Threshold(name, cut), Threshold(name, cut + far[name], above=False))]  # fmt: skip
+        ends = ((name, cut, cut + far[name]) for name, cut in at.items())
+        return [part for name, low, high in ends
+                for part in (Threshold(name, low), Threshold(name, high, above=False))]  # fmt: skip
     body = []
     for name in rng.permutation(["x", "y", "n"])[: rng.integers(0, 3)]:
         if rng.random() < 0.2:
@@ -106,8 +107,8 @@ def cell_values(prover, name):
     """Numbers of every cell of a column, found without its grid: between and at all cuts, and NaN."""
     own = prover.domain.intervals[name]
     place = prover.columns.index(name)
-    cuts = {cut for tree in prover.reading.ensemble.trees for column, cut in zip(tree.column, tree.cut, strict=True)
-            if column == place}  # fmt: skip
+    trees = prover.reading.ensemble.trees
+    cuts = {cut for tree in trees for cut in tree.cut[tree.column == place].tolist()}
     cuts |= {*CUTS[name], *(cut + far for cut in CUTS[name] for far in (0.3, 0.5)), own.low, own.high}
     ordered = np.array(sorted(cut for cut in cuts if np.isfinite(cut)))
     numbers = np.concatenate([ordered, np.nextafter(ordered, np.inf), (ordered[1:] + ordered[:-1]) / 2])

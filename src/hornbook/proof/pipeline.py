@@ -63,7 +63,7 @@ class Preprocessing:
 
 
 def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Preprocessing]:
-    """Split a pipeline into what happens to the columns and the classifier; other models have no first part."""
+    """Split a pipeline into what happens to the columns, nothing for other models, and the classifier."""
     from sklearn.pipeline import Pipeline
 
     before = Preprocessing.none(columns)
