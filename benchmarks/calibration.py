@@ -14,7 +14,7 @@ import argparse
 import time
 from functools import partial
 
-from hornbook.testing.calibration import Coverage, try_classifier, try_judge
+from hornbook.testing import Coverage, try_classifier, try_judge
 
 QUERIES = {"max_equivalence_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {

@@ -21,7 +21,7 @@ from skl2onnx import to_onnx
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.cli import main
-from hornbook.data.binarise import Binariser
+from hornbook.data import Binariser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -77,7 +77,7 @@ def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
 def test_every_command_is_documented():
     from typer.main import get_command
 
-    from hornbook.cli.app import app
+    from hornbook.cli import app
 
     written = (DOCS / "reference" / "commands.md").read_text("utf-8")
     assert set(re.findall(r"^\| `hornbook (\w+)`", written, re.MULTILINE)) == set(get_command(app).commands)

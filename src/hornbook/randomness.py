@@ -21,6 +21,7 @@ class Purpose(Enum):
     """What random words are for. The value is the key that tells its words from all others."""
 
     # what an explanation is made from
+    FILE_ROWS = "rows of a large file"
     COMPLETIONS = "completions"
     SAMPLED_ROWS = "rows that samples are made of"
     LEARNING_SAMPLES = "learning samples"

@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 from river.tree import HoeffdingTreeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.baselines import hoeffding
-from hornbook.baselines.hoeffding import HoeffdingSettings, hoeffding_tree, tuned
+from hornbook.baselines import (
+    HoeffdingSettings,
+    decide_by_tree,
+    decision_tree,
+    hoeffding,
+    hoeffding_tree,
+    tune_hoeffding_tree,
+)
 from hornbook.baselines.tree import (
     Leaf,
     Split,
-    accepted_by,
     branch_rules,
-    decision_tree,
-    node_of,
+    convert_tree,
     one_of_each_pair,
     rejecting_branches,
     split_at,
@@ -73,8 +77,8 @@ def forgettings(row):
 @given(trees())
 def test_bit_sliced_answers_follow_the_branches(tree):
     rows = EVERYTHING.to_array()[:, :4]
-    assert accepted_by(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
-    assert accepted_by(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
+    assert decide_by_tree(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
+    assert decide_by_tree(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
 
 
 @given(trees())
@@ -88,7 +92,10 @@ def test_the_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree)
 
 @given(trees())
 def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known_values_only(tree):
-    rejected, refused = ~accepted_by(tree, EVERYTHING), ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING)
+    rejected, refused = (
+        ~decide_by_tree(tree, EVERYTHING),
+        ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING),
+    )
     assert (rejected <= refused).all()
     if all(0.5 not in values for demands in rejecting_branches(tree) for values in demands.values()):
         assert (rejected == refused).all()
@@ -101,7 +108,7 @@ def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known
 def test_thresholds_part_false_unknown_and_true(threshold, answers):
     tree = split_at(threshold, 0, Leaf(True), Leaf(False))
     batch = Batch.from_array([[0.0], [np.nan], [1.0]], Vocabulary(["x"]))
-    assert "".join("FT"[accepted] for accepted in accepted_by(tree, batch).tolist()) == answers
+    assert "".join("FT"[accepted] for accepted in decide_by_tree(tree, batch).tolist()) == answers
 
 
 def test_a_tree_sees_one_variable_of_a_pair():
@@ -128,7 +135,7 @@ def test_our_copy_of_a_fitted_tree_predicts_what_the_tree_predicts(seed, max_lea
     fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=seed)
     fitted.fit(tree_input(batch, variables), labels)
     expected = fitted.predict(tree_input(EVERYTHING, variables))
-    assert accepted_by(node_of(fitted, variables), EVERYTHING).tolist() == expected.tolist()
+    assert decide_by_tree(convert_tree(fitted, variables), EVERYTHING).tolist() == expected.tolist()
 
 
 def test_a_tree_with_enough_samples_is_the_theory():
@@ -265,7 +272,9 @@ def test_naive_bayes_leaves_answer_as_river_does():
 
 def test_tuning_chooses_the_least_disagreement():
     counted = Counted(THEORY.satisfied_by)
-    tuning = tuned(counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3))
+    tuning = tune_hoeffding_tree(
+        counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3)
+    )
     assert len(tuning.disagreements) == 4
     assert tuning.disagreements[tuning.best].hits == min(s.hits for s in tuning.disagreements.values())
     assert tuning.best == HoeffdingSettings(20, 0.3)
@@ -274,7 +283,7 @@ def test_tuning_chooses_the_least_disagreement():
 
 def test_tuning_keeps_its_time():
     start = time.perf_counter()
-    tuned(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
+    tune_hoeffding_tree(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
     assert time.perf_counter() - start < 5
 
 

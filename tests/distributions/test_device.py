@@ -4,18 +4,26 @@ import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook.distributions import ImposedViolations, Labelled, Random
-from hornbook.distributions.protocol import draw_on
+from hornbook.distributions import ImposedViolations, Labelled, Random, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.extractor.estimator import HornExtractor
+from hornbook.extractor import HornExtractor
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
-from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
+from hornbook.models import MLP, as_predictor
+from hornbook.oracles import (
+    SAMPLING_CHUNK,
+    Budgeted,
+    Cached,
+    Checked,
+    Classifier,
+    Completions,
+    Counted,
+    Judge,
+    Sampling,
+    UncountedTeacher,
+)
 from hornbook.oracles import sampling as module
-from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.teachers import classifier_teacher, judge_teacher
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge
+from hornbook.testing import Coverage, Trial, try_classifier, try_judge
 
 RUNS = 30
 QUERIES = {"samples": 200, "evaluation": 200, "epsilon": 0.2, "delta": 0.1, "max_equivalence_queries": 12}

@@ -21,7 +21,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch
 from hornbook.models import as_predictor
 from hornbook.models.predictor import BLOCK
-from hornbook.testing.predictors import assert_refuses
+from hornbook.testing import assert_refuses
 
 
 def batch(array):

@@ -16,8 +16,7 @@ from hornbook.models.predictor import ROUNDING
 from hornbook.oracles import Cached, Classifier, Completions, Counted
 from hornbook.oracles import completions as module
 from hornbook.oracles.completions import TRUE_SHARES, CompletionTable, rounds
-from hornbook.testing.strategies import batches, theories
-from hornbook.testing.teachers import Constant, Network
+from hornbook.testing import Constant, Network, batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])

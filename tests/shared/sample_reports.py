@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from hornbook.cards.card import Card, Item
-from hornbook.classify.candidate import Point as Weighed
+from hornbook.cards import Card, Item
+from hornbook.classify import Point as Weighed
 from hornbook.evaluate import Fidelity
 from hornbook.learners import DisagreementPoint
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Budget, Exact, Pac, interpretation
 from hornbook.report.content import Caveats, ConvergencePoint, Cost, DisagreeingRow, Report, ReportedRule
 from hornbook.statistics import Share
-from hornbook.trees.tree import Split, Tree
+from hornbook.trees import Split, Tree
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
 

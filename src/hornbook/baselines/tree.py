@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Literals
 from hornbook.errors import HornbookError
-from hornbook.evaluate.fidelity import ask_judge
-from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits
-from hornbook.logic.chaining import ALWAYS
+from hornbook.evaluate import ask_judge
+from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
 from hornbook.queries import Membership
 
 if TYPE_CHECKING:
@@ -85,18 +84,18 @@ def read_tree(entry: Any, vocabulary: Vocabulary) -> Node:
     return Split(vocabulary.index(entry["variable"]), low, high, entry["unknown"] == "high")
 
 
-def accepted_by(tree: Node, batch: Batch) -> Bools:
+def decide_by_tree(tree: Node, batch: Batch) -> Bools:
     """For each interpretation, whether the tree accepts it: branches are followed bit-sliced.
 
     Examples
     --------
     >>> tree = Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False)
-    >>> accepted_by(tree, Batch.from_array([[1], [0], [np.nan]], Vocabulary(["horse"])))
+    >>> decide_by_tree(tree, Batch.from_array([[1], [0], [np.nan]], Vocabulary(["horse"])))
     array([False,  True,  True])
 
     """
     accepted = np.zeros(bits.words_for(len(batch)), np.uint64)
-    pending = [(tree, np.full_like(accepted, ALWAYS))]
+    pending = [(tree, np.full_like(accepted, chaining.ALWAYS))]
     while pending:
         node, here = pending.pop()
         if isinstance(node, Leaf):
@@ -255,7 +254,7 @@ class Baseline:
         return float(np.mean(lengths)) if lengths else float("nan")
 
 
-def labels_of(member: Membership, batch: Batch) -> Bools:
+def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
     """What a model answers, a block at a time."""
     blocks = [ask_judge(member, block, "the model") for block in batch.blocks()]
     return np.concatenate([np.zeros(0, np.bool_), *blocks])
@@ -302,14 +301,14 @@ def decision_tree(
     start = time.perf_counter()
     variables = one_of_each_pair(distribution.vocabulary)
     batch = distribution.draw(size, rng)
-    labels = labels_of(member, batch)
+    labels = ask_in_blocks(member, batch)
     fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=int(rng.integers(2**31))).fit(
         tree_input(batch, variables), labels
     )
-    tree = node_of(fitted, variables)
+    tree = convert_tree(fitted, variables)
     return Baseline(
         "decision tree",
-        partial(accepted_by, tree),
+        partial(decide_by_tree, tree),
         tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
@@ -320,7 +319,7 @@ def decision_tree(
     )
 
 
-def node_of(fitted: DecisionTreeClassifier, variables: NDArray[np.intp]) -> Node:
+def convert_tree(fitted: DecisionTreeClassifier, variables: NDArray[np.intp]) -> Node:
     """A fitted tree as tests of variables."""
     arrays = fitted.tree_
     nodes: list[Node] = [Leaf(True)] * arrays.node_count

@@ -20,15 +20,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Words, arrays
-from hornbook.logic.bits import WORD, words_for
+from hornbook.logic import Words, arrays, bits
 
 Entry = TypeVar("Entry", bound=np.generic)
 
 BLOCK_WORDS = 512
 """Number of words of each row under one key; on a CPU they stay in the cache."""
 
-BLOCK_ITEMS = BLOCK_WORDS * WORD
+BLOCK_ITEMS = BLOCK_WORDS * bits.WORD
 """Number of items under one key."""
 
 FEW_ROWS = 4
@@ -88,7 +87,7 @@ class Stream:
         self.size = size
         self.first = first
         self.device = device
-        self.count = words_for(size)
+        self.count = bits.words_for(size)
         self.drawn = 0
         self._starts, self._stirred = (self.of(keys[:, part : part + 1]) for part in range(2))
 
@@ -151,7 +150,7 @@ class Stream:
 
     def below(self, limit: int | NDArray[np.intp]) -> NDArray[np.intp]:
         """A uniform integer in [0, limit) for each item, shape (64, words): bit first."""
-        fractions: NDArray[np.intp] = arrays.signed(arrays.shifted_right(self.words(WORD), 33))
+        fractions: NDArray[np.intp] = arrays.signed(arrays.shifted_right(self.words(bits.WORD), 33))
         fractions *= limit
         fractions >>= 31
         return fractions

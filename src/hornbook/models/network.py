@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Literals
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, arrays
-from hornbook.logic.dense import device_block
+from hornbook.logic import Batch, Vocabulary, arrays, dense
 from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
@@ -378,7 +377,7 @@ class MLP:
     def _log_odds_on_device(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
         """The output as a tensor on the device of the batch."""
         encoding, module = Encoding.named(self.encoding), module_on(module, batch.true.device)
-        blocks = batch.blocks(device_block(encoding.inputs(len(batch.vocabulary))))
+        blocks = batch.blocks(dense.device_block(encoding.inputs(len(batch.vocabulary))))
         with torch.inference_mode():
             parts = [module(encoding.encode(block, np.float32, "F")).squeeze(1) for block in blocks]
         there: Any = torch.cat(parts)

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Vocabulary, arrays
-from hornbook.logic.bits import WORD
-from hornbook.logic.dense import TILE, Order, device_block
+from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits, dense
 from hornbook.models.encoding import COMPLETE, Encoding
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -187,7 +185,7 @@ def undecided(name: str) -> HornbookError:
     )
 
 
-BLOCK = TILE * WORD
+BLOCK = dense.TILE * bits.WORD
 """Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
 
 ROUNDING = 1e-5
@@ -271,7 +269,7 @@ class Predictor:
     inputs: int | None = None
     names: tuple[str, ...] | None = None
     dtype: DTypeLike = np.float32
-    order: Order = "C"
+    order: dense.Order = "C"
     source: Any = None
     there: Callable[[Any], Callable[[Any], Any]] | None = None
     decisions: Callable[[Any], Any] | None = None
@@ -360,7 +358,7 @@ class Predictor:
         """The answers as a tensor where the batch is."""
         device, parts = batch.true.device, []
         asked = self._on(device)
-        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
+        size = dense.device_block(self.encoding.inputs(len(batch.vocabulary)))
         for start in range(0, len(batch), size):
             rows = self.encoding.encode(batch[start : start + size], asked.dtype, self.order)
             parts.append(answer(asked, rows, start))

@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, Labelled, Literals, Rows
-from hornbook.distributions.protocol import check_groups
+from hornbook.distributions import Distribution, Groups, Labelled, Literals, Rows, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 from hornbook.logic.batch import BLOCK
-from hornbook.models.predictor import Floats
+from hornbook.models import Floats
 from hornbook.oracles.membership import Classifier, GroupPropagation
 from hornbook.queries import Membership
 

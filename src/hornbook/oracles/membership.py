@@ -9,12 +9,11 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Groups, Literals
-from hornbook.distributions.protocol import check_groups
+from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
-from hornbook.models import Predictor
-from hornbook.models.predictor import TINY, Floats
+from hornbook.models import Floats, Predictor
+from hornbook.models.predictor import TINY
 
 """The slope of the score in the truth of each variable, shape (items, variables)."""
 

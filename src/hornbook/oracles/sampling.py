@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hornbook.distributions import Distribution
-from hornbook.distributions.protocol import draw_on
+from hornbook.distributions import Distribution, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, keys_from_seeds
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, arrays

@@ -17,10 +17,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.evaluate import RuleStatistics
-from hornbook.evaluate.rules import statistics_on
-from hornbook.extractor.estimator import HornExtractor
-from hornbook.extractor.reading import Found, draw_samples
+from hornbook.evaluate import RuleStatistics, statistics_on
+from hornbook.extractor import Found, HornExtractor
+from hornbook.extractor.reading import draw_samples
 from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.queries import Estimated, Pac
 from hornbook.randomness import Purpose, generator

@@ -9,8 +9,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.logic import Batch, Bools, bits
-from hornbook.models import Encoding, Predictor
-from hornbook.models.predictor import Floats
+from hornbook.models import Encoding, Floats, Predictor
 from hornbook.oracles.completions import hash_rows
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
