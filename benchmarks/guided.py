@@ -53,7 +53,7 @@ def tally(found: Found, seconds: float) -> Tally:
     for batch, positive in found:
         if len(batch) and first is None:
             first = time.perf_counter() - start
-        keys = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        keys = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         for key, side in zip(keys, positive.tolist(), strict=True):
             seen[side].add(key.tobytes())
         if time.perf_counter() - start > seconds:

@@ -147,7 +147,7 @@ def module_for(vocabulary, encoding="half", outputs=1, last=()):
     ids=["logit", "probability of 0", "two logits", "three probabilities"],
 )
 def test_a_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
-    monkeypatch.setattr(dense, "ROOM", 1 << 16)  # so that it takes several blocks
+    monkeypatch.setattr(dense, "DEVICE_BLOCK_BYTES", 1 << 16)  # so that it takes several blocks
     model = module_for(PAIRED, encoding, outputs, last)
     predictor = as_predictor(model, encoding=encoding, positive=positive)
     there, here = drawn(Random(PAIRED, 0 if encoding == "complete" else 0.3))

@@ -94,7 +94,7 @@ class Random:
         """
         if not choices:
             return self.draw_base_rows(stream)
-        must, must_not = self.literals.halves(bits.gathered(*choices))
+        must, must_not = self.literals.halves(bits.gather_rows(*choices))
         unknown = must & must_not
         free = ~(must | must_not)
         must ^= unknown

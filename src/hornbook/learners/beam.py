@@ -157,5 +157,5 @@ def _true(items: Words, width: int) -> NDArray[np.int64]:
     """In how many rows of bits each is set."""
     total = np.zeros(width, np.int64)
     for at in range(0, len(items), COUNTED):
-        total += count_bits(bits.transposed(items[at : at + COUNTED], width))
+        total += count_bits(bits.transpose(items[at : at + COUNTED], width))
     return total

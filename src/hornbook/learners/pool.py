@@ -191,7 +191,7 @@ def all_but_one(rows: Words, start: Words) -> Words:
 
 def true_bits_by_item(batch: Batch) -> Words:
     """The true variables of each item as bits, shape (items, words)."""
-    parts = [bits.transposed(block.true, len(block)) for block in batch.blocks()]
+    parts = [bits.transpose(block.true, len(block)) for block in batch.blocks()]
     return np.concatenate([np.zeros((0, bits.words_for(len(batch.vocabulary))), np.uint64), *parts])
 
 

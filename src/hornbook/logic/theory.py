@@ -118,7 +118,7 @@ class HornTheory:
 
     def minimise(self) -> HornTheory:
         """An equivalent theory with no redundant rule and no redundant body literal."""
-        return HornTheory(self.vocabulary, minimise.irredundant(self.rules, len(self.vocabulary)))
+        return HornTheory(self.vocabulary, minimise.remove_redundancy(self.rules, len(self.vocabulary)))
 
     def canonical(self) -> HornTheory:
         """The Duquenne–Guigues basis: the least number of bodies, each with all its heads."""

@@ -121,7 +121,7 @@ class UnknownCells:
             allowed[group] &= ~np.bitwise_or.reduce(true[group], axis=0)
         # (items, words): a row an interpretation, a bit a drawn variable
         self.true, self.false, self.unknown, self.allowed = (
-            bits.transposed(words, len(batch)) for words in (true, false, unknown, allowed)
+            bits.transpose(words, len(batch)) for words in (true, false, unknown, allowed)
         )
         self.any: Bools = (self.unknown != 0).any(axis=1)
         self.first, self.stride = hash_rows(np.hstack([self.true, self.false]), completions.salt)
@@ -135,7 +135,7 @@ class UnknownCells:
         filling[numbers == 0] = 0
         true = self.true[items] | filling
         false = self.false[items] | (self.unknown[items] ^ filling)
-        whole = literals.mirrored(*(bits.transposed(words, literals.count) for words in (true, false)))
+        whole = literals.mirrored(*(bits.transpose(words, literals.count) for words in (true, false)))
         return Batch(self.completions.vocabulary, *whole, len(items))
 
 

@@ -224,7 +224,7 @@ def _draw_distinct(
     while found < size:
         batch = source.draw(2 * (size - found) + 8, rng)
         fitting = np.flatnonzero(theory.satisfied_by(batch) == label)
-        keys = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        keys = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         fresh = []
         for position in fitting.tolist():
             key = keys[position].tobytes()

@@ -74,7 +74,7 @@ class Mistaken:
 
     def __call__(self, batch: Batch) -> Bools:
         """The other's answers, some flipped."""
-        rows = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        rows = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         flips: Bools = hash_rows(rows, self.salt)[0] < np.uint64(self.share * 2**64)
         return self.member(batch) ^ flips
 
