@@ -25,7 +25,7 @@ from hornbook.logic import Batch, Vocabulary, arrays, dense
 from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
-from hornbook.models.predictor import alone, close_rows
+from hornbook.models.predictor import find_close_rows, isolate_row
 
 try:
     import torch as torch
@@ -339,11 +339,11 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive.
 
         The sign does not depend on the rest of the batch: where rounding might change it, the
-        interpretation is evaluated alone, as in `Predictor`.
+        interpretation is evaluated isolate_row, as in `Predictor`.
         """
         odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
-        for at in close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
-            row = alone(encode(batch[at : at + 1], self.encoding), 0, np.float32)
+        for at in find_close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
+            row = isolate_row(encode(batch[at : at + 1], self.encoding), 0, np.float32)
             with torch.inference_mode():
                 odds[at] = self.module(torch.from_numpy(row).to(weights.device)).item()
         return odds

@@ -21,7 +21,7 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Predictor
-from hornbook.models.predictor import BLOCK
+from hornbook.models.predictor import PREDICTOR_BLOCK
 
 TOLERANCE = 1e-5
 
@@ -56,9 +56,9 @@ def check_order(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Gen
 
 def check_batch_size(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
     """However a batch is cut into parts, its scores are the same."""
-    batch = random_batch(predictor, vocabulary, BLOCK + 70, rng)
+    batch = random_batch(predictor, vocabulary, PREDICTOR_BLOCK + 70, rng)
     whole = predictor(batch)
-    for size in (1000, BLOCK, BLOCK + 1):
+    for size in (1000, PREDICTOR_BLOCK, PREDICTOR_BLOCK + 1):
         parts = np.concatenate([predictor(part) for part in batch.blocks(size)])
         np.testing.assert_allclose(parts, whole, atol=TOLERANCE)
     alone = [predictor(part)[0] for part in batch[-9:].blocks(1)]
@@ -101,13 +101,15 @@ def _assert_depends_on_the_row_alone(predictor: Predictor, batch: Batch, rng: np
 
 def check_unknown(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
     """Either ? has a number, or it is refused by row and variable: it is never guessed."""
-    array = rng.integers(0, 2, (BLOCK + 9, len(vocabulary))).astype(float)
-    array[BLOCK + 5, -1] = np.nan
+    array = rng.integers(0, 2, (PREDICTOR_BLOCK + 9, len(vocabulary))).astype(float)
+    array[PREDICTOR_BLOCK + 5, -1] = np.nan
     batch = Batch.from_array(array, vocabulary)
     if predictor.encoding.native:
         assert np.isfinite(predictor(batch)).all()
     else:
-        assert_refuses(predictor, batch, f"row {BLOCK + 5}", repr(vocabulary.names[-1]), "completions")
+        assert_refuses(
+            predictor, batch, f"row {PREDICTOR_BLOCK + 5}", repr(vocabulary.names[-1]), "completions"
+        )
 
 
 def check_other_width(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
