@@ -20,13 +20,13 @@ import numpy as np
 
 from hornbook.baselines.tree import (
     Baseline,
-    Leaf,
     Node,
+    TreeLeaf,
     ask_in_blocks,
     branch_rules,
     decide_by_tree,
-    depths,
-    one_of_each_pair,
+    leaf_depths,
+    one_variable_per_pair,
     split_at,
     tree_input,
 )
@@ -36,8 +36,8 @@ from hornbook.logic import Batch, Bools, Vocabulary
 from hornbook.queries import Budget, Membership
 from hornbook.statistics import Share
 
-WATCH = 256
-"""Interpretations learned between two looks at the clock."""
+CLOCK_INTERVAL = 256
+"""Number of interpretations learned before the clock is checked again."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def hoeffding_tree(
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
-        depths(tree),
+        leaf_depths(tree),
     )
 
 
@@ -186,22 +186,26 @@ class _Growing:
 
     def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings) -> None:
         self.settings = settings
-        self.variables = one_of_each_pair(vocabulary)
+        self.variables = one_variable_per_pair(vocabulary)
         self.columns = self.variables.tolist()
         self.model = _river_tree(settings)
 
     def learn(self, batch: Batch, accepted: Bools, deadline: float) -> None:
         """Learn the batch, one interpretation after another, until the deadline."""
-        for start in range(0, len(batch), WATCH):
-            rows = tree_input(batch[start : start + WATCH], self.variables).tolist()
-            for row, label in zip(rows, accepted[start : start + WATCH].tolist(), strict=True):
+        for start in range(0, len(batch), CLOCK_INTERVAL):
+            rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables).tolist()
+            for row, label in zip(rows, accepted[start : start + CLOCK_INTERVAL].tolist(), strict=True):
                 self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
             if time.perf_counter() >= deadline:
                 return
 
     def tree(self) -> Node:
         """The tree with the majority's answer at every leaf."""
-        return Leaf(True) if self.model._root is None else _convert_tree(self.model._root, self.model.classes)
+        return (
+            TreeLeaf(True)
+            if self.model._root is None
+            else _convert_tree(self.model._root, self.model.classes)
+        )
 
     def member(self, batch: Batch) -> Bools:
         """The tree's own answers."""
@@ -229,12 +233,12 @@ def _river_tree(settings: HoeffdingSettings) -> Any:
 
 
 def _convert_tree(node: Any, classes: set[bool]) -> Node:
-    """River's tree as tests of variables."""
+    """Convert a node of river's tree."""
     if hasattr(node, "threshold"):
         low, high = (_convert_tree(child, classes) for child in node.children)
         return split_at(node.threshold, node.feature, low, high)
     yes, no = node.stats.get(True, 0.0), node.stats.get(False, 0.0)
-    return Leaf(yes > no or False not in classes)  # as river decides a tie
+    return TreeLeaf(yes > no or False not in classes)  # as river decides a tie
 
 
 def _limit(budget: Budget, samples: int, labels: int, deadline: float) -> str | None:

@@ -1,9 +1,8 @@
-"""Whether intervals cover the truth as often as they say, over many runs whose truth can be known.
+"""Check that intervals cover the true value as often as they claim, over many runs on random models.
 
-Each run has a model and a population of its own. The truth about a figure is what a huge fresh
-sample shows: rows of the population, or draws of the distribution that the figure is about. Of the
-rules of a run one is looked at: those of one run are measured on the same samples, and would not be
-independent trials.
+The true value of a figure is measured on a huge fresh sample: rows of the population, or draws of
+the distribution that the figure is about. Only one rule of each run is checked: the rules of one run
+are measured on the same samples, so they are no independent trials.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
 CONFIDENCE = 0.95
-UNLIKELY = 0.001
-"""With this probability intervals that are right are taken for wrong."""
+FALSE_ALARM = 0.001
+"""Probability that correct intervals are reported as wrong."""
 
 COLUMNS, VARIABLES, UNITS = 3, 12, 12
-ACCEPTED = 0.7
+ACCEPTED_SHARE = 0.7
 
 (MODEL, ROWS, FRESH_ROWS, FRESH_SAMPLES) = range(4)
-"""What random words of a run are for."""
+"""Numbers of the random generators of a run, by purpose."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Whether one claim of one run was true; `probability` is how often such claims have to be."""
+    """Whether one claim of one run was true, which must happen with this probability."""
 
     figure: str
     covered: bool
@@ -47,7 +46,7 @@ class Trial:
 
 @dataclass
 class Coverage:
-    """How many claims were true, by figure."""
+    """The number of true claims and of runs, by figure."""
 
     covered: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
@@ -61,13 +60,13 @@ class Coverage:
             self.probabilities[trial.figure] = trial.probability
 
     def fewest(self, figure: str) -> int:
-        """The fewest true claims that a figure may have, but for an unlikely accident."""
+        """The fewest true claims that do not count as a failure."""
         from scipy.stats import binom
 
-        return int(binom.ppf(UNLIKELY, self.runs[figure], self.probabilities[figure]))
+        return int(binom.ppf(FALSE_ALARM, self.runs[figure], self.probabilities[figure]))
 
     def misses(self) -> list[str]:
-        """The figures that cover too rarely, in words."""
+        """One sentence for each figure whose intervals cover the truth too rarely."""
         return [
             f"{figure}: {self.covered[figure]} of {runs}, at least {self.fewest(figure)} are needed"
             for figure, runs in self.runs.items()
@@ -76,8 +75,8 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class Waves:
-    """A classifier of rows of numbers with many small regions, which no short explanation has all of.
+class WaveClassifier:
+    """A random classifier of numeric rows with more small regions than a short explanation can describe.
 
     A missing value counts as 0.
     """
@@ -87,8 +86,8 @@ class Waves:
     weights: NDArray[np.float64]
 
     @classmethod
-    def draw(cls, rng: np.random.Generator) -> Waves:
-        """A random one."""
+    def draw(cls, rng: np.random.Generator) -> WaveClassifier:
+        """Draw a random classifier."""
         return cls(
             1.5 * rng.standard_normal((COLUMNS, UNITS)),
             rng.uniform(0, 2 * np.pi, UNITS),
@@ -103,69 +102,69 @@ class Waves:
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """A judge of variables, unknown ones as ½, that accepts what a random layer scores high."""
+class ThresholdJudge:
+    """A random judge: accepts an interpretation if a random network, with ½ for ?, scores it high."""
 
     inner: NDArray[np.float64]
     outer: NDArray[np.float64]
     least: float
 
     @classmethod
-    def draw(cls, rng: np.random.Generator) -> Threshold:
-        """A random one that accepts the usual share of complete interpretations."""
+    def draw(cls, rng: np.random.Generator) -> ThresholdJudge:
+        """Draw a random judge that accepts a share `ACCEPTED_SHARE` of complete interpretations."""
         inner, outer = rng.standard_normal((VARIABLES, UNITS)), rng.standard_normal(UNITS)
         scores = cls(inner, outer, 0.0).scores(rng.integers(0, 2, (4000, VARIABLES)))
-        return cls(inner, outer, float(np.quantile(scores, 1 - ACCEPTED)))
+        return cls(inner, outer, float(np.quantile(scores, 1 - ACCEPTED_SHARE)))
 
     def scores(self, array: Any) -> NDArray[np.float64]:
-        """How well an interpretation does."""
+        """The network's output for each row."""
         scores: NDArray[np.float64] = np.tanh((np.asarray(array, np.float64) - 0.5) @ self.inner) @ self.outer
         return scores
 
     def __call__(self, array: Any) -> Bools:
-        """Whether it is accepted."""
+        """Whether each row is accepted."""
         accepted: Bools = self.scores(array) >= self.least
         return accepted
 
 
 def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of the population of classifiers: numbers, of which two go together."""
+    """Draw rows for classifiers: numeric columns, two of them correlated."""
     values = rng.standard_normal((size, COLUMNS))
     values[:, 1] += 0.5 * values[:, 0]
     return pd.DataFrame(values, columns=[f"x{column}" for column in range(COLUMNS)])
 
 
 def draw_interpretations(size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Rows of variables, the population of judges."""
+    """Draw complete rows of 0/1 variables for judges."""
     values = rng.integers(0, 2, (size, VARIABLES)).astype(np.float64)
     return pd.DataFrame(values, columns=[f"v{variable}" for variable in range(VARIABLES)])
 
 
 def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run on a classifier, each claim of which is held against so much that is fresh.
+    """Run an extraction on a random classifier, and compare each of its claims with fresh samples.
 
     Parameters
     ----------
     seed
-        Decides model, rows and run.
+        The seed of model, rows and run.
     rows
-        How many rows are given to `fit`.
+        The number of rows given to `fit`.
     fresh
-        The size of the samples that show the truth.
+        The size of the fresh samples.
     settings
-        Those of `HornExtractor`.
+        Parameters of `HornExtractor`.
 
     """
-    model = Waves.draw(_source(seed, MODEL))
-    frame = draw_rows(rows, _source(seed, ROWS))
+    model = WaveClassifier.draw(_test_generator(seed, MODEL))
+    frame = draw_rows(rows, _test_generator(seed, ROWS))
     extractor = HornExtractor(model, "high", encoding="nan", random_state=seed, **settings).fit(frame)
     (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
     kind = extractor.method
-    population = draw_rows(fresh, _source(seed, FRESH_ROWS))
+    population = draw_rows(fresh, _test_generator(seed, FRESH_ROWS))
     truth = extractor.score(population)
     if extractor.fidelity_.unseen_rows is not None:
         yield Trial(f"{kind}: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
-    samples = draw_samples(subject, found, fresh, _source(seed, FRESH_SAMPLES))
+    samples = draw_samples(subject, found, fresh, _test_generator(seed, FRESH_SAMPLES))
     agreed = float((extractor.reading_.answers.filled(samples) == subject.answers(samples)).mean())
     yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
     if kind == "queries":
@@ -174,7 +173,7 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
     if isinstance(found.guarantee, Estimated):
         yield Trial(f"{kind}: estimated guarantee", _covers(found.guarantee.disagreement, 1 - agreed))
     if found.statistics:
-        claimed = _one(found.statistics, seed)
+        claimed = _pick_rule(found.statistics, seed)
         labels = subject.answers(samples) == (claimed.rule.head == found.theory.vocabulary.index("high"))
         fires = _fires(claimed, samples)
         yield Trial(f"{kind}: support", _covers(claimed.support, float(fires.mean())))
@@ -183,21 +182,21 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run on a judge; the parameters are those of `try_classifier`."""
-    model = Threshold.draw(_source(seed, MODEL))
-    frame = draw_interpretations(rows, _source(seed, ROWS))
+    """Run an extraction on a random judge; the parameters are those of `try_classifier`."""
+    model = ThresholdJudge.draw(_test_generator(seed, MODEL))
+    frame = draw_interpretations(rows, _test_generator(seed, ROWS))
     extractor = HornExtractor(model, judge=True, encoding="half", random_state=seed, **settings).fit(frame)
     (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
     teacher = subject.teacher
-    samples = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+    samples = teacher.distribution.draw(fresh, _test_generator(seed, FRESH_SAMPLES))
     agreed = float((found.theory.satisfied_by(samples) == teacher(samples)).mean())
     yield Trial("judge: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
     yield from _try_theory("judge", found, teacher, fresh, seed)
 
 
 def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) -> Iterator[Trial]:
-    """The claims of a run by queries about its theory: the guarantee, and what one rule is worth."""
-    batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+    """Check the claims of a run by queries: its guarantee, and the statistics of one rule."""
+    batch = teacher.distribution.draw(fresh, _test_generator(seed, FRESH_SAMPLES))
     accepted = teacher(batch)
     wrong = float((found.theory.satisfied_by(batch) != accepted).mean())
     guarantee = found.guarantee
@@ -206,7 +205,7 @@ def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) ->
     elif isinstance(guarantee, Estimated):
         yield Trial(f"{kind}: estimated guarantee", _covers(guarantee.disagreement, wrong))
     if found.statistics:
-        claimed = _one(found.statistics, seed)
+        claimed = _pick_rule(found.statistics, seed)
         alone = HornTheory(found.theory.vocabulary, [claimed.rule])
         (shown,) = statistics_on([(batch, accepted)], alone)
         yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
@@ -214,8 +213,8 @@ def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) ->
             yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
 
 
-def _one(statistics: tuple[RuleStatistics, ...], seed: int) -> RuleStatistics:
-    """One of the rules, whatever they are worth."""
+def _pick_rule(statistics: tuple[RuleStatistics, ...], seed: int) -> RuleStatistics:
+    """Pick the statistics of one rule by the seed."""
     return statistics[seed % len(statistics)]
 
 
@@ -228,5 +227,5 @@ def _covers(share: Share, truth: float) -> bool:
     return share.low <= truth <= share.high
 
 
-def _source(seed: int, number: int) -> np.random.Generator:
+def _test_generator(seed: int, number: int) -> np.random.Generator:
     return generator(seed, Purpose.TEST_CASES, number)
