@@ -229,6 +229,7 @@ def test_cores(tmp_path: Path) -> None:
     obeys_the_laws(tmp_path, n_jobs=2)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
@@ -241,6 +242,7 @@ def test_a_dask_cluster(tmp_path: Path) -> None:
         obeys_the_laws(tmp_path, n_jobs=None, ready=lambda: client.wait_for_workers(2))
 
 
+@pytest.mark.slow
 def test_a_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray

@@ -29,6 +29,7 @@ from hornbook.teachers import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"
+pytestmark = pytest.mark.device
 """The tensors of a CPU run the same code as those of a GPU."""
 
 NESTED = [

@@ -16,6 +16,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_cover_the_truth_as_often_as_they_say(kind):
     attempt, also = KINDS[kind]

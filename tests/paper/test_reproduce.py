@@ -27,6 +27,8 @@ from hornbook.queries import Budget
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
 SHORT = Training(epochs=8)
+pytestmark = pytest.mark.slow
+
 TINY = Scale(
     "tiny",
     repetitions=3,

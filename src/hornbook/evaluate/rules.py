@@ -95,10 +95,10 @@ def rule_statistics(
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
     >>> drawn = Random(t.vocabulary)
     >>> [found] = rule_statistics(h, t.satisfied_by, drawn, 9000, np.random.default_rng(0), target=t)
-    >>> print(found.support)
-    33.08 % (95 % interval 32.11 % to 34.06 %)
-    >>> print(found.precision)
-    35.30 % (95 % interval 32.38 % to 38.30 %)
+    >>> found.support.low < 1 / 3 < found.support.high  # horse is 1, 0 or ? with equal probability
+    True
+    >>> found.precision.low < 1 / 3 < found.precision.high  # the target also needs wings
+    True
     >>> found.in_target, found.entailed_by_target
     (False, False)
 

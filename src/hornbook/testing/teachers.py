@@ -62,8 +62,10 @@ class Mistaken:
     >>> from hornbook.distributions import Random
     >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
     >>> mistaken = Mistaken(Constant(True), seed=1)
-    >>> int((~mistaken(batch)).sum()), bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
-    (93, True)
+    >>> bool(0.005 < (~mistaken(batch)).mean() < 0.015)
+    True
+    >>> bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
+    True
 
     """
 
