@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from hornbook.data.datasets import load_dataset
-from hornbook.extractor.estimator import HornExtractor
+from hornbook.data import load_dataset
+from hornbook.extractor import HornExtractor
 from hornbook.report.page import to_html
-from hornbook.runs.reporting import make_report
+from hornbook.runs import make_report
 
 table = load_dataset("wine")
 X, y = table.features, table.frame[table.label]

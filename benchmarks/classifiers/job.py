@@ -10,7 +10,7 @@ import numpy as np
 from classifiers.measuring import FRESH, explained, timed
 from classifiers.models import job_network
 from classifiers.tasks import Task
-from hornbook.classify.reading import Reading
+from hornbook.classify import Reading
 from hornbook.teachers import classifier_labels
 
 JUDGED = 1 << 17
