@@ -130,14 +130,14 @@ def print_figures(figures: list[dict[str, Any]]) -> None:
         print(
             f"| {table} | {seeds} | {own.mean():+.1f} | {(own >= 0).sum()} of {len(own)} | {own.min():+.1f} |"
         )
-    own = np.array(list(gaps.values()))
-    print(f"\nat or above the best peer at {100 * np.mean(own >= 0):.0f} % of {len(own)} points, ", end="")
-    print(f"within a point at {100 * np.mean(own >= -1):.0f} %, worst {own.min():+.1f}")
+    every = np.array(list(gaps.values()))
+    print(
+        f"\nat or above the best peer at {100 * np.mean(every >= 0):.0f} % of {len(every)} points, ", end=""
+    )
+    print(f"within a point at {100 * np.mean(every >= -1):.0f} %, worst {every.min():+.1f}")
     for peer in peers:
-        against = [points["ours", *key[1:]] - share for key, share in points.items() if key[0] == peer]
-        print(
-            f"ours at or above {peer} at {100 * np.mean(np.array(against) >= 0):.0f} % of {len(against)} points"
-        )
+        own = [points["ours", *key[1:]] - share for key, share in points.items() if key[0] == peer]
+        print(f"at or above {peer} at {100 * np.mean(np.array(own) >= 0):.0f} % of {len(own)} points")
     defaults = [one["default"] for one in figures]
     literals, right = (np.mean([one[what] for one in defaults]) for what in ("literals", "right"))
     seconds = np.mean([one["seconds"] for one in figures])

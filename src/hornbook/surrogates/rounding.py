@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
-import numpy as np
 import pandas as pd
 
 from hornbook.explanations import Condition, Threshold
-from hornbook.explanations.conditions import read_numbers
+from hornbook.explanations.conditions import read_numbers, write_value
 from hornbook.explanations.explanation import Explanation
 
 Build: TypeAlias = Callable[[Callable[[Condition], Condition]], Explanation]
 """Makes an explanation, each of whose conditions is changed by a function."""
-
-MAX_DIGITS = 15
-"""Digits that every number of double precision keeps."""
 
 
 def keep_condition(condition: Condition) -> Condition:
@@ -68,20 +65,18 @@ def round_thresholds(build: Build, frame: pd.DataFrame) -> Explanation:
 
 
 def list_shorter(number: float) -> Iterator[float]:
-    """Numbers with fewer digits than a number has, the fewest first: two of each, the nearer one first.
+    """Numbers near a number that are shorter when written: those with the fewest digits first.
 
     Examples
     --------
-    >>> list(list_shorter(16.765))
-    [20.0, 10.0, 17.0, 16.0, 16.8, 16.7, 16.76, 16.77]
+    >>> list(list_shorter(16.765)), list(list_shorter(91))
+    ([20.0, 10.0, 17.0, 16.0, 16.8, 16.7, 16.76, 16.77], [])
 
     """
-    if not number or not np.isfinite(number):
-        return
-    for digits in range(1, MAX_DIGITS):
-        if float(f"{number:.{digits}g}") == number:
-            return
-        step = 10.0 ** (int(np.floor(np.log10(abs(number)))) + 1 - digits)
-        below = np.floor(number / step) * step
-        nearby = [float(f"{near:.{digits + 1}g}") for near in (below, below + step)]
-        yield from sorted(nearby, key=lambda near: abs(near - number))
+    exact = Decimal(write_value(number))
+    for digits in range(1, len(exact.as_tuple().digits)):
+        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+        nearby = [float(exact.quantize(step, rounding)) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
+        for near in sorted(nearby, key=lambda near: abs(near - number)):
+            if len(write_value(near)) < len(write_value(number)):
+                yield near
