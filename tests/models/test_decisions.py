@@ -31,14 +31,14 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor
+from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor, columns_with_missing
 from hornbook.models.predictor import positive_leads, positive_scores
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
-FAST = {"samples": 1 << 9, "evaluation": 1 << 9, "max_rules": 3, "max_literals": 6, "random_state": 0}
+FAST = {"n_samples": 1 << 9, "max_literals": 3, "form": "tree", "random_state": 0}
 
 
 class Stubborn(ClassifierMixin, BaseEstimator):
@@ -162,8 +162,8 @@ def test_score_is_the_share_on_which_the_two_predicts_agree(name):
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     for rows in (X[:300], X[300:], mixed):
         assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
-    subject = extractor.subjects_[0]
-    assert (subject.answers_on(mixed) == model.predict(mixed)).all()
+    said = extractor.classes_[extractor.teacher_.labels(mixed)]
+    assert (said == model.predict(mixed)).all()
 
 
 @pytest.mark.parametrize("name", ["imputing", "forest of 10", "xgboost", "lightgbm"])
@@ -171,8 +171,8 @@ def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.iloc[:, :5].mask(rng().random((len(X), 5)) < 0.2)
     model = COLUMN_MODELS[name].fit(X, y)
-    extractor = HornExtractor(model, "benign", unknown="completions", **FAST).fit(X)
-    assert extractor.subjects_[0].asked.encoding.native
+    extractor = HornExtractor(model, "benign", **FAST).fit(X)
+    assert extractor.teacher_.donors is None
     hidden = X.assign(**{X.columns[3]: np.nan})
     for rows in (X, hidden):
         assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
@@ -183,8 +183,10 @@ def test_score_shows_variables_to_the_model_as_they_are():
     inputs = pd.DataFrame({"age=low": [1, 0, np.nan, 1] * 30, "age=high": [np.nan, 1, 0, 0] * 30})
     model = HistGradientBoostingClassifier(min_samples_leaf=1).fit(inputs, inputs["age=high"].isna())
     extractor = HornExtractor(model, "odd", **FAST).fit(inputs)
-    said = extractor.subjects_[0].answers_on(inputs)
-    assert said.tolist() == model.predict(inputs).astype(int).tolist()
+    by_queries = QueryExtractor(model, "odd", max_queries=1, random_state=0).fit(inputs)
+    expected = model.predict(inputs)
+    assert extractor.teacher_.labels(inputs).tolist() == expected.astype(int).tolist()
+    assert by_queries.bound_.decide_rows(inputs).tolist() == expected.tolist()
     assert float(extractor.score(inputs)) == (extractor.predict(inputs) == model.predict(inputs)).mean()
 
 
@@ -195,12 +197,14 @@ def test_rows_that_the_model_cannot_read_are_answered_by_completions():
     extractor = HornExtractor(model, "benign", **FAST).fit(X)
     holes = X.copy()
     holes.iloc[::2, 1] = np.nan
-    subject = extractor.subjects_[0]
-    assert subject.takes_missing_in == frozenset()
-    assert (subject.answers_on(holes)[1::2] == model.predict(X[1::2])).all()
-    np.testing.assert_array_equal(
-        subject.answers_on(holes)[::2], subject.answers(extractor.reader_.batch(holes[::2]))
-    )
+    teacher = extractor.teacher_
+    assert teacher.donors.columns == set(X.columns)
+    assert (teacher.labels(holes)[1::2] == model.predict(X[1::2])).all()
+    completed = [
+        model.predict(teacher.donors.complete(holes[::2], k)) for k in range(len(teacher.donors.rows))
+    ]
+    votes = np.mean(completed, axis=0)
+    np.testing.assert_array_equal(teacher.labels(holes)[::2], votes > 0.5)
 
 
 def test_several_classes_are_those_of_predict():
@@ -209,11 +213,8 @@ def test_several_classes_are_those_of_predict():
     extractor = HornExtractor(model, "iris", **FAST).fit(X)
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     expected = model.predict(mixed)
-    for place, subject in enumerate(extractor.subjects_):
-        assert (subject.answers_on(mixed) == (expected == place)).all()
+    assert (extractor.classes_[extractor.teacher_.labels(mixed)] == expected).all()
     assert float(extractor.score(mixed)) == (extractor.predict(mixed) == expected).mean()
-    with pytest.raises(HornbookError, match="a threshold decides for one class, and there are 3"):
-        HornExtractor(model, "iris", threshold=0.5).fit(X)
 
 
 def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
