@@ -52,12 +52,12 @@ def test_keys_tell_every_purpose_and_place_apart(one, here, other, there):
     assert (one.key(*here) == other.key(*there)) == ((one, here) == (other, there))
 
 
-def test_keys_are_not_shared_and_can_be_told_from_places():
+def test_purpose_keys_are_not_shared_and_can_be_told_from_places():
     keys = [purpose.key() for purpose in Purpose]
     assert len(set(keys)) == len(Purpose) and all(0 not in key and max(key) < 128 for key in keys)
 
 
-def test_places_that_could_be_mistaken_for_others_are_refused():
+def test_seed_sequence_places_that_could_be_mistaken_for_others_are_refused():
     for place in (-1, LARGEST_PLACE + 1):
         with pytest.raises(HornbookError, match="places are numbers from 0"):
             seed_sequence(0, Purpose.EQUIVALENCE, place)

@@ -18,7 +18,7 @@ KINDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_intervals_cover_the_truth_as_often_as_they_say(kind):
+def test_share_intervals_cover_the_truth_as_often_as_they_say(kind):
     attempt, also = KINDS[kind]
     coverage = Coverage()
     for seed in range(RUNS):
