@@ -14,26 +14,17 @@ import argparse
 import time
 from functools import partial
 
-from hornbook.testing import Coverage, try_classifier, try_judge
+from hornbook.testing.calibration import Coverage, try_classifier, try_judge, try_queries
 
-QUERIES = {"max_equivalence_queries": 30, "epsilon": 0.1, "delta": 0.1}
+QUERIES = {"max_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {
-    "reader": partial(try_classifier, rows=150, samples=2000, evaluation=400, epsilon=0.1, max_literals=30),
-    "reader, rules": partial(
-        try_classifier, rows=150, form="rules", samples=2000, evaluation=400, epsilon=0.1, max_literals=30
-    ),
-    "queries": partial(try_classifier, rows=150, method="queries", samples=1000, evaluation=400, **QUERIES),
-    "judge": partial(try_judge, rows=150, samples=1000, evaluation=400, **QUERIES),
-    # by default samples that rules are chosen by come in several blocks, and there is much to choose
+    "explanation": partial(try_classifier, rows=300, n_samples=4000),
+    "explanation, rules": partial(try_classifier, rows=300, form="rules", n_samples=4000),
+    "queries": partial(try_queries, rows=300, **QUERIES),
+    "judge": partial(try_judge, rows=150, **QUERIES),
+    # samples that rules are chosen by come in several blocks, and there is much to choose
     "judge, large samples": partial(
-        try_judge,
-        rows=400,
-        samples=8192,
-        evaluation=8192,
-        sample_size=30_000,
-        max_equivalence_queries=60,
-        max_rules=400,
-        min_precision=0.5,
+        try_judge, rows=400, sample_size=30_000, max_queries=60, max_rules=400, min_precision=0.5
     ),
 }
 

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-
 from hornbook.classify import Reading
 
 READING = Reading(max_rules=60, max_literals=100)

@@ -7,7 +7,10 @@ from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Voca
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
-    from hornbook.extractor.estimator import HornExtractor
+    from hornbook.extraction import Extraction
+    from hornbook.extractor import HornExtractor, QueryExtractor
+    from hornbook.models import as_predictor
+    from hornbook.runs import load_extraction as load
 
 __all__ = [
     "BOTTOM",
@@ -18,18 +21,22 @@ __all__ = [
     "HornTheory",
     "HornbookError",
     "Interpretation",
+    "QueryExtractor",
     "Rule",
     "Vocabulary",
-    "explain_model",
+    "as_predictor",
+    "load",
 ]
 
 __version__ = "0.1.0"
 
 _LATE = {
-    "Binariser": "hornbook.data.binarise",
-    "Extraction": "hornbook.extraction",
-    "HornExtractor": "hornbook.extractor",
-    "explain_model": "hornbook.extraction",
+    "Binariser": ("hornbook.data", "Binariser"),
+    "Extraction": ("hornbook.extraction", "Extraction"),
+    "HornExtractor": ("hornbook.extractor", "HornExtractor"),
+    "QueryExtractor": ("hornbook.extractor", "QueryExtractor"),
+    "as_predictor": ("hornbook.models", "as_predictor"),
+    "load": ("hornbook.runs", "load_extraction"),
 }
 """Names whose modules import pandas and scikit-learn, which take a second: loaded when used."""
 
@@ -39,4 +46,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hornbook' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_LATE[name]), name)
+    module, attribute = _LATE[name]
+    return getattr(import_module(module), attribute)

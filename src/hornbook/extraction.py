@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from hornbook.data.table import as_frame, refuse_infinity, split_rows
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import CompiledExplanation, Explanation, read_explanation
 from hornbook.logic import HornTheory
+from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, Form, search_explanations
-from hornbook.teacher import ClassifierTeacher, bind_classifier
+from hornbook.teacher import ClassifierTeacher
 
 FORMAT = 1
 """The version of the JSON form."""
@@ -28,8 +30,14 @@ PARTS = {
     "target": str,
     "classes": list,
     "frontier": list,
+    "lines": list,
+    "columns": list,
+    "differences": list,
+    "answers": int,
+    "stop_reason": str,
     "distribution": str,
     "missing_values": str,
+    "notes": list,
     "provenance": dict,
 }
 """The type of each part of the JSON form that is no value of its own."""
@@ -37,12 +45,115 @@ PARTS = {
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
 
+MAX_DIFFERENCES = 20
+"""Rows on which explanation and model differ that an extraction keeps."""
+
+MAX_SHOWN_CATEGORIES = 32
+"""Categories of a column that an extraction keeps, the commonest first."""
+
+
+@dataclass(frozen=True)
+class LineStatistics:
+    """How often a line of an explanation applies, and how often the model agrees with it there.
+
+    Attributes
+    ----------
+    rows
+        How many rows of the table it applies to, unseen ones included; None where it is not known.
+    support
+        The share of fresh samples that it applies to.
+    precision
+        Of these samples, the share to which the model gives the line's outcome; None for a line
+        that decides nothing by itself.
+    guarantee
+        What was proved about the line for every input; None if nothing was tried.
+
+    """
+
+    rows: int | None
+    support: Share
+    precision: Share | None
+    guarantee: Guarantee | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A row that explanation and model decide differently.
+
+    Attributes
+    ----------
+    row
+        The values of the columns that are summarised; None where one is missing.
+    explanation, model
+        The class that each decides for, in words.
+    facts
+        The facts by which the explanation decides, in words.
+
+    """
+
+    row: Mapping[str, Any]
+    explanation: str
+    model: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What values a column of the table has.
+
+    Attributes
+    ----------
+    name
+        The column.
+    missing
+        The share of rows without a value.
+    numbers
+        The least, middle and greatest value of a column of numbers; empty for categories.
+    whole
+        Whether all its values are whole numbers.
+    categories
+        The commonest values of a column of categories, the commonest first.
+
+    """
+
+    name: str
+    missing: float
+    numbers: tuple[float, ...] = ()
+    whole: bool = False
+    categories: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, values: pd.Series[Any]) -> ColumnSummary:
+        """Summarise a column."""
+        name, missing = str(values.name), float(values.isna().mean()) if len(values) else 0.0
+        known = values.dropna()
+        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+            numbers = known.to_numpy(np.float64)
+            if not len(numbers):
+                return cls(name, missing)
+            spread = numbers.min(), np.median(numbers), numbers.max()
+            return cls(name, missing, tuple(map(float, spread)), bool((numbers == np.floor(numbers)).all()))
+        common = known.value_counts().index[:MAX_SHOWN_CATEGORIES]
+        return cls(name, missing, categories=tuple(map(_plain, common)))
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """An explanation of some size, and how faithful it is.
+
+    `explanation` is None for a hypothesis on the way of a query learner, of which only the size is kept.
+    """
+
+    literals: int
+    fidelity: Fidelity
+    explanation: Explanation | None = None
+
 
 @dataclass(frozen=True)
 class Extraction:
     """The explanation of a model, how faithful it is, and what it took.
 
-    Parameters
+    Attributes
     ----------
     target
         What the model predicts.
@@ -52,10 +163,24 @@ class Extraction:
         What a person reads.
     fidelity
         How often explanation and model say the same, on each population.
+    guarantee
+        Under what the explanation is held to be faithful.
     frontier
         The best explanation of every size, the shortest first.
+    lines
+        The statistics of each line of the explanation.
+    columns
+        What values the columns have that the explanation speaks of, or another one of the frontier.
+    differences
+        Some rows that explanation and model decide differently.
+    answers
+        How many answers the model gave.
+    stop_reason
+        What ended the run.
     distribution, missing_values
         Where samples came from, and how the model was asked about missing values, in words.
+    notes
+        What else a reader should know, a sentence each.
     provenance
         What it was made from: model, data, settings, versions.
 
@@ -65,9 +190,16 @@ class Extraction:
     classes: tuple[Any, ...]
     explanation: Explanation
     fidelity: Fidelity
-    frontier: tuple[Candidate, ...]
+    guarantee: Guarantee
+    frontier: tuple[FrontierPoint, ...]
+    lines: tuple[LineStatistics, ...]
+    columns: tuple[ColumnSummary, ...]
+    differences: tuple[Difference, ...]
+    answers: int
+    stop_reason: str
     distribution: str
     missing_values: str
+    notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -95,12 +227,34 @@ class Extraction:
             "classes": [_plain(name) for name in self.classes],
             "explanation": self.explanation.to_object(),
             "fidelity": fidelity_object(self.fidelity),
+            "guarantee": guarantee_object(self.guarantee),
             "frontier": [
-                {"explanation": point.explanation.to_object(), "fidelity": share_object(point.fidelity)}
+                {
+                    "literals": point.literals,
+                    "fidelity": fidelity_object(point.fidelity),
+                    "explanation": None if point.explanation is None else point.explanation.to_object(),
+                }
                 for point in self.frontier
             ],
+            "lines": [
+                {
+                    "text": line.text,
+                    "rows": statistics.rows,
+                    "support": share_object(statistics.support),
+                    "precision": None if statistics.precision is None else share_object(statistics.precision),
+                    "guarantee": None
+                    if statistics.guarantee is None
+                    else guarantee_object(statistics.guarantee),
+                }
+                for line, statistics in zip(self.explanation.lines(), self.lines, strict=True)
+            ],
+            "columns": [asdict(column) for column in self.columns],
+            "differences": [asdict(difference) for difference in self.differences],
+            "answers": self.answers,
+            "stop_reason": self.stop_reason,
             "distribution": self.distribution,
             "missing_values": self.missing_values,
+            "notes": list(self.notes),
             "provenance": dict(self.provenance),
         }
 
@@ -119,38 +273,44 @@ class Extraction:
             if content["format"] != FORMAT:
                 raise HornbookError(f"format {content['format']!r} is not {FORMAT}")
             return cls._read(content)
-        except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error!r}") from None
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
 
     @classmethod
     def _read(cls, content: Mapping[str, Any]) -> Extraction:
-        explanation = read_explanation(content["explanation"])
-        if len(content["classes"]) != len(explanation.classes):
-            raise HornbookError("there are not as many classes as the explanation has")
         for name, kind in PARTS.items():
             if not isinstance(content[name], kind):
                 raise HornbookError(f"{name!r} is {content[name]!r}")
+        explanation = read_explanation(content["explanation"])
+        if len(content["classes"]) != len(explanation.classes):
+            raise HornbookError("there are not as many classes as the explanation has")
+        if len(content["lines"]) != len(explanation.lines()):
+            raise HornbookError("there are not as many statistics as the explanation has lines")
         return cls(
-            content["target"],
-            tuple(content["classes"]),
-            explanation,
-            read_fidelity(content["fidelity"]),
-            tuple(
-                Candidate(read_explanation(point["explanation"]), read_share(point["fidelity"]))
-                for point in content["frontier"]
-            ),
-            content["distribution"],
-            content["missing_values"],
-            content["provenance"],
+            target=content["target"],
+            classes=tuple(content["classes"]),
+            explanation=explanation,
+            fidelity=read_fidelity(content["fidelity"]),
+            guarantee=read_guarantee(content["guarantee"]),
+            frontier=tuple(map(_read_point, content["frontier"])),
+            lines=tuple(map(_read_line, content["lines"])),
+            columns=tuple(map(_read_column, content["columns"])),
+            differences=tuple(map(_read_difference, content["differences"])),
+            answers=content["answers"],
+            stop_reason=content["stop_reason"],
+            distribution=content["distribution"],
+            missing_values=content["missing_values"],
+            notes=tuple(map(str, content["notes"])),
+            provenance=content["provenance"],
         )
 
 
-def explain_model(
-    model: Any,
-    X: Any,
-    target: str = "label",
+def explain_classifier(
+    teacher: ClassifierTeacher,
+    unseen: pd.DataFrame,
+    target: str,
     *,
     form: Form = "auto",
     max_literals: int = 20,
@@ -158,16 +318,14 @@ def explain_model(
     seed: int = 0,
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
-    """Explain what a fitted classifier does, in the columns of a table.
+    """Explain what a classifier does, in the columns of a table.
 
     Parameters
     ----------
-    model
-        The classifier, already fitted: of scikit-learn, torch, Keras, ONNX, XGBoost or LightGBM, the
-        path of a model file, a function of an array, or what `as_predictor` made of one.
-    X
-        Rows as the model reads them, a frame of pandas or polars, or an array; missing values as
-        NaN. A fifth of at least 100 rows is held out: fidelity is measured on it.
+    teacher
+        The classifier, bound to rows.
+    unseen
+        Rows that the teacher does not have: fidelity is measured on them.
     target
         What the model predicts: what its classes are called in words.
     form
@@ -185,53 +343,133 @@ def explain_model(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from hornbook.teacher import bind_classifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
-    >>> extraction = explain_model(model, X[["petal width (cm)"]], "virginica", form="tree")
+    >>> X = X[["petal width (cm)"]]
+    >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
+    >>> teacher = bind_classifier(model, X[::2], seed=0)
+    >>> extraction = explain_classifier(teacher, X[1::2], "virginica", form="tree")
     >>> print(extraction.explanation)
     if petal width (cm) > 1.75: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
-    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
+    on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %)
 
     """
-    frame = read_frame(X)
-    used, held_out = split_rows(frame, seed)
-    teacher = bind_classifier(model, frame.iloc[used], seed)
-    names = name_classes(target, teacher.classes)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
-        names,
+        name_classes(target, teacher.classes),
         seed=seed,
         max_literals=max_literals,
         form=form,
         n_samples=n_samples,
         watch=watch,
     )
+    chosen = result.chosen.explanation
     fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
+    labelled = LabelledPopulations.of(teacher, unseen, fresh)
+    fidelity = labelled.measure(chosen)
+    rows = pd.concat([teacher.frame, unseen])
+    frontier = tuple(
+        FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation)
+        for point in result.frontier()
+    )
+    columns = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
     return Extraction(
-        target,
-        teacher.classes,
-        result.chosen.explanation,
-        measure_fidelity(result.chosen.explanation, teacher, frame.iloc[held_out], fresh),
-        result.frontier(),
-        teacher.sampler.describe(),
-        teacher.describe(),
+        target=target,
+        classes=teacher.classes,
+        explanation=chosen,
+        fidelity=fidelity,
+        guarantee=Estimated(complement(fidelity.share), _name_population(fidelity, teacher)),
+        frontier=frontier,
+        lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
+        columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
+        differences=tuple(list_differences(chosen, *labelled.headline, columns)),
+        answers=result.answers + len(rows) + len(fresh),
+        stop_reason="every form and size was tried",
+        distribution=teacher.sampler.describe(),
+        missing_values=teacher.describe(),
     )
 
 
-def read_frame(X: Any) -> pd.DataFrame:
-    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
-    frame = as_frame(X)
-    if frame is None:
-        frame = pd.DataFrame(np.asarray(X)).infer_objects()
-    refuse_infinity(frame)
-    if not len(frame):
-        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
-    if not all(isinstance(name, str) for name in frame.columns):
-        return frame.set_axis([f"x{number}" for number in range(frame.shape[1])], axis=1)
-    return frame
+@dataclass(frozen=True, eq=False)
+class LabelledPopulations:
+    """Unseen rows, fresh samples and the rows that were used, each with the model's labels."""
+
+    unseen: pd.DataFrame
+    unseen_labels: NDArray[np.intp]
+    fresh: pd.DataFrame
+    fresh_labels: NDArray[np.intp]
+    used: pd.DataFrame
+    used_labels: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, teacher: ClassifierTeacher, unseen: pd.DataFrame, fresh: pd.DataFrame) -> LabelledPopulations:
+        """Ask the model about each population."""
+        used = teacher.frame
+        return cls(unseen, teacher.labels(unseen), fresh, teacher.labels(fresh), used, teacher.labels(used))
+
+    @property
+    def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+        """The population of the headline: the unseen rows, or the samples where there are none."""
+        if len(self.unseen):
+            return self.unseen, self.unseen_labels
+        return self.fresh, self.fresh_labels
+
+    def measure(self, explanation: Explanation) -> Fidelity:
+        """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
+
+        def share(rows: pd.DataFrame, labels: NDArray[np.intp]) -> Share:
+            return Share.of(int((explanation.decide(rows) == labels).sum()), len(rows))
+
+        return Fidelity(
+            samples=share(self.fresh, self.fresh_labels),
+            unseen_rows=share(self.unseen, self.unseen_labels) if len(self.unseen) else None,
+            used_rows=share(self.used, self.used_labels).estimate,
+        )
+
+
+def list_columns(frontier: Iterable[FrontierPoint]) -> Iterator[str]:
+    """The columns that the explanations of a frontier speak of."""
+    for point in frontier:
+        if point.explanation is not None:
+            yield from point.explanation.columns
+
+
+def list_differences(
+    explanation: Explanation,
+    rows: pd.DataFrame,
+    labels: NDArray[np.intp],
+    columns: tuple[str, ...] = (),
+) -> Iterator[Difference]:
+    """Some of the rows that the model decides differently, with their values in some columns.
+
+    `labels` are the model's classes. By default the columns are those of the explanation.
+    """
+    decided = explanation.decide(rows)
+    for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
+        row = rows.iloc[[number]]
+        values = {name: row[name].iloc[0] for name in columns or explanation.columns}
+        yield Difference(
+            {name: None if pd.isna(value) else _plain(value) for name, value in values.items()},
+            explanation.classes[decided[number]],
+            explanation.classes[labels[number]],
+            explanation.explain(row).facts,
+        )
+
+
+def measure_lines(
+    explanation: Explanation, rows: pd.DataFrame, fresh: pd.DataFrame, labels: NDArray[np.intp]
+) -> Iterator[LineStatistics]:
+    """The statistics of each line, from rows of the table and labelled fresh samples."""
+    on_rows, on_fresh = explanation.match_lines(rows), explanation.match_lines(fresh)
+    for line, row_match, match in zip(explanation.lines(), on_rows, on_fresh, strict=True):
+        hits, precision = int(match.sum()), None
+        if line.outcome:
+            right = match & (labels == explanation.classes.index(line.outcome))
+            precision = Share.of(int(right.sum()), hits)
+        yield LineStatistics(int(row_match.sum()), Share.of(hits, len(fresh)), precision)
 
 
 def name_classes(target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
@@ -248,21 +486,6 @@ def name_classes(target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
     if len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1):
         return f"not {target}", target
     return tuple(name if isinstance(name, str) else f"{target} {name}" for name in classes)
-
-
-def measure_fidelity(
-    explanation: Explanation, teacher: ClassifierTeacher, unseen: pd.DataFrame, fresh: pd.DataFrame
-) -> Fidelity:
-    """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
-
-    def share(rows: pd.DataFrame) -> Share:
-        return Share.of(int((explanation.decide(rows) == teacher.labels(rows)).sum()), len(rows))
-
-    return Fidelity(
-        samples=share(fresh),
-        unseen_rows=share(unseen) if len(unseen) else None,
-        used_rows=share(teacher.frame).estimate,
-    )
 
 
 def share_object(share: Share) -> dict[str, Any]:
@@ -301,3 +524,68 @@ def read_fidelity(content: Mapping[str, Any]) -> Fidelity:
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
+
+
+def guarantee_object(guarantee: Guarantee) -> dict[str, Any]:
+    """A guarantee, ready for JSON: its kind, what it says in words, and its parts."""
+    content: dict[str, Any] = {"kind": guarantee.kind, "says": str(guarantee)}
+    for name, value in vars(guarantee).items():
+        if isinstance(value, Share):
+            content[name] = share_object(value)
+        elif name != "kind":
+            content[name] = None if value == math.inf else value
+    return content
+
+
+def read_guarantee(content: Mapping[str, Any]) -> Guarantee:
+    """The guarantee that `guarantee_object` wrote."""
+    parts = {name: value for name, value in content.items() if name not in ("kind", "says")}
+    match content["kind"]:
+        case "exact":
+            return Exact()
+        case "proved":
+            return Proved(parts["by"], math.inf if parts["margin"] is None else float(parts["margin"]))
+        case "pac":
+            return Pac(float(parts["epsilon"]), float(parts["delta"]), parts["distribution"])
+        case "estimated":
+            return Estimated(read_share(parts["disagreement"]), parts["distribution"])
+        case "none" | "refuted" | "undecided" as kind:
+            return Unknown(parts["reason"], kind)
+        case other:
+            raise HornbookError(f"there is no guarantee of the kind {other!r}")
+
+
+def _read_point(content: Mapping[str, Any]) -> FrontierPoint:
+    explanation = content["explanation"]
+    read = None if explanation is None else read_explanation(explanation)
+    return FrontierPoint(int(content["literals"]), read_fidelity(content["fidelity"]), read)
+
+
+def _read_line(content: Mapping[str, Any]) -> LineStatistics:
+    precision, guarantee = content["precision"], content["guarantee"]
+    return LineStatistics(
+        content["rows"],
+        read_share(content["support"]),
+        None if precision is None else read_share(precision),
+        None if guarantee is None else read_guarantee(guarantee),
+    )
+
+
+def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
+    numbers, categories = tuple(map(float, content["numbers"])), tuple(content["categories"])
+    return ColumnSummary(
+        content["name"], float(content["missing"]), numbers, bool(content["whole"]), categories
+    )
+
+
+def _read_difference(content: Mapping[str, Any]) -> Difference:
+    return Difference(dict(content["row"]), content["explanation"], content["model"], tuple(content["facts"]))
+
+
+def complement(share: Share) -> Share:
+    """The share of the cases that a share does not count."""
+    return Share.of(share.size - share.hits, share.size)
+
+
+def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:
+    return "unseen rows of the table" if fidelity.unseen_rows is not None else teacher.sampler.describe()

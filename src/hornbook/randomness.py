@@ -24,6 +24,7 @@ class Purpose(Enum):
     FILE_ROWS = "rows of a large file"
     COMPLETIONS = "completions"
     SAMPLED_ROWS = "rows that samples are made of"
+    BIN_VALUES = "values of bins"
     LEARNING_SAMPLES = "learning samples"
     CANDIDATE_CHOICE = "candidate choice"
     DEFAULT_CHOICE = "default choice"

@@ -11,7 +11,7 @@ import pytest
 
 from hornbook.cli import main
 from hornbook.data.binarise import Binariser
-from hornbook.logic import Batch, HornTheory, Vocabulary
+from hornbook.logic import Batch, Vocabulary
 
 COLUMNS = ["fever", "cough", "rash"]
 
@@ -65,12 +65,11 @@ def folder(tmp_path_factory):
     (path / "tree.pkl").write_bytes(pickle.dumps(tree))
     onnx = to_onnx(tree, values[:1].astype(np.float32), options={"zipmap": False})
     (path / "tree.onnx").write_bytes(onnx.SerializeToString())
-    (path / "right.horn").write_text("fever & cough -> ill\nnot_fever -> not_ill\n")
-    (path / "wrong.horn").write_text("fever & cough -> ill\nfever -> ill\n")
-    vocabulary = Vocabulary(["fever", "cough", "ill"])
-    wrong = HornTheory.parse("fever & cough -> ill\nfever -> ill", vocabulary)
-    (path / "wrong.json").write_text(wrong.to_json())
-    (path / "strange.horn").write_text("fevre -> ill\n")
+    (path / "right.horn").write_text("fever = 1 & cough = 1 -> ill\nfever <= 0 -> not ill\n")
+    (path / "wrong.horn").write_text("fever > 0 & cough > 0 -> ill\nfever > 0 -> ill\n")
+    (path / "strange.horn").write_text("fevre = 1 -> ill\n")
+    (path / "unclear.horn").write_text("fever -> ill\n")
+    (path / "variables.horn").write_text("fever & cough -> ill\n")
     save_judge(path / "judge.safetensors", frame)
     return path
 
@@ -89,26 +88,87 @@ CLASSIFIERS = [("logistic.skops", []), ("tree.onnx", []), ("tree.pkl", ["--trust
 
 
 @pytest.mark.parametrize(("model", "options"), CLASSIFIERS)
-def test_rules_that_a_classifier_obeys_hold(checked, model, options):
-    done = checked("right.horn", model, "--label", "ill", *options)
+def test_claims_that_a_classifier_keeps_hold(checked, model, options):
+    done = checked("right.horn", model, "--target", "ill", *options)
     assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert [line.split("#")[0].split(maxsplit=1)[0] for line in lines[:2]] == ["holds", "holds"]
-    assert "the model accepts 0 of 200 violations, 0.00 % (95 % interval" in lines[0]
-    assert lines[2].startswith("# sampled cases: 'ill' true or false")
+    first, second = done.stdout.splitlines()
+    assert first.startswith(
+        "holds   fever = 1 & cough = 1 -> ill   # broken by 0 of 200 samples, 0.00 % (95 %"
+    )
+    assert second.startswith("holds   fever <= 0 -> not ill")
 
 
 @pytest.mark.parametrize(("model", "options"), CLASSIFIERS[:2])
-@pytest.mark.parametrize("rules", ["wrong.horn", "wrong.json"])
-def test_a_rule_that_a_classifier_breaks_has_a_witness(checked, rules, model, options):
-    done = checked(rules, model, "--label", "ill", "--mode", "classifier", "--json", *options)
+def test_a_claim_that_a_classifier_breaks_has_a_witness_in_its_columns(checked, model, options):
+    done = checked("wrong.horn", model, "--target", "ill", "--json", *options)
     assert (done.returncode, done.stderr) == (1, "")
-    held, broken = json.loads(done.stdout)["rules"]
+    held, broken = json.loads(done.stdout)["claims"]
     assert held["holds"] and held["witness"] is None and held["guarantee"] == "estimated"
-    assert not broken["holds"] and broken["body"] == ["fever"] and broken["head"] == "ill"
-    assert {"fever", "not_ill"} <= set(broken["witness"]["true"])
-    assert "cough" not in broken["witness"]["true"] and "ill" in broken["witness"]["false"]
-    assert broken["accepted"] > 0 and broken["samples"] == 200
+    assert not broken["holds"] and broken["claim"] == "fever > 0 -> ill"
+    (row,) = broken["witness"]["rows"]
+    assert (row["fever"], row["cough"]) == (1, 0) and broken["witness"]["outcomes"] == ["not ill"]
+    assert broken["witness"]["changed"] == []  # a row of the table breaks it as it is
+    assert broken["broken"] > 0 and broken["samples"] == 200
+
+
+def save_onnx(path, weights, biases):
+    """Save a ReLU network of two layers as an ONNX file."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    named = {"w0": weights[0], "b0": biases[0], "w1": weights[1], "b1": biases[1]}
+    nodes = [
+        helper.make_node("Gemm", ["x", "w0", "b0"], ["z"], transB=1),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "w1", "b1"], ["y"], transB=1),
+    ]
+    tensors = [numpy_helper.from_array(np.array(values, np.float32), name) for name, values in named.items()]
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["k", len(weights[0][0])])
+    wanted = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["k", 1])
+    graph = helper.make_graph(nodes, "graph", [given], [wanted], tensors)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory):
+    """Loans that are good from an income of 50 on, and models of several libraries that know it."""
+    path = tmp_path_factory.mktemp("loans")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.uniform(0, 100, 300).round(1), "age": rng.integers(18, 80, 300)})
+    frame["good"] = (frame.income > 50).astype(int)
+    frame.to_csv(path / "loans.csv", index=False)
+    X, y = frame[["income", "age"]].astype(float), frame.good
+    xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
+    xgboost.XGBClassifier(n_estimators=5, max_depth=2).fit(X, y).save_model(path / "xgboost.json")
+    lightgbm.LGBMClassifier(n_estimators=20, min_child_samples=5, verbose=-1).fit(X, y).booster_.save_model(
+        path / "lightgbm.txt"
+    )
+    save_onnx(path / "network.onnx", [[[1.0, 0.0], [-1.0, 0.0]], [[1.0, -1.0]]], [[-50.25, 50.25], [0.0]])
+    (path / "rules.horn").write_text(
+        "income > 60 -> good\nincome <= 40 & age > 30 -> not good\n"
+        "more income never lowers good\nage > 50 -> good\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize("model", ["xgboost.json", "lightgbm.txt", "network.onnx"])
+def test_models_of_columns_are_checked_in_any_library(hornbook, loans, model):
+    done = hornbook("check", loans / "rules.horn", "--model", loans / model, "--data", loans / "loans.csv",
+                    "--target", "good", "--samples", 300)  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["holds", "holds", "holds", "broken"]
+    assert lines[4].strip().startswith("not good: income=") and lines[5].strip().startswith("this is row")
+
+
+@pytest.mark.parametrize("model", ["xgboost.json", "lightgbm.txt", "network.onnx"])
+def test_models_of_columns_are_proved_in_any_library(hornbook, loans, model):
+    done = hornbook("check", loans / "rules.horn", "--model", loans / model, "--data", loans / "loans.csv",
+                    "--target", "good", "--proof", "--json", "--samples", 300)  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
+    good, poor, rising, old = json.loads(done.stdout)["claims"]
+    assert good["guarantee"] == poor["guarantee"] == "proved" and good["margin"] > 0
+    assert rising["guarantee"] == "estimated" and "not proved" in rising["undecided"]
+    assert not old["holds"] and old["witness"]["rows"][0]["age"] > 50
 
 
 def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):
@@ -123,22 +183,22 @@ def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):
 
 
 def test_a_seed_repeats_a_check(checked):
-    first, second = (checked("wrong.horn", "tree.onnx", "--label", "ill").stdout for _ in "ab")
+    first, second = (checked("wrong.horn", "tree.onnx", "--target", "ill").stdout for _ in "ab")
     assert first == second
 
 
 @pytest.mark.parametrize(
     ("rules", "model", "options", "message"),
     [
-        ("right.horn", "missing.onnx", ["--label", "ill"], "there is no file"),
-        ("right.horn", "tree.pkl", ["--label", "ill"], "is a pickle"),
-        ("missing.horn", "tree.onnx", ["--label", "ill"], "cannot read"),
-        ("strange.horn", "tree.onnx", ["--label", "ill"], "unknown name 'fevre'; did you mean 'fever'"),
-        ("right.horn", "tree.onnx", ["--label", "il"], "there is no column 'il' to be the label"),
-        ("right.horn", "logistic.skops", [], "takes 3 inputs, but 8 variables"),
-        ("right.horn", "tree.onnx", ["--mode", "classifier"], "name its column with --label"),
-        ("right.horn", "patients.csv", ["--label", "ill"], "cannot tell the kind of model"),
-        ("right.horn", "tree.onnx", ["--label", "ill", "--encoding", "x"], "unknown encoding 'x'"),
+        ("right.horn", "missing.onnx", ["--target", "ill"], "there is no file"),
+        ("right.horn", "tree.pkl", ["--target", "ill"], "is a pickle"),
+        ("missing.horn", "tree.onnx", ["--target", "ill"], "cannot read"),
+        ("strange.horn", "tree.onnx", ["--target", "ill"], "the table has no column 'fevre'; it has fever"),
+        ("unclear.horn", "tree.onnx", ["--target", "ill"], "line 1: after the column 'fever' comes <=, >"),
+        ("right.horn", "tree.onnx", ["--target", "il"], "there is no column 'il' in"),
+        ("variables.horn", "logistic.skops", [], "name the column that a classifier predicts with --target"),
+        ("right.horn", "patients.csv", ["--target", "ill"], "cannot tell the kind of model"),
+        ("right.horn", "tree.onnx", ["--target", "ill", "--encoding", "x"], "unknown encoding 'x'"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(checked, rules, model, options, message):
@@ -150,7 +210,7 @@ def test_bad_input_is_one_line_and_exit_code_2(checked, rules, model, options, m
 def test_missing_and_broken_data(hornbook, folder, tmp_path):
     for data in (tmp_path / "none.csv", tmp_path):
         done = hornbook(
-            "check", folder / "right.horn", "--model", folder / "tree.onnx", "--data", data, "--label", "ill"
+            "check", folder / "right.horn", "--model", folder / "tree.onnx", "--data", data, "--target", "ill"
         )
         assert done.returncode == 2 and "there is no file" in done.stderr and done.stderr.count("\n") == 1
 

@@ -7,7 +7,6 @@ from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 from hornbook.distributions import ImposedViolations, Labelled, Random, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
 from hornbook.models import MLP, as_predictor
@@ -25,7 +24,7 @@ from hornbook.oracles import (
 )
 from hornbook.oracles import sampling as module
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
-from hornbook.teachers import classifier_teacher, judge_teacher
+from hornbook.query_teacher import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"
@@ -290,16 +289,3 @@ def test_sampling_what_cannot_be_on_a_device_says_so():
         broken[2].bias[:] = torch.nan
     with pytest.raises(HornbookError, match="gave row 0 the score nan"):
         Sampling(Judge(as_predictor(broken, encoding="half")), **query, device=DEVICE)(nothing)
-
-
-def test_an_extractor_reads_the_same_on_a_device():
-    vocabulary = Vocabulary([f"v{i}" for i in range(6)])
-    rows = Random(vocabulary, 0.2).draw(40, rng()).to_array()
-    model = module_for(vocabulary)
-    options = {"encoding": "half", "method": "queries", "sample_size": 2000, "samples": 1000}
-    options |= {"max_equivalence_queries": 4, "evaluation": 500, "random_state": 0}
-    here, there = (HornExtractor(model, device=device, **options).fit(rows) for device in (None, DEVICE))
-    assert str(here.theory_) == str(there.theory_) and len(here.theory_)
-    assert here.membership_queries_ == there.membership_queries_
-    with pytest.raises(HornbookError, match="device='cpu' is for equivalence queries"):
-        HornExtractor(model, encoding="half", device=DEVICE).fit(rows)

@@ -4,25 +4,30 @@ from functools import partial
 
 import pytest
 
-from hornbook.testing import Coverage, Trial, try_classifier, try_judge
+from hornbook.extractor import query
+from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge, try_queries
 
 RUNS = 30
-QUERIES = {"samples": 200, "evaluation": 200, "epsilon": 0.2, "delta": 0.1, "max_equivalence_queries": 12}
-READER = {"form": "rules", "samples": 500, "evaluation": 200, "epsilon": 0.2, "max_literals": 30}
+QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}
 KINDS = {
-    "reader": (partial(try_classifier, **READER), {"fidelity on unseen rows", "estimated guarantee"}),
-    "queries": (partial(try_classifier, method="queries", **QUERIES), {"fidelity on unseen rows"}),
-    "judge": (partial(try_judge, **QUERIES), set()),
+    "explanation": (
+        partial(try_classifier, fresh=200_000, form="rules", n_samples=500, max_literals=10),
+        {"fidelity on unseen rows"},
+    ),
+    "queries": (partial(try_queries, fresh=10_000, **QUERIES), {"fidelity on unseen rows"}),
+    "judge": (partial(try_judge, fresh=10_000, **QUERIES), set()),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_share_intervals_cover_the_truth_as_often_as_they_say(kind):
+def test_share_intervals_cover_the_truth_as_often_as_they_say(kind, monkeypatch):
+    monkeypatch.setattr(query, "POOL_SAMPLES", 200)
+    monkeypatch.setattr(query, "FRESH_SAMPLES", 200)
     attempt, also = KINDS[kind]
     coverage = Coverage()
     for seed in range(RUNS):
-        coverage.add(attempt(seed, rows=150, fresh=10_000))
+        coverage.add(attempt(seed, rows=150))
     assert not coverage.misses()
     measured = {figure.removeprefix(f"{kind}: ") for figure in coverage.runs}
     assert {"fidelity on samples", "support", "precision", *also} <= measured

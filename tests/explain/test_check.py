@@ -1,140 +1,129 @@
-"""Property checking: broken exactly if not entailed, with witnesses that cannot be smaller."""
+"""Claims checked on a classifier: against brute force, and what is shown of a violation."""
+
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.distributions import Random
-from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
-from hornbook.explain.check import check, shrink
-from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Counted, LocalSearch
+from hornbook.explain.check import check, meet_conditions
+from hornbook.explanations import Missing, MonotoneClaim, RuleClaim, Threshold
+from hornbook.models import as_predictor
 from hornbook.queries import Estimated, Exact
-from hornbook.testing.strategies import rules, theories
-from hornbook.testing.teachers import Constant, Network
 
-PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
-PLAIN = Vocabulary([f"x{i}" for i in range(20)])
+VALUES = [0.0, 1.0, 2.0]
+GRID = pd.DataFrame(list(product(VALUES, repeat=3)), columns=["a", "b", "c"])
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
+def random_tree(seed):
+    """A tree with random classes on the grid, and a table of some of its rows."""
+    rng = np.random.default_rng(seed)
+    model = DecisionTreeClassifier(max_leaf_nodes=6, random_state=seed).fit(GRID, rng.random(27) < 0.5)
+    rows = GRID.iloc[np.r_[0, 13, 26, rng.choice(27, 9, replace=False)]].reset_index(drop=True)
+    return model, rows
 
 
-@settings(max_examples=60)
-@given(st.data())
-def test_a_rule_is_broken_exactly_if_it_is_not_entailed(data):
-    truth = data.draw(theories(max_variables=5))
-    claims = HornTheory(truth.vocabulary, data.draw(st.lists(rules(len(truth.vocabulary)), max_size=4)))
-    verdicts = check(claims, truth.satisfied_by, Random(truth.vocabulary), 50, rng=rng())
-    assert [verdict.rule for verdict in verdicts] == list(claims)
-    for verdict in verdicts:
-        assert verdict.broken == (not truth.entails(verdict.rule))
-        if verdict.broken:
-            # a teacher who is a theory accepts the smallest violation if any
-            assert [verdict.witness] == smallest_violations(HornTheory(truth.vocabulary, [verdict.rule]))
+bodies = st.lists(
+    st.builds(Threshold, st.sampled_from("abc"), st.sampled_from([0.5, 1.5]), st.booleans()), max_size=2
+)
 
 
-@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-def test_a_witness_violates_the_rule_and_is_accepted_and_cannot_be_smaller(vocabulary):
-    network = Network(Random(vocabulary), rng(1), accepted=0.3)
-    claims = HornTheory(vocabulary, [Rule({2 * v, 2 * v + 1}, BOTTOM) for v in range(8)] + [Rule({3}, 5)])
-    witnesses = 0
-    for verdict in check(claims, network, Random(vocabulary), 2000, rng=rng()):
-        if not verdict.broken:
-            continue
-        witnesses += 1
-        alone = HornTheory(vocabulary, [verdict.rule])
-        (needed,) = smallest_violations(alone)
-        known = verdict.witness.true | verdict.witness.false
-        smaller = []
-        for v in known - needed.true - needed.false:
-            forgotten = {v, vocabulary.dual(v)}
-            smaller.append(
-                Interpretation(verdict.witness.true - forgotten, verdict.witness.false - forgotten)
-            )
-        asked = Batch.from_interpretations([verdict.witness, *smaller], vocabulary)
-        assert network(asked).tolist() == [True] + [False] * len(smaller)
-        assert not alone.satisfied_by(asked).any()
-        assert verdict.guarantee.disagreement.size == 2000
-    assert witnesses
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), bodies, st.sampled_from(["yes", "not yes"]))
+def test_check_breaks_a_rule_exactly_where_some_row_of_the_grid_does(seed, body, outcome):
+    model, rows = random_tree(seed)
+    claim = RuleClaim(tuple(body), outcome)
+    (result,) = check([claim], model, rows, "yes", samples=1000)
+    met = meet_conditions(body, GRID)
+    breaking = met & (model.predict(GRID) != (outcome == "yes"))
+    assert result.broken == breaking.any()
+    if not met.any():
+        assert result.guarantee == Exact()
+    if result.violation is not None:
+        row = result.violation.rows
+        assert meet_conditions(body, row).all() and (model.predict(row) != (outcome == "yes")).all()
+        near = rows.iloc[[result.violation.row]].reset_index(drop=True)
+        assert result.violation.changed == tuple(name for name in "abc" if (row[name] != near[name]).any())
 
 
-def test_the_smallest_of_many_witnesses_is_given():
-    """Accepted if x1 to x5 are true, or x6 to x8."""
-
-    def member(batch):
-        values = batch.to_array() == 1
-        return values[:, 1:6].all(axis=1) | values[:, 6:9].all(axis=1)
-
-    (verdict,) = check(HornTheory(PLAIN, [Rule({0}, BOTTOM)]), member, Random(PLAIN), 5000, rng=rng())
-    assert verdict.witness.true in ({0, 6, 7, 8}, {0, 1, 2, 3, 4, 5})
-    assert verdict.witness.false == frozenset()
-    assert 0 < verdict.guarantee.disagreement.low < 0.1
-
-
-def deep():
-    """A model that breaks x0 → x1 only where twelve further variables are true."""
-
-    def margin(batch):
-        return ((batch.to_array()[:, 2:14] == 1).sum(axis=1) - 11.5).astype(np.float32)
-
-    return lambda batch: margin(batch) >= 0, margin
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from("abc"), st.sampled_from(["lowers", "raises"]))
+def test_check_breaks_a_monotonicity_exactly_where_some_pair_of_the_grid_does(seed, column, never):
+    model, rows = random_tree(seed)
+    (result,) = check([MonotoneClaim(column, never, "yes")], model, rows, "yes", samples=1000)
+    others = [name for name in "abc" if name != column]
+    steps = GRID.assign(yes=model.predict(GRID)).sort_values([*others, column]).groupby(others).yes
+    sign = -1 if never == "lowers" else 1
+    assert result.broken == any((sign * np.diff(group.astype(int)) > 0).any() for _, group in steps)
+    if result.violation is not None:
+        low, high = result.violation.rows.iloc[0], result.violation.rows.iloc[1]
+        assert low[column] < high[column] and (low[others] == high[others]).all()
+        assert result.violation.outcomes == (("yes", "not yes") if never == "lowers" else ("not yes", "yes"))
 
 
-def test_guided_search_finds_the_breach_that_samples_miss():
-    member, margin = deep()
-    claims = HornTheory(PLAIN, [Rule({0}, 1)])
-    distribution = Random(PLAIN, 0.6)
-    (unguided,) = check(claims, member, distribution, 10_000, rng=rng())
-    assert not unguided.broken and unguided.witness is None
-    assert isinstance(unguided.guarantee, Estimated) and unguided.guarantee.disagreement.hits == 0
-    guided = LocalSearch(member, margin, distribution, seed=0)
-    (verdict,) = check(claims, member, distribution, 10_000, rng=rng(), guided=guided)
-    assert verdict.broken
-    assert verdict.witness == Interpretation(frozenset({0, *range(2, 14)}), frozenset({1}))
-    assert verdict.guarantee.disagreement.hits == 0
+def test_local_search_finds_the_violation_that_samples_miss():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.uniform(0, 1, (200, 8)).round(3), columns=list("abcdefgh"))
+    model = as_predictor(lambda array: 7.0 - array.sum(axis=1), threshold=0.0)
+    (sampled,) = check("a > 0.5 -> yes", model, rows, "yes", samples=300, local_search=False)
+    (searched,) = check("a > 0.5 -> yes", model, rows, "yes", samples=300)
+    assert not sampled.broken and isinstance(sampled.guarantee, Estimated)
+    assert searched.broken and searched.violation.rows.sum(axis=1).iloc[0] > 7.0
 
 
-def test_rules_that_nothing_can_violate_hold_exactly():
-    claims = HornTheory(PAIRED, [Rule({0}, 0), Rule({0, 20}, BOTTOM), Rule({1}, 21), Rule({0, 1}, BOTTOM)])
-    verdicts = check(claims, Constant(True), Random(PAIRED), 10, rng=rng(), groups=((0, 1),))
-    assert [verdict.guarantee == Exact() for verdict in verdicts] == [True, True, False, True]
-    assert [verdict.broken for verdict in verdicts] == [False, False, True, False]
+def test_a_violation_changes_as_few_columns_of_a_row_as_can_be():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.uniform(0, 1, (50, 6)).round(3), columns=list("abcdef"))
+    rows["a"] = rows.a / 2  # no row meets the body as it is
+    model = as_predictor(lambda array: array[:, 1], threshold=0.3)
+    (result,) = check("a > 0.7 -> yes", model, rows, "yes", samples=100)
+    assert result.violation.changed == ("a",) and rows.b[result.violation.row] < 0.3
 
 
-def test_constant_models_break_every_rule_or_none():
-    claims = HornTheory(PAIRED, [Rule({0}, BOTTOM), Rule({1, 2}, 3)])
-    distribution = Random(PAIRED)
-    for answer in (True, False):
-        verdicts = check(claims, Constant(answer), distribution, 100, rng=rng())
-        assert [verdict.broken for verdict in verdicts] == [answer, answer]
-        assert all(verdict.guarantee.disagreement.estimate == answer for verdict in verdicts)
+def test_missing_values_and_categories_are_part_of_claims():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(size=100), "z": rng.normal(size=100)})
+    rows.loc[::7, "x"] = np.nan
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(rows, rows.x.fillna(-5) > 0)
+    missing, impossible = check(
+        "x is missing -> yes\nx is missing & x > 0 -> yes", model, rows, "yes", samples=200
+    )
+    assert missing.broken and missing.violation.rows.x.isna().all()
+    assert not impossible.broken and impossible.guarantee == Exact()
+    assert meet_conditions([Missing("x")], rows).sum() == 15
 
 
-def test_rules_are_matched_by_name():
-    other = HornTheory.parse("x3 -> x1")
-    (verdict,) = check(other, Constant(True), Random(PLAIN), 10, rng=rng())
-    assert verdict.rule == Rule({3}, 1)
-    with pytest.raises(HornbookError, match="unknown name 'x33'"):
-        check(HornTheory.parse("x33 -> x1"), Constant(True), Random(PLAIN), rng=rng())
+def test_text_columns_are_claimed_about():
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"status": rng.choice(["A11", "A12", "A13"], 60), "x": rng.normal(size=60)})
+    encode = make_column_transformer((OneHotEncoder(), ["status"]), remainder="passthrough")
+    model = make_pipeline(encode, DecisionTreeClassifier(max_depth=2)).fit(rows, rows.status == "A13")
+    held, broken = check(
+        "status in {A11, A12} -> not good\nstatus != A11 -> good", model, rows, "good", samples=200
+    )
+    assert not held.broken and broken.violation.rows.status.tolist() == ["A12"]
 
 
-def test_a_check_without_samples_is_refused():
-    with pytest.raises(HornbookError, match="got size=0"):
-        check(HornTheory(PLAIN, [Rule({0}, 1)]), Constant(True), Random(PLAIN), 0, rng=rng())
-
-
-def test_shrinking_asks_few_batches():
-    vocabulary = Vocabulary([f"x{i}" for i in range(200)])
-
-    def member(batch):
-        return (batch.to_array()[:, [17, 120]] == 1).all(axis=1)
-
-    counted = Counted(member)
-    whole = Interpretation(frozenset(range(200)))
-    small = shrink(counted, vocabulary, whole, Interpretation(frozenset({5})))
-    assert small == Interpretation(frozenset({5, 17, 120}))
-    assert counted.batches <= 60
+@pytest.mark.parametrize(
+    ("claims", "says"),
+    [
+        ("d > 1 -> yes", "the table has no column 'd'"),
+        ("a > 1 -> maybe", "no class 'maybe'; its classes are not yes, yes"),
+        ("more d never lowers yes", "no column 'd'"),
+        ("# nothing", "there are no claims"),
+    ],
+)
+def test_check_refuses_claims_about_what_there_is_not(claims, says):
+    model, rows = random_tree(0)
+    with pytest.raises(HornbookError, match=says):
+        check(claims, model, rows, "yes")

@@ -9,19 +9,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hornbook.cards import Card, Item, observed
+from hornbook.deciders import compiled, to_sql
+from hornbook.trees import Split, Tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.cards import Card, Item, observed
 from hornbook.cli.show import _csv
-from hornbook.deciders import compiled, to_sql
 from hornbook.errors import HornbookError
 from hornbook.evaluate import derive_labels
 from hornbook.explain import Answers
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.logic.exports import sql_columns, sql_name
 from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
-from hornbook.trees import Split, Tree
 
 
 @st.composite

@@ -162,7 +162,7 @@ def test_exact_completions_equal_all_completions():
 
 
 def test_teachers_answer_exactly_on_request():
-    from hornbook.teachers import classifier_teacher, judge_teacher
+    from hornbook.query_teacher import classifier_teacher, judge_teacher
 
     prover = judge(1)
     rows = prover.space.batch(2 * np.random.default_rng(0).integers(0, 2, (20, 5)))

@@ -6,11 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hornbook.cards.card import Card, Item
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.queries import interpretation
 from hornbook.report.page import read_asset
-from hornbook.trees.tree import Split, Tree
 
 THEORIES, STATES = 400, 6
 
@@ -38,22 +36,6 @@ return JSON.stringify(BATCH.map(({ theory, cases }) => {
 """
 
 
-ADD_UP = """
-return JSON.stringify(JSON.parse(arguments[0]).map(({ theory, card, states }) => {
-  const program = Reasoner.compile(theory);
-  return states.map((state) => Reasoner.score(program, card, state));
-}));
-"""
-
-WALK = """
-return JSON.stringify(JSON.parse(arguments[0]).map(({ theory, tree, states }) => {
-  const program = Reasoner.compile(theory);
-  const walked = states.map((state) => Reasoner.walk(program, tree, state));
-  return walked.map(({ answer, path }) => [answer, path.length]);
-}));
-"""
-
-
 @pytest.fixture(scope="module")
 def cases():
     rng = np.random.default_rng(0)
@@ -66,7 +48,7 @@ def answers(browser, cases):
         {"theory": theory_object(theory), "cases": [state_object(theory, *state) for state in states]}
         for theory, states in cases
     ]
-    return asked(browser, ASK, batch)
+    return ask_page(browser, batch)
 
 
 def test_thousands_of_cases_are_answered_as_in_python(cases, answers):
@@ -95,85 +77,10 @@ def test_what_the_nearest_rule_lacks_would_decide(cases, answers):
     assert tried > 500
 
 
-def test_cards_add_up_as_in_python(browser):
-    rng = np.random.default_rng(1)
-    batch, scores = [], []
-    for _ in range(100):
-        names = [f"v{number}" for number in range(rng.integers(2, 8))]
-        vocabulary = Vocabulary.with_duals(names) if rng.random() < 0.6 else Vocabulary(names)
-        card = random_card(rng, vocabulary)
-        states = [random_state(rng, len(names))[:2] for _ in range(20)]
-        rows = Batch.from_interpretations(
-            [interpretation(vocabulary, *state) for state in states], vocabulary
-        )
-        scores.append(card.scores(rows).tolist())
-        lines = [
-            {"body": sorted(line.body), "points": line.points, "unknown": line.if_unknown}
-            for line in card.items
-        ]
-        batch.append(
-            {
-                "theory": theory_object(HornTheory(vocabulary)),
-                "card": {"lines": lines},
-                "states": [{"yes": sorted(yes), "no": sorted(no)} for yes, no in states],
-            }
-        )
-    answered = asked(browser, ADD_UP, batch)
-    assert [[total["score"] for total in totals] for totals in answered] == scores
-    assert all(total["low"] <= total["score"] <= total["high"] for totals in answered for total in totals)
-
-
-def test_trees_are_walked_as_in_python(browser):
-    rng = np.random.default_rng(2)
-    batch, decided = [], []
-    for _ in range(100):
-        names = [f"v{number}" for number in range(rng.integers(2, 8))]
-        vocabulary = Vocabulary.with_duals(names) if rng.random() < 0.6 else Vocabulary(names)
-        tree = Tree(vocabulary, "label", random_split(rng, len(vocabulary), 4))
-        states = [random_state(rng, len(names))[:2] for _ in range(20)]
-        facts = [interpretation(vocabulary, *state) for state in states]
-        answers = tree.decide(Batch.from_interpretations(facts, vocabulary)).tolist()
-        lengths = [len(list(tree.reasons(known))) for known in facts]
-        decided.append([list(pair) for pair in zip(answers, lengths, strict=True)])
-        batch.append(
-            {
-                "theory": theory_object(HornTheory(vocabulary)),
-                "tree": {"root": nested(tree.root)},
-                "states": [{"yes": sorted(yes), "no": sorted(no)} for yes, no in states],
-            }
-        )
-    assert asked(browser, WALK, batch) == decided
-
-
-def random_split(rng, width, depth):
-    sides = [
-        random_split(rng, width, depth - 1) if depth and rng.random() < 0.7 else bool(rng.integers(2))
-        for _ in range(2)
-    ]
-    return Split(int(rng.integers(width)), *sides)
-
-
-def nested(node):
-    if isinstance(node, bool):
-        return node
-    return {"literal": node.literal, "yes": nested(node.yes), "no": nested(node.no)}
-
-
-def asked(browser, script, batch):
+def ask_page(browser, batch):
     """The answers of the page's reasoner, all in one call."""
     browser.get("data:text/html,<title>reasoner</title>")
-    return json.loads(browser.execute_script(read_asset("reasoner.js") + script, json.dumps(batch)))
-
-
-def random_card(rng, vocabulary):
-    bodies = [
-        rng.choice(len(vocabulary), rng.integers(1, 3), replace=False) for _ in range(rng.integers(1, 6))
-    ]
-    points = rng.choice([-5, -2, -1, 1, 3, 4], (len(bodies), 2))
-    lines = (
-        Item(frozenset(map(int, body)), *map(int, worth)) for body, worth in zip(bodies, points, strict=True)
-    )
-    return Card(vocabulary, "label", tuple(lines), 2)
+    return json.loads(browser.execute_script(read_asset("reasoner.js") + ASK, json.dumps(batch)))
 
 
 def random_theory(rng):

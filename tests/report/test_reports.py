@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.learners import DisagreementPoint
+from hornbook.evaluate import Fidelity
+from hornbook.extraction import FrontierPoint
 from hornbook.report.charts import (
     HEIGHT,
     WIDTH,
@@ -15,7 +16,7 @@ from hornbook.report.charts import (
     Series,
     decade_ticks,
     even_ticks,
-    fidelity_chart,
+    frontier_chart,
     plot_chart,
     to_svg,
 )
@@ -53,12 +54,11 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
     assert heights == sorted(heights, reverse=True)
 
 
-@pytest.mark.parametrize(
-    "points",
-    [(), (DisagreementPoint(0, 0, Share.of(5, 10)),), (DisagreementPoint(3, 9, Share.of(0, 10)),) * 2],
-)
-def test_short_curves_are_drawn_too(points):
-    ElementTree.fromstring(to_svg(fidelity_chart(points)))
+@pytest.mark.parametrize("sizes", [(), (0,), (3, 3), (1, 2, 20)])
+@pytest.mark.parametrize("unseen", [None, Share.of(0, 0), Share.of(9, 10)])
+def test_short_frontiers_are_drawn_too(sizes, unseen):
+    frontier = [FrontierPoint(size, Fidelity(Share.of(5, 10), unseen)) for size in sizes]
+    ElementTree.fromstring(to_svg(frontier_chart(frontier), mark=3))
 
 
 @pytest.mark.parametrize("style", ["line", "steps", "dots"])

@@ -617,6 +617,7 @@ def boosting(**options):
 
 
 SKLEARN = {
+    "histogram boosting": lambda: ask(fit(HistGradientBoostingClassifier(max_iter=3))),
     "MLP, threshold 0.3": lambda: ask(fit(mlp(5, 3)), threshold=0.3),
     "MLP, class 0": lambda: ask(fit(mlp(5)), positive=0),
     "MLP, no hidden layer": lambda: ask(fit(mlp())),
@@ -677,7 +678,6 @@ SKLEARN_TRAPS = {
     ),
     "bagging": lambda: ask(fit(BaggingClassifier(n_estimators=3, random_state=0))),
     "AdaBoost": lambda: ask(fit(AdaBoostClassifier(n_estimators=3, random_state=0))),
-    "histogram boosting": lambda: ask(fit(HistGradientBoostingClassifier(max_iter=3))),
     "pipeline": lambda: ask(fit(make_pipeline(Binarizer(threshold=0.4), DecisionTreeClassifier()))),
     "boosting from a tree": lambda: ask(boosting(init=DecisionTreeClassifier(max_depth=2))),
     "boosting from chance": lambda: ask(boosting(init=DummyClassifier(strategy="uniform"))),

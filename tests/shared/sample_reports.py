@@ -1,16 +1,163 @@
-"""Reports to look at: an ordinary one, one of any size, one with hostile names."""
+"""Extractions to look at: of every form, of any size, with hostile names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from hornbook.cards import Card, Item
-from hornbook.classify import Point as Weighed
+from hornbook.data.conditions import exclusivity_rules
+from hornbook.data.reader import BinaryColumns, Reader
 from hornbook.evaluate import Fidelity
-from hornbook.learners import DisagreementPoint
+from hornbook.explain import HornRules
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+)
+from hornbook.extraction import ColumnSummary, Difference, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import Budget, Exact, Pac, interpretation
-from hornbook.report.content import Caveats, ConvergencePoint, Cost, DisagreeingRow, Report, ReportedRule
+from hornbook.queries import Estimated, Pac
 from hornbook.statistics import Share
-from hornbook.trees import Split, Tree
+
+CLASSES = ("does not survive", "survives")
+
+ALBUMIN, OLD, STAGE = Threshold("albumin (g/dL)", 3.5), Threshold("age", 60), Category("stage", "IV")
+
+COLUMNS = (
+    ColumnSummary("albumin (g/dL)", 0.1, (1.9, 3.8, 6.2)),
+    ColumnSummary("age", 0.0, (18.0, 54.0, 89.0), whole=True),
+    ColumnSummary("stage", 0.2, categories=("I", "II", "III", "IV")),
+)
+
+PROVENANCE = {
+    "model": {"name": "the ward's network", "file": "model.onnx"},
+    "data": {"table": "patients.csv", "rows": 600},
+    "settings": {"seed": 0},
+    "versions": {"hornbook": "0.1.0"},
+}
+
+
+def make_extraction(explanation, **changes) -> Extraction:
+    """An extraction of this explanation, with the same figures for all."""
+    unseen, samples = Share.of(114, 120), Share.of(7800, 8192)
+    parts = {
+        "target": "survival",
+        "classes": explanation.classes,
+        "explanation": explanation,
+        "fidelity": Fidelity(samples, unseen, 0.97),
+        "guarantee": Estimated(Share.of(6, 120), "unseen rows of the table"),
+        "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, unseen), explanation),),
+        "lines": tuple(
+            LineStatistics(
+                40 + number,
+                Share.of(900 - number, 8192),
+                Share.of(800 - 7 * number, 900) if line.outcome else None,
+            )
+            for number, line in enumerate(explanation.lines())
+        ),
+        "columns": COLUMNS,
+        "differences": (
+            Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",)),
+        ),
+        "answers": 33_000,
+        "stop_reason": "every form and size was tried",
+        "distribution": "480 rows of the table, with 10 to 50 % of the columns exchanged between rows",
+        "missing_values": "the model's own answer",
+        "provenance": PROVENANCE,
+    }
+    return Extraction(**{**parts, **changes})
+
+
+def make_card() -> ScoreCard:
+    """Points for three columns, and for two together."""
+    lines = (
+        CardLine((ALBUMIN,), (3,), (1,)),
+        CardLine((OLD,), (-2,), (-1,)),
+        CardLine((OLD, STAGE), (-1,), (0,)),
+    )
+    return ScoreCard(CLASSES, lines, (-1,))
+
+
+def make_tree() -> DecisionTree:
+    """Three questions."""
+    return DecisionTree(CLASSES, Split(ALBUMIN, Split(STAGE, 0, 1), Split(OLD, 0, 1)))
+
+
+def make_rules() -> RuleSet:
+    """Two rules and a default."""
+    return RuleSet(CLASSES, (ConditionRule((STAGE,), 0), ConditionRule((ALBUMIN, OLD.negate()), 1)), 0)
+
+
+def make_classes() -> ScoreCard:
+    """A card of three classes."""
+    lines = (CardLine((ALBUMIN,), (2, 0, -1), (0, 1, 0)), CardLine((STAGE,), (-2, 1, 3), (0, 0, 0)))
+    return ScoreCard(("home", "ward", "intensive care"), lines, (0, 1, 0))
+
+
+def card_along_frontier() -> Extraction:
+    """A card with a shorter one and a tree beside it."""
+    card = make_card()
+    sizes = ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), card, make_wide_tree(6)
+    frontier = tuple(
+        FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), Share.of(hits, 120)), each)
+        for k, (each, hits) in enumerate(zip(sizes, (100, 114, 118), strict=True))
+    )
+    return make_extraction(card, frontier=frontier)
+
+
+def make_wide_tree(questions: int) -> DecisionTree:
+    """A chain of questions about as many columns."""
+    root = 0
+    for number in range(questions):
+        root = Split(Threshold(f"laboratory value {number} (mmol/L)", 12.345 + number), number % 2, root)
+    return DecisionTree(CLASSES, root)
+
+
+def make_large(columns: int, literals: int) -> Extraction:
+    """Cards of every size up to so many literals, over so many columns in all."""
+    rng = np.random.default_rng(0)
+    names = [f"laboratory value number {k} (mmol/L)" for k in range(columns)]
+    frontier = []
+    for size in range(1, literals + 1):
+        chosen = rng.choice(columns, size, replace=False)
+        lines = tuple(CardLine((Threshold(names[k], 12.345 + k),), (3,), (1,)) for k in chosen)
+        card = ScoreCard(CLASSES, lines, (-size,))
+        fidelity = Fidelity(Share.of(5000 + size, 8192), Share.of(90 + size, 120))
+        frontier.append(FrontierPoint(size, fidelity, card))
+    difference = Difference(
+        dict.fromkeys(names, 12.5), *CLASSES, tuple(f"{name} > 12.345: +3" for name in names)
+    )
+    return make_extraction(
+        frontier[-1].explanation,
+        frontier=tuple(frontier),
+        columns=tuple(ColumnSummary(name, 0.1, (1.5, 12.5, 99.5)) for name in names),
+        differences=(difference,) * 20,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class WordedReader(Reader):
+    """Columns that are variables, described in words."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def describe(self, name):
+        return self.words.get(name, name)
+
+
+def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
+    """Rules over the features and the label; without a label they are about what is accepted."""
+    vocabulary = features if label is None else features.with_label(label)
+    background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
+    columns = features.names[: len(features) // 2]
+    reader = WordedReader(columns, BinaryColumns(columns, features, groups), words=words or {})
+    return HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
+
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
 
@@ -23,7 +170,6 @@ WORDS = {
     "not_albumin=high": "albumin ≤ 4.1 g/dL",
     "not_ascites": "no ascites",
     "not_smoker": "no smoker",
-    "not_survives": "does not survive",
 }
 
 RULES = """
@@ -33,122 +179,89 @@ ascites & "albumin=low" -> not_survives
 """
 
 
-def clinic(**changes) -> Report:
-    """Three rules about survival."""
-    vocabulary = Vocabulary.with_duals([*FACTS, "survives"])
-    theory = HornTheory.parse(RULES, vocabulary)
-    shares = [(400, 390), (200, 200), (20, 13)]
-    curve = tuple(
-        DisagreementPoint(n, 3 * n, Share.of(hits, 1000)) for n, hits in enumerate((300, 120, 60, 40))
-    )
-    parts = {
-        "title": "What the network says about survival",
-        "labels": ("survives",),
-        "background": HornTheory.background(vocabulary),
-        "rules": tuple(
-            ReportedRule(rule, Share.of(support, 1000), Share.of(right, support), guarantee)
-            for rule, (support, right), guarantee in zip(theory, shares, (Exact(), None, None), strict=True)
+def make_clinic(label="survives", groups=((1, 2, 3),), words=WORDS) -> Extraction:
+    """Three Horn rules about survival, by queries."""
+    plain = Vocabulary.with_duals([*FACTS, "survives"]) if label is None else Vocabulary.with_duals(FACTS)
+    vocabulary = plain if label is None else plain.with_label(label)
+    rules = make_horn_rules(list(HornTheory.parse(RULES, vocabulary)), plain, label, groups, words)
+    precisions = (390, 400), (200, 200), (13, 20), (70, 100)
+    frontier = [
+        FrontierPoint(3 * n, Fidelity(Share.of(1000 - wrong, 1000)))
+        for n, wrong in enumerate((300, 120, 60, 40))
+    ]
+    return make_extraction(
+        rules,
+        fidelity=Fidelity(Share.of(960, 1000)),
+        guarantee=Pac(0.05, 0.1, "165 patients"),
+        frontier=tuple(frontier),
+        lines=tuple(
+            LineStatistics(None, Share.of(size, 1000), Share.of(hits, size))
+            for (hits, size), _ in zip(precisions, rules.lines(), strict=False)
         ),
-        "words": WORDS,
-        "groups": ((1, 2, 3),),
-        "guarantee": Pac(0.05, 0.1, "165 patients"),
-        "fidelity": Fidelity(samples=Share.of(960, 1000), unseen_rows=Share.of(95, 100)),
-        "undetermined": Share.of(100, 1000),
-        "default": "does not survive",
-        "stop_reason": "equivalent",
-        "cost": Cost(4, 1_250_000, 75.0, Budget(equivalence_queries=100)),
-        "caveats": Caveats("165 patients", Share.of(3, 1000), Share.of(1, 165), ("Few patients smoke.",)),
-        "model": (("file", "model.onnx"),),
-        "data": (("table", "patients.csv"),),
-        "settings": (("seed", "0"),),
-        "curve": curve,
-        "convergence": tuple(ConvergencePoint(n, 1000 * n, n / 2, point) for n, point in enumerate(curve, 1)),
-        "disagreements": (
-            DisagreeingRow(
-                "row 7",
-                interpretation(vocabulary, {0, 1}, {4}),
-                model="survives",
-                rules="does not survive",
-            ),
+        columns=(),
+        differences=(
+            Difference({"ascites": 1, "albumin=low": 1.0, "smoker": 0}, *rules.classes, ("ascites",)),
         ),
-    }
-    return Report(**{**parts, **changes})
-
-
-def scored() -> Report:
-    """A card in place of the rules."""
-    features = Vocabulary.with_duals(FACTS)
-    lines = (Item(frozenset({3}), 3, 1), Item(frozenset({0}), -2, -1), Item(frozenset({1, 4}), -1))
-    weighed = [(2, 0.8), (3, 0.95)]
-    return clinic(
-        rules=(),
-        decider=Card(features, "survives", lines, 1),
-        undetermined=None,
-        default=None,
-        curve=tuple(
-            Weighed("card", size, size, Share.of(round(1000 * agreed), 1000), agreed, Share.of(0, 1000))
-            for size, agreed in weighed
-        ),
-        convergence=(),
+        notes=("Few patients smoke.",),
     )
 
 
-def asked() -> Report:
-    """A tree in place of the rules."""
-    features = Vocabulary.with_duals(FACTS)
-    root = Split(3, Split(0, False, True), Split(4, False, True))
-    return clinic(
-        rules=(),
-        decider=Tree(features, "survives", root),
-        undetermined=None,
-        default=None,
-        curve=(Weighed("tree", 4, 3, Share.of(950, 1000), 0.95, Share.of(0, 1000)),),
-        convergence=(),
-    )
-
-
-def renamed(names: list[str]) -> Report:
-    """The rules of the clinic under other names, and those names wherever text is shown."""
-    vocabulary = Vocabulary([*names, *(f"not {name}" for name in names)], {n: f"not {n}" for n in names})
-    original = clinic()
-    pairs = tuple((name, name) for name in names)
-    return clinic(
-        title=names[0],
-        labels=(names[-1],),
-        background=HornTheory.background(vocabulary),
-        words={name: name for name in vocabulary.names},
-        default=names[1],
-        stop_reason=names[2],
-        model=pairs,
-        data=pairs,
-        settings=pairs,
-        caveats=Caveats(names[3], notes=tuple(names)),
-        disagreements=tuple(
-            DisagreeingRow(names[0], case.facts, names[1], names[2]) for case in original.disagreements
-        ),
-    )
-
-
-def large(rules: int, body: int, variables: int = 102) -> Report:
+def make_large_theory(rules: int, body: int, variables: int = 102) -> Extraction:
     """So many rules with bodies of this length."""
     rng = np.random.default_rng(0)
-    names = [
-        f"laboratory_value_{number // 3}={('low', 'middle', 'high')[number % 3]}"
-        for number in range(variables)
-    ]
-    vocabulary = Vocabulary.with_duals([*names, "survives"])
-    words = {name: f"laboratory value {number} > 12.345 g/dL" for number, name in enumerate(vocabulary)}
-    share = Share.of(17, 1000)
-    found = []
+    names = [f"laboratory_value_{k // 3}={('low', 'middle', 'high')[k % 3]}" for k in range(variables)]
+    features = Vocabulary.with_duals(names)
+    learned = []
     for number in range(rules):
         chosen = rng.choice(variables, body, replace=False)
         negated = rng.random(body) < 0.8
-        literals = [int(v) + (variables + 1) * bool(n) for v, n in zip(chosen, negated, strict=True)]
-        found.append(Rule(literals, variables if number % 2 else 2 * variables + 1))
-    return clinic(
-        background=HornTheory.background(vocabulary),
-        rules=tuple(ReportedRule(rule, share, share) for rule in found),
-        words=words,
+        literals = [int(v) + variables * bool(n) for v, n in zip(chosen, negated, strict=True)]
+        learned.append(Rule(literals, 2 * variables + number % 2))
+    explanation = make_horn_rules(
+        learned,
+        features,
+        "survives",
         groups=tuple((v, v + 1, v + 2) for v in range(0, variables - 2, 3)),
-        disagreements=(),
+        words={name: f"laboratory value {k} > 12.345 g/dL" for k, name in enumerate(features)},
     )
+    share = Share.of(17, 1000)
+    return make_extraction(
+        explanation, lines=(LineStatistics(17, share, share),) * (rules + 1), columns=(), differences=()
+    )
+
+
+def rename_columns(names: list[str]) -> Extraction:
+    """A card and a tree over columns with these names, and those names wherever text is shown."""
+    first, second, third, *_ = names
+    lines = (
+        CardLine((Threshold(first, 3.5),), (3,), (1,)),
+        CardLine((Category(second, third),), (-2,), (0,)),
+        CardLine((Threshold(first, 3.5), Category(third, second)), (1,), (0,)),
+    )
+    card = ScoreCard((names[-1], names[-2]), lines, (-1,))
+    tree = DecisionTree((names[-1], names[-2]), Split(Category(names[3], names[4]), 0, 1))
+    fidelity = Fidelity(Share.of(7000, 8192), Share.of(100, 120))
+    return make_extraction(
+        card,
+        target=first,
+        frontier=tuple(FrontierPoint(each.literals, fidelity, each) for each in (tree, card)),
+        columns=(
+            ColumnSummary(first, 0.1, (1.0, 3.0, 9.0)),
+            *(ColumnSummary(name, 0.1, categories=tuple(names)) for name in names[1:]),
+        ),
+        differences=(Difference(dict.fromkeys(names, second), names[-1], names[-2], tuple(names)),),
+        stop_reason=names[2],
+        distribution=names[3],
+        missing_values=names[4],
+        provenance={name: dict(zip(names, names, strict=True)) for name in names}
+        | {"model": {"name": names[0]}},
+    )
+
+
+def rename_variables(names: list[str]) -> Extraction:
+    """The rules of the clinic over variables with these names, the last one the label."""
+    *facts, label = names
+    features = Vocabulary([*facts, *(f"not {name}" for name in facts)], {n: f"not {n}" for n in facts})
+    rules = list(HornTheory.parse(RULES, Vocabulary.with_duals(FACTS).with_label("survives")))
+    explanation = make_horn_rules(rules, features, label, groups=((1, 2, 3),))
+    return make_extraction(explanation, target=names[0], columns=(), differences=(), provenance={})

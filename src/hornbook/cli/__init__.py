@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import sys
 
-from hornbook.cli import check, compare, datasets, explain, extract, learn, random, reproduce, show, verify
+from hornbook.cli import (
+    check,
+    compare,
+    datasets,
+    explain,
+    extract,
+    learn,
+    predict,
+    query,
+    random,
+    reproduce,
+    show,
+    verify,
+)
 from hornbook.cli.app import app
 from hornbook.errors import HornbookError
 
@@ -17,6 +30,8 @@ __all__ = [
     "extract",
     "learn",
     "main",
+    "predict",
+    "query",
     "random",
     "reproduce",
     "show",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,17 +16,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 import hornbook
-
-if TYPE_CHECKING:  # the extractor imports pandas and scikit-learn, which take a second
-    from hornbook.extractor.steps import Watch
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from hornbook.errors import HornbookError
-
-if TYPE_CHECKING:
-    from hornbook.data.table import Table
 from hornbook.logic import HornTheory
+
+if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
+    import pandas as pd
+
+    from hornbook.data.table import Table
 
 app = typer.Typer(
     help="Explain a trained model by rules, a score card or a tree.",
@@ -64,44 +62,100 @@ def emit_json(content: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def progress(title: str, total: int | None = None) -> Iterator[Watch]:
-    """Show a progress bar on standard error, if that is a terminal; each entry of a run advances it."""
+def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on standard error, if that is a terminal; each text advances it."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda entry: None
+        yield lambda text: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
-        yield lambda entry: bar.update(task, advance=1, description=_describe_entry(entry))
+        yield lambda text: bar.update(task, advance=1, description=text)
 
 
-def _describe_entry(entry: Mapping[str, Any]) -> str:
-    if "candidate" in entry:
-        fidelity = f"{100 * entry['fidelity']:.1f} %"
-        return f"{entry['form']}: {entry['rules']} lines, {entry['literals']} literals, {fidelity}"
-    return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
+@dataclass(frozen=True)
+class TargetTable:
+    """A table as a command reads it.
+
+    Parameters
+    ----------
+    table
+        The whole table.
+    target
+        What the model predicts.
+    features
+        The columns without the target, as the model reads them.
+    labels
+        The target's own values; None where the table has no such column.
+    source
+        What the command was given: path or dataset, and options.
+
+    """
+
+    table: Table
+    target: str
+    features: pd.DataFrame
+    labels: pd.Series[Any] | None
+    source: dict[str, Any]
+
+    def to_object(self) -> dict[str, Any]:
+        """Where the table came from, and what it held, for a run's configuration."""
+        return {
+            "name": self.table.name,
+            "sha256": self.table.checksum(),
+            "describe": self.table.describe(),
+            **self.source,
+        }
 
 
-def load_table(
-    source: str, target: str | None = None, positive: str | None = None, above: float | None = None
-) -> Table:
-    """Load a table from a file, or a dataset by name; its label is the target column."""
+def load_target_table(
+    source: str, target: str | None, positive: str | None = None, above: float | None = None
+) -> TargetTable:
+    """Load a table from a file, or a dataset by name, and set its target apart.
+
+    `positive` and `above` make two classes of the target's values. A file need not have the target
+    as a column: then it only names what the model predicts.
+    """
     from hornbook.data.datasets import DATASETS, load_dataset
     from hornbook.data.table import read_table
 
-    if not Path(source).exists() and source in DATASETS:
+    path = Path(source)
+    if not path.exists() and source in DATASETS:
         table = load_dataset(source)
-        return table if target in (None, table.label) else table.with_label(str(target), positive, above)
-    if not Path(source).exists():
+        target = target or str(table.label)
+    elif not path.exists():
         raise HornbookError(f"there is no file or dataset {source!r}; hornbook datasets lists the datasets")
-    if target is None:
+    else:
         table = read_table(source)
-        raise HornbookError(
-            f"name the column of {source} that the model predicts with --target; its columns are "
-            f"{', '.join(list(table.frame.columns)[:8])}{' …' if table.frame.shape[1] > 8 else ''}"
-        )
-    return read_table(source, label=target, positive=positive, above=above)
+        if target is None:
+            columns = list(table.frame.columns)
+            raise HornbookError(
+                f"name the column of {source} that the model predicts with --target; its columns are "
+                f"{', '.join(columns[:8])}{' …' if len(columns) > 8 else ''}"
+            )
+    given = {
+        "source": str(path.resolve()) if path.exists() else source,
+        "target": target,
+        "positive": positive,
+        "above": above,
+    }
+    if positive is not None or above is not None:
+        table = table.with_label(target, positive, above)
+        target = str(table.label)
+    frame = table.frame
+    labels = frame.get(target)
+    features = frame.drop(columns=target) if target in frame else frame
+    if features.shape[1] == 0:
+        raise HornbookError(f"{table.name} has no columns besides {target!r}")
+    return TargetTable(table, target, features, labels, given)
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """The name, place and checksum of a model file."""
+    from hornbook.runs.folder import file_checksum
+
+    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
 
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import json
 import math
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, read_theory
+from hornbook.cli.app import app, emit, emit_json, read_theory
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
 from hornbook.logic.formats import rule_object
 from hornbook.logic.syntax import UNICODE, quote, rule_text
-from hornbook.queries import Estimated, Exact, Proved
+from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain.check import RuleCheck
+    from hornbook.explain.check import ClaimCheck
+    from hornbook.explain.theory_check import RuleCheck
+    from hornbook.models import Predictor
 
 
-class Mode(StrEnum):
-    """What a model answers: whether a row is consistent, or the class of the label."""
-
-    JUDGE = "judge"
-    CLASSIFIER = "classifier"
+PROOF_NOTE = (
+    "# a proof is about every row whose numbers are between the lowest and the highest of their columns, "
+    "whole where those are, and missing where the table has missing values and the model takes them"
+)
 
 
 @app.command()
 def check(
-    rules: Annotated[Path, typer.Argument(help="The rules to check: a .horn file, or rules.json.")],
+    rules: Annotated[
+        Path,
+        typer.Argument(help="The claims to check, one a line; rules over variables for a judge."),
+    ],
     model: Annotated[Path, typer.Option(help="The model file, such as model.onnx.")],
-    data: Annotated[Path, typer.Option(help="The training table; bins are computed from its rows.")],
-    label: Annotated[str | None, typer.Option(help="The column that the model predicts.")] = None,
-    mode: Annotated[
-        Mode | None,
-        typer.Option(help="classifier predicts --label; judge accepts or rejects whole rows."),
+    data: Annotated[Path, typer.Option(help="The table whose columns the model reads.")],
+    target: Annotated[
+        str | None,
+        typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
     encoding: Annotated[
         str | None,
@@ -46,7 +48,7 @@ def check(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
-    samples: Annotated[int, typer.Option(min=1, help="Number of sampled violations per rule.")] = 10_000,
+    samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
@@ -57,59 +59,160 @@ def check(
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check whether a model obeys rules: exit code 0 if all hold, 1 and a counterexample if not.
+    """Check whether a model does what is claimed: exit code 0 if all holds, 1 and a counterexample if not.
+
+    Claims speak of columns: age > 40 & sex = f -> survives, or: more income never lowers good.
 
     Example:
-      hornbook check rules.horn --model model.onnx --data patients.csv --label survives
+      hornbook check rules.horn --model model.onnx --data patients.csv --target survives
 
-      hornbook check rules.horn --model model.onnx --data patients.csv --label survives --proof
+      hornbook check rules.horn --model model.onnx --data patients.csv --target survives --proof
 
     """
-    from hornbook.explain.check import check as verdicts_on
     from hornbook.models import as_predictor, load_model
+
+    subject = load_model(model, trust_pickle)
+    if target is None:
+        predictor = as_predictor(subject, encoding=encoding, name=model.name)
+        _check_judge(rules, predictor, data, samples, proof, seconds, seed, as_json)
+        return
+    if encoding is not None:
+        subject = as_predictor(subject, encoding=encoding, name=model.name)
+    _check_columns(rules, subject, data, target, samples, proof, seconds, seed, as_json)
+
+
+def _check_columns(
+    rules: Path,
+    model: Any,
+    data: Path,
+    target: str,
+    samples: int,
+    proof: bool,
+    seconds: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Check claims about the columns that a classifier reads."""
+    from hornbook.data.table import read_table
+    from hornbook.explain.check import check as check_claims
+
+    frame = read_table(data).frame
+    if target not in frame:
+        raise HornbookError(
+            f"there is no column {target!r} in {data}; it has {', '.join(frame.columns[:12])}"
+        )
+    results = check_claims(
+        rules,
+        model,
+        frame.drop(columns=target),
+        target,
+        samples=samples,
+        proof=proof,
+        proof_seconds=seconds,
+        seed=seed,
+    )
+    if as_json:
+        emit_json({"claims": [_claim_entry(result) for result in results]})
+    else:
+        emit("\n".join([*map(_claim_line, results), *([PROOF_NOTE] if proof else [])]))
+    raise typer.Exit(1 if any(result.broken for result in results) else 0)
+
+
+def _claim_line(result: ClaimCheck) -> str:
+    """Format a result as one line, and what breaks the claim as further ones."""
+    note = _describe_guarantee(result.guarantee)
+    if result.undecided:
+        note += f"; no proof: {result.undecided}"
+    violation = result.violation
+    if violation is None:
+        return f"holds   {result.claim}   # {note}"
+    lines = [f"broken  {result.claim}   # {note}"]
+    for place, outcome in enumerate(violation.outcomes):
+        values = ", ".join(f"{name}={_cell(violation.rows[name].iloc[place])}" for name in violation.rows)
+        lines.append(f"        {outcome}: {values}")
+    where = f"row {violation.row} of the table"
+    with_changes = f"{where}, with another {', '.join(violation.changed)}" if violation.changed else where
+    lines.append(f"        this is {with_changes}")
+    return "\n".join(lines)
+
+
+def _describe_guarantee(guarantee: Guarantee) -> str:
+    """What a guarantee says of a claim, in words."""
+    if isinstance(guarantee, Estimated):
+        share = guarantee.disagreement
+        return f"broken by {share.hits} of {share.size} samples, {share}"
+    if isinstance(guarantee, Exact):
+        return "no row can meet it"
+    return str(guarantee).removeprefix("none: ")
+
+
+def _cell(value: Any) -> str:
+    from hornbook.explanations.conditions import write_value
+
+    return "?" if value is None or value != value else write_value(value)
+
+
+def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
+    """Convert a result to a JSON object."""
+    entry: dict[str, Any] = {"claim": str(result.claim), "holds": not result.broken, "witness": None}
+    if (violation := result.violation) is not None:
+        cells = violation.rows.astype(object).where(violation.rows.notna(), None)
+        entry["witness"] = {
+            "rows": json.loads(cells.to_json(orient="records")),
+            "outcomes": list(violation.outcomes),
+            "row": violation.row,
+            "changed": list(violation.changed),
+        }
+    return {**entry, **_guarantee_entry(result.guarantee, result.undecided, "broken")}
+
+
+def _check_judge(
+    rules: Path,
+    predictor: Predictor,
+    data: Path,
+    samples: int,
+    proof: bool,
+    seconds: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Check rules over variables with a judge, which accepts or rejects whole rows."""
+    from hornbook.data.table import read_table
+    from hornbook.explain.theory_check import check_theory
     from hornbook.oracles import LocalSearch
-    from hornbook.teachers import teacher_from_table
+    from hornbook.query_teacher import teacher_from_table
 
     claims = read_theory(rules)
-    predictor = as_predictor(load_model(model, trust_pickle), encoding=encoding, name=model.name)
-    if mode is Mode.CLASSIFIER and label is None:
-        raise HornbookError("a classifier predicts a label: name its column with --label")
-    judges = mode is Mode.JUDGE or label is None
-    teacher = teacher_from_table(_table(data, label), predictor, claims, judges=judges, seed=seed)
+    try:
+        teacher = teacher_from_table(read_table(data), predictor, claims, judges=True, seed=seed)
+    except HornbookError as error:
+        raise HornbookError(f"{error}; name the column that a classifier predicts with --target") from None
     vocabulary = teacher.distribution.vocabulary
     try:
         claims = claims.over(vocabulary)
     except HornbookError as error:
         raise HornbookError(f"{rules}: {error}") from None
-    guided = LocalSearch(
+    local_search = LocalSearch(
         teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
     )
-    verdicts = verdicts_on(
+    verdicts = check_theory(
         claims,
         teacher,
         teacher.distribution,
         samples,
         rng=generator(seed, Purpose.PROPERTY_CHECK),
-        guided=guided,
+        local_search=local_search,
         groups=teacher.groups,
         prover=teacher.prover(seconds) if proof else None,
     )
     if as_json:
-        print(
-            json.dumps({"rules": [_entry(verdict, vocabulary) for verdict in verdicts]}, ensure_ascii=False)
-        )
+        emit_json({"rules": [_entry(verdict, vocabulary) for verdict in verdicts]})
     else:
         for verdict in verdicts:
-            print(_line(verdict, vocabulary))
-        print(f"# sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule")
-        print(f"# unknown values: {teacher.describe()}")
+            emit(_line(verdict, vocabulary))
+        emit(f"# sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule")
+        emit(f"# unknown values: {teacher.describe()}")
     raise typer.Exit(1 if any(verdict.broken for verdict in verdicts) else 0)
-
-
-def _table(data: Path, label: str | None) -> Any:
-    from hornbook.data.table import read_table
-
-    return read_table(data, label=label)
 
 
 def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
@@ -142,13 +245,18 @@ def _entry(verdict: RuleCheck, vocabulary: Vocabulary) -> dict[str, Any]:
             "true": list(vocabulary.named(verdict.witness.true)),
             "false": list(vocabulary.named(verdict.witness.false)),
         }
-    entry["guarantee"] = verdict.guarantee.kind
-    if isinstance(verdict.guarantee, Proved):
-        margin = verdict.guarantee.margin
-        entry |= {"by": verdict.guarantee.by, "margin": margin if math.isfinite(margin) else None}
-    if verdict.undecided:
-        entry["undecided"] = verdict.undecided
-    if isinstance(verdict.guarantee, Estimated):
-        share = verdict.guarantee.disagreement
-        entry |= {"accepted": share.hits, "samples": share.size, "interval": [share.low, share.high]}
+    return {**entry, **_guarantee_entry(verdict.guarantee, verdict.undecided, "accepted")}
+
+
+def _guarantee_entry(guarantee: Guarantee, undecided: str, hits: str) -> dict[str, Any]:
+    """Convert a guarantee to a JSON object; `hits` is what its samples are counted as."""
+    entry: dict[str, Any] = {"guarantee": guarantee.kind}
+    if isinstance(guarantee, Proved):
+        margin = guarantee.margin
+        entry |= {"by": guarantee.by, "margin": margin if math.isfinite(margin) else None}
+    if undecided:
+        entry["undecided"] = undecided
+    if isinstance(guarantee, Estimated):
+        share = guarantee.disagreement
+        entry |= {hits: share.hits, "samples": share.size, "interval": [share.low, share.high]}
     return entry

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, load_table, progress
+from hornbook.cli.app import TargetTable, app, emit, emit_json, load_target_table, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.extractor.subject import Judged, Subject
+    from hornbook.runs import Run
     from hornbook.runs.comparison import ComparisonRow
-    from hornbook.runs.folder import Run
 
 
 @app.command()
 def compare(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
     samples: Annotated[int, typer.Option(min=1, help="Number of training samples of each tree.")] = 20_000,
-    seconds: Annotated[float, typer.Option(help="Time limit of the Hoeffding tree in seconds.")] = 20.0,
+    seconds: Annotated[
+        float, typer.Option(help="Time limit of the Hoeffding tree in seconds (runs by queries).")
+    ] = 20.0,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Compare the rules of a run with decision trees fitted to the same model.
+    """Compare the explanation of a run with decision trees fitted to the same model.
 
-    The model and the data must still be in place and unchanged. River's Hoeffding tree is included
-    if the extra `river` is installed.
+    All are measured on the rows that the run held out, and on the same fresh samples. The model and
+    the data must still be in place and unchanged.
 
     Examples:
       hornbook compare run/
@@ -40,54 +42,68 @@ def compare(
 
     """
     from hornbook.extraction import share_object
-    from hornbook.runs.comparison import compare_with_trees
-    from hornbook.runs.folder import Run
+    from hornbook.runs import Run
 
     kept = Run.load(run)
-    subject = _subject(kept, trust_pickle)
-    with progress("fitting trees") as watch:
+    with progress("fitting trees") as show:
         rows = []
-        for row in compare_with_trees(kept.answers, subject, samples, seed, seconds):
+        for row in _compare(kept, samples, seconds, trust_pickle, seed):
             rows.append(row)
-            watch({"candidate": len(rows), "form": row.method, "rules": row.rules, "literals": row.literals,
-                   "fidelity": row.fidelity.estimate})  # fmt: skip
+            show(row.method)
     if as_json:
-        emit_json({"rows": [{**asdict(row), "fidelity": share_object(row.fidelity)} for row in rows]})
+        entries = [
+            asdict(row) | {"samples": share_object(row.samples), "rows": row.rows and share_object(row.rows)}
+            for row in rows
+        ]
+        emit_json({"rows": entries})
         return
     emit("\n".join(_format_rows(rows)))
-    emit(f"# on {samples:,} fresh samples; for a tree: rules = leaves, literals = tests on the paths to them")
+    unseen = rows[0].rows
+    population = "" if unseen is None else f"{unseen.size:,} unseen rows and "
+    emit(f"# fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read")
 
 
-def _subject(run: Run, trust_pickle: bool) -> Subject | Judged:
-    """Restore the model and table of a run; refuse them if they have changed."""
-    from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
+def _compare(
+    run: Run, samples: int, seconds: float, trust_pickle: bool, seed: int
+) -> Iterator[ComparisonRow]:
+    """Restore the model and the table of a run, and measure its explanation beside trees."""
+    from hornbook.data.table import split_rows
+    from hornbook.explain import HornRules
+    from hornbook.models import as_predictor
+    from hornbook.query_teacher import BoundModel
+    from hornbook.runs.comparison import compare_rules_with_trees, compare_with_trees
+    from hornbook.teacher import bind_classifier
 
-    config: dict[str, Any] = run.config
-    data = config["data"]
-    table = load_table(data["source"], data["target"], data["positive"], data["above"])
-    if table.checksum() != data["sha256"]:
+    table, settings, explanation = _load_table(run), run.config["settings"], run.extraction.explanation
+    model = run.load_model(run.find_model(), trust_pickle)
+    if settings["encoding"] is not None:
+        model = as_predictor(model, encoding=settings["encoding"])
+    if isinstance(explanation, HornRules):
+        frame = table.table.frame if explanation.label is None else table.features
+        used, _ = split_rows(frame, settings["seed"], hold_out=explanation.label is not None)
+        bound = BoundModel(
+            as_predictor(model), explanation.reader, frame.iloc[used], explanation.label, settings["seed"]
+        )
+        yield from compare_rules_with_trees(explanation, bound, samples, seed, seconds)
+        return
+    used, unseen = split_rows(table.features, settings["seed"])
+    teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
+    yield from compare_with_trees(explanation, teacher, table.features.iloc[unseen], samples, seed)
+
+
+def _load_table(run: Run) -> TargetTable:
+    """The table of a run; refuse one that has changed."""
+    data = run.config["data"]
+    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
-    extractor = restore_extractor(run, load_run_model(run, find_run_model(run), trust_pickle))
-    return extractor.subjects(table.frame if extractor.judge else table.features)[0]
+    return table
 
 
-def _format_rows(rows: list[ComparisonRow]) -> list[str]:
-    """Format a comparison as an aligned text table."""
-    cells = [
-        [
-            row.method,
-            f"{100 * row.fidelity.estimate:.2f} %",
-            f"{100 * row.fidelity.low:.2f}–{100 * row.fidelity.high:.2f}",
-            str(row.rules),
-            str(row.literals),
-            "" if row.seconds is None else f"{row.seconds:.1f}",
-        ]
-        for row in rows
-    ]
-    table = [["method", "fidelity", "95 % interval", "rules", "literals", "seconds"], *cells]
-    widths = [max(len(line[column]) for line in table) for column in range(6)]
-    return [
-        "  ".join(cell.ljust(width) if not column else cell.rjust(width)
-                  for column, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
-        for line in table
-    ]  # fmt: skip
+def _format_rows(rows: list[ComparisonRow]) -> Iterator[str]:
+    width = max(len(row.method) for row in rows)
+    yield f"{'':<{width}}  literals  unseen rows  samples"
+    for row in rows:
+        unseen = "–" if row.rows is None else f"{100 * row.rows.estimate:.2f} %"
+        samples = f"{100 * row.samples.estimate:.2f} %"
+        yield f"{row.method:<{width}}  {row.literals:>8,}  {unseen:>11}  {samples:>7}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from hornbook.cli.app import app, emit, emit_json
 from hornbook.errors import HornbookError
@@ -14,36 +13,58 @@ from hornbook.errors import HornbookError
 
 @app.command()
 def explain(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A known value, column=value: a number, a word or the name of a bin."),
+        typer.Option("--set", help="A known value, column=value: a number or a word."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Explain what the rules of a run conclude from known values, and which change would undo it.
+    """Explain what a run's explanation decides for known values, and which change would change it.
 
-    Columns that are not set count as unknown.
+    Columns that are not set count as missing.
 
     Examples:
-      hornbook explain run/ --set ascites=0 --set age=high
+      hornbook explain run/ --set ascites=0 --set age=61
 
       hornbook explain run/ --set "petal length (cm)=5.1" --json
 
     """
-    from hornbook.runs.folder import Run
+    from hornbook.explain import Conclusion, Decision, HornRules, explain_row
+    from hornbook.runs import Run
 
     kept = Run.load(run)
-    facts: dict[str, str] = {}
-    for pair in given or []:
-        name, sign, value = pair.rpartition("=")
-        if not sign or not name or not value:
-            raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=high")
-        facts[name] = value
-    explained = kept.answers.explain(kept.facts(facts), kept.groups)
-    if as_json:
-        emit_json(explained.to_object())
-    elif Console().is_terminal:
-        Console().print(explained)
+    explanation = kept.extraction.explanation
+    values = dict(map(_read_pair, given or []))
+    conclusion: Conclusion | Decision
+    if isinstance(explanation, HornRules):
+        conclusion = explanation.conclude(explanation.reader.facts(values))
     else:
-        emit(str(explained))
+        for name in values:
+            if name not in explanation.columns:
+                raise HornbookError(
+                    f"--set {name}: the explanation speaks of {', '.join(explanation.columns) or 'no column'}"
+                )
+        row = {name: _read_value(values.get(name, "?")) for name in explanation.columns}
+        conclusion = explain_row(explanation, row)
+    if as_json:
+        emit_json(conclusion.to_object())
+    else:
+        emit(str(conclusion))
+
+
+def _read_pair(pair: str) -> tuple[str, str]:
+    name, sign, value = pair.rpartition("=")
+    if not sign or not name or not value:
+        raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=61")
+    return name, value
+
+
+def _read_value(text: str) -> Any:
+    """A number where the text is one, None for `?`, else the text."""
+    if text.strip() == "?":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -13,7 +13,7 @@ from hornbook.cli.app import app, emit, emit_json, progress
 
 @app.command()
 def verify(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract --proof.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook query --proof.")],
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved since the run.")] = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
@@ -36,10 +36,10 @@ def verify(
 
     kept = Run.load(run)
     findings = []
-    with progress("checking proofs", len(kept.guarantees)) as watch:
+    with progress("checking proofs", len(kept.guarantees)) as show:
         for finding in verify_run(kept, model=model, trust_pickle=trust_pickle, seconds=proof_seconds):
             findings.append(finding)
-            watch({"query": len(findings), "rules": len(kept.guarantees), "membership_queries": 0})
+            show(finding.about)
     holds = all(finding.holds for finding in findings)
     if as_json:
         emit_json({"holds": holds, "findings": [asdict(finding) for finding in findings]})

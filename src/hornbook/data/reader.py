@@ -193,6 +193,23 @@ class Reader:
             )
         return self.batch(frame.set_axis(list(self.columns), axis=1))[0]
 
+    def facts(self, values: Mapping[str, str]) -> Interpretation:
+        """The facts that follow from values of columns as text: numbers, words, names of bins, or `?`."""
+        true: set[int] = set()
+        false: set[int] = set()
+        for column, value in values.items():
+            known = self._facts_of(column, value)
+            true |= known.true
+            false |= known.false
+        return Interpretation(frozenset(true), frozenset(false))
+
+    def _facts_of(self, column: str, value: str) -> Interpretation:
+        if isinstance(self.source, Binariser):
+            return self.source.facts(column, value)
+        if value.strip() not in ("0", "1", "?"):
+            raise HornbookError(f"column {column!r} is 0, 1 or ?, not {value!r}")
+        return self.interpretation({column: np.nan if value.strip() == "?" else float(value)})
+
     def describe(self, name: str) -> str:
         """The condition behind the name of a variable, or the name."""
         known = self.described is not None and name in self.described.vocabulary_

@@ -1,19 +1,18 @@
-"""Theories that answer: which class follows from what is known, why, and what would undo it."""
+"""Why an explanation decides as it does, what would change that, and what follows from facts."""
 
 from __future__ import annotations
 
-from hornbook.explain.answers import FREE, Answers, united
+from hornbook.explain.conclusion import Conclusion, Undo, explain_facts, smallest_undo
 from hornbook.explain.decision import Decision, explain_row
-from hornbook.explain.explanation import Explanation, Undo, explain, smallest_undo
+from hornbook.explain.horn_rules import UNDETERMINED, HornRules
 
 __all__ = [
-    "FREE",
-    "Answers",
+    "UNDETERMINED",
+    "Conclusion",
     "Decision",
-    "Explanation",
+    "HornRules",
     "Undo",
-    "explain",
+    "explain_facts",
     "explain_row",
     "smallest_undo",
-    "united",
 ]

@@ -1,182 +1,574 @@
-"""Property checking: which rules that should hold a model breaks, with a witness for each.
+"""Whether a classifier does what is claimed of it, in the columns of its table.
 
-References
-----------
-A. Zeller, R. Hildebrandt. Simplifying and isolating failure-inducing input. IEEE Transactions on
-Software Engineering 28, 2002.
-
+A rule is checked on rows that meet its body: samples of the table in which values of the body's
+columns are exchanged for values of the table that meet it. A monotonicity is checked on pairs of
+rows that differ in one column only. Where samples find no violation, a local search goes on from
+the rows that are closest to another decision. A violation is shown as close to a row of the table
+as it can be made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, ImposedViolations
-from hornbook.distributions.violations import smallest_violations
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import LocalSearch
-from hornbook.proof.prover import Prover
-from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
+from hornbook.explanations import (
+    Category,
+    CategorySet,
+    Claim,
+    Condition,
+    Missing,
+    MonotoneClaim,
+    RuleClaim,
+    Threshold,
+    name_outcome,
+    parse_claims,
+)
+from hornbook.explanations.conditions import shorten_cut
+from hornbook.extraction import name_classes
+from hornbook.logic import Bools
+from hornbook.models import Predictor, load_model
+from hornbook.proof import ColumnProver, Domain, Verdict
+from hornbook.queries import Estimated, Exact, Guarantee, Unknown
+from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors, read_frame
 
-CHUNK = 1 << 14
-"""Violations drawn and asked about at a time."""
+CHUNK_ROWS = 1 << 14
+"""Rows drawn and asked about at a time."""
 
-SHRUNK = 8
-"""So many witnesses are made smaller, and the smallest is given."""
+SEARCH_ROWS, SEARCH_STEPS = 128, 30
+"""Rows that the local search goes on from, and how often it changes them."""
+
+NEAREST_ROWS = 8
+"""Rows of the table to which a violation is brought as close as can be; the closest is shown."""
+
+COMPARED_ROWS = 5_000
+"""Rows of the table among which the nearest ones are looked for."""
+
+LADDER_VALUES = 32
+"""Values of a column that the local search for a broken monotonicity tries at each row."""
+
+Scores: TypeAlias = Callable[[pd.DataFrame], NDArray[np.float64]]
 
 
-@dataclass(frozen=True)
-class RuleCheck:
-    """Whether a model breaks a rule.
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
 
-    `witness` is an interpretation that violates the rule and that the model accepts, the smallest
-    found. `guarantee` says how often samples that violate the rule were accepted, whether the
-    rule is broken or not; it is exact for a rule that nothing can violate, and a proof where one
-    was found. `undecided` says why none was found though one was asked for.
+    Parameters
+    ----------
+    rows
+        The rows, in the columns of the table.
+    outcomes
+        The model's class for each, in words.
+    row
+        The number of the table's row that comes closest.
+    changed
+        The columns in which they differ from that row; none if it is that row itself.
+
     """
 
-    rule: Rule
-    witness: Interpretation | None
+    rows: pd.DataFrame
+    outcomes: tuple[str, ...]
+    row: int
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimCheck:
+    """Whether a model breaks a claim.
+
+    Parameters
+    ----------
+    claim
+        What is claimed.
+    violation
+        Rows that break it, if there are any.
+    guarantee
+        How often samples break it, whether it is broken or not; a proof where one was found; exact
+        where no row can meet the body.
+    undecided
+        Why there is no proof though one was asked for.
+
+    """
+
+    claim: Claim
+    violation: Violation | None
     guarantee: Guarantee
     undecided: str = ""
 
     @property
     def broken(self) -> bool:
-        """Whether there is a witness."""
-        return self.witness is not None
+        """Whether there are rows that break the claim."""
+        return self.violation is not None
 
 
 def check(
-    rules: HornTheory,
-    member: Membership,
-    distribution: Distribution,
-    size: int = 10_000,
+    claims: str | Path | Sequence[Claim],
+    model: Any,
+    X: Any,
+    target: str = "label",
     *,
-    rng: np.random.Generator,
-    guided: LocalSearch | None = None,
-    groups: Groups = (),
-    prover: Prover | None = None,
-) -> list[RuleCheck]:
-    r"""For each rule look for an interpretation that violates it and that the model accepts.
-
-    First the smallest violation is asked about, body true, head false and all else unknown; then
-    samples in which the rule is made violated; then, if none was accepted, the guided search.
+    samples: int = 10_000,
+    local_search: bool = True,
+    proof: bool = False,
+    proof_seconds: float = 60.0,
+    seed: int = 0,
+) -> list[ClaimCheck]:
+    r"""For each claim look for rows that break it.
 
     Parameters
     ----------
-    rules
-        What should hold.
-    member
-        The model as a teacher; it must answer about unknown values.
-    distribution
-        What the samples come from in which a rule is then violated.
-    size
-        How many samples are asked about for each rule.
-    rng
-        The source of randomness.
-    guided
-        A guided search for what samples miss.
-    groups
-        Sets of variables of which at most one is true.
-    prover
-        Asked first; what it decides is not sampled.
+    claims
+        Claims as text, the path of a file of them, or claims; see `hornbook.explanations.parse_claims`.
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    samples
+        How many rows, or pairs of rows, are drawn for each claim.
+    local_search
+        Whether to go on from the rows that are closest to another decision where samples break nothing.
+    proof, proof_seconds
+        Whether to prove or refute each rule for every row of the table's domain, and for how long.
+    seed
+        Makes the check repeatable.
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
-    >>> model = HornTheory.parse("horse & wings -> pegasus")
-    >>> rules = HornTheory.parse("horse -> pegasus \n horse & wings -> pegasus", model.vocabulary)
-    >>> for verdict in check(
-    ...     rules, model.satisfied_by, Random(model.vocabulary), 1000, rng=np.random.default_rng(0)
-    ... ):
-    ...     print(verdict.broken, verdict.witness)
-    True Interpretation(true=frozenset({0}), false=frozenset({2}))
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> for result in check("income > 60 -> good \n age > 40 -> good", model, rows, "good"):
+    ...     print(result.broken, None if result.violation is None else result.violation.rows.to_dict("list"))
     False None
+    True {'age': [60.0], 'income': [20.0]}
 
     """
-    if size < 1:
-        raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
-    rules = rules.over(distribution.vocabulary)
-    return [_verdict(rule, member, distribution, size, rng, guided, groups, prover) for rule in rules]
+    if samples < 1:
+        raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    frame = read_frame(X)
+    listed = read_claims(claims)
+    teacher = bind_classifier(model, frame, seed)
+    checker = ClaimChecker(
+        teacher, list_predictors(model)[0], name_classes(target, teacher.classes), samples, local_search
+    )
+    for claim in listed:
+        checker.refuse_unknown(claim)
+    prover = _make_prover(model, frame, listed, checker.classes, proof_seconds) if proof else None
+    return [
+        checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prover)
+        for number, claim in enumerate(listed)
+    ]
 
 
-def _verdict(
-    rule: Rule,
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    guided: LocalSearch | None,
-    groups: Groups,
-    prover: Prover | None,
-) -> RuleCheck:
-    alone = HornTheory(distribution.vocabulary, [rule])
-    if not (possible := smallest_violations(alone, groups)):
-        return RuleCheck(rule, None, Exact())
-    (smallest,) = possible
-    proof = None if prover is None else prover.prove_rule(rule)
-    if proof is not None and proof.guarantee is not None:
-        return RuleCheck(rule, None, proof.guarantee)
-    if proof is not None and proof.witness is not None:
-        witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
-        return RuleCheck(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
-    undecided = "" if proof is None else proof.reason
-    violated = ImposedViolations(alone, distribution, groups)
-    hits, witnesses = 0, []
-    for start in range(0, size, CHUNK):
-        batch = violated.draw(min(CHUNK, size - start), rng)
-        accepted = np.flatnonzero(member(batch))
-        hits += len(accepted)
-        witnesses += list(batch[accepted[:SHRUNK]])
-    guarantee = Estimated(Share.of(hits, size), violated.describe())
-    if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
-        return RuleCheck(rule, smallest, guarantee, undecided)
-    if not witnesses and guided is not None:
-        witnesses = list(_searched(alone, guided))
-    fewest = sorted(witnesses, key=_known)[:SHRUNK]
-    shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
-    return RuleCheck(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
+def _make_prover(
+    model: Any, frame: pd.DataFrame, claims: Sequence[Claim], classes: tuple[str, ...], seconds: float
+) -> ClaimProver:
+    if len(classes) != 2:
+        raise HornbookError(
+            f"proofs are about two classes, and the model has {len(classes)}; leave --proof out"
+        )
+    conditions = [each for claim in claims if isinstance(claim, RuleClaim) for each in claim.body]
+    return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
 
 
-def _searched(rule: HornTheory, guided: LocalSearch) -> Iterator[Interpretation]:
-    """The first few interpretations found that the rule rejects and the model accepts."""
-    for batch, _ in guided.search(rule, signs=["positive"]):
-        yield from batch[:SHRUNK]
-        return
+def read_claims(claims: str | Path | Sequence[Claim]) -> tuple[Claim, ...]:
+    """Claims of a text, of a file, or as they are; a text with an arrow or several words is no path."""
+    if not isinstance(claims, str | Path):
+        return tuple(claims)
+    path, text = Path(claims), str(claims)
+    if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise HornbookError(f"cannot read {path}: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise HornbookError(f"{path} is not UTF-8 text: byte {error.start}") from None
+        try:
+            read = parse_claims(text)
+        except HornbookError as error:
+            raise HornbookError(f"{path}, {error}") from None
+    else:
+        read = parse_claims(text)
+    if not read:
+        raise HornbookError("there are no claims; write one a line, such as: income <= 90 & age > 40 -> good")
+    return read
 
 
-def shrink(
-    member: Membership, vocabulary: Vocabulary, witness: Interpretation, needed: Interpretation
-) -> Interpretation:
-    """Make values unknown, except the needed ones, until the model would reject if any more were.
+@dataclass(frozen=True, eq=False)
+class ClaimChecker:
+    """Checks claims about one teacher by samples."""
 
-    Parts of the values are left out, halves first, then ever smaller parts down to single ones.
+    teacher: ClassifierTeacher
+    predictors: Sequence[Predictor]
+    classes: tuple[str, ...]
+    samples: int
+    local_search: bool
+
+    def refuse_unknown(self, claim: Claim) -> None:
+        """Raise for a column or a class that there is not, or for an order of values without one."""
+        columns = self.teacher.frame.columns
+        for column in claim.columns:
+            if column not in columns:
+                raise HornbookError(
+                    f"{claim}: the table has no column {column!r}; it has {', '.join(map(str, columns[:12]))}"
+                )
+        conditions = claim.body if isinstance(claim, RuleClaim) else ()
+        ordered = [each.column for each in conditions if isinstance(each, Threshold)]
+        for column in (*ordered, *(claim.columns if isinstance(claim, MonotoneClaim) else ())):
+            if not pd.api.types.is_numeric_dtype(self.teacher.frame[column]):
+                raise HornbookError(
+                    f"{claim}: the values of {column!r} are no numbers, so none is above another"
+                )
+        try:
+            name_outcome(claim.outcome, self.classes)
+        except HornbookError as error:
+            raise HornbookError(f"{claim}: {error}") from None
+
+    def check(self, claim: Claim, rng: np.random.Generator, prover: ClaimProver | None = None) -> ClaimCheck:
+        """Look for rows that break one claim."""
+        if isinstance(claim, MonotoneClaim):
+            note = "" if prover is None else "monotonicity is sampled and not proved"
+            return self._check_monotone(claim, rng, note)
+        return self._check_rule(claim, rng, prover)
+
+    def _check_rule(
+        self, claim: RuleClaim, rng: np.random.Generator, prover: ClaimProver | None
+    ) -> ClaimCheck:
+        breaks = partial(self.breaks_rule, claim)
+        sampler = BodySampler(self.teacher, claim.body)
+        if not sampler.possible:
+            return ClaimCheck(claim, None, Exact())
+        verdict = None if prover is None else prover.prove(claim)
+        if verdict is not None and verdict.guarantee is not None:
+            return ClaimCheck(claim, None, verdict.guarantee)
+        if verdict is not None and verdict.witness is not None:
+            refuted = Unknown(f"refuted by {verdict.by}, not sampled")
+            return ClaimCheck(
+                claim, self._bring_close(self._complete(verdict.witness), breaks, claim.columns), refuted
+            )
+        undecided = "" if verdict is None else verdict.reason
+        hits, found = 0, []
+        for start in range(0, self.samples, CHUNK_ROWS):
+            rows = sampler.draw(min(CHUNK_ROWS, self.samples - start), rng)
+            broken = breaks(rows)
+            hits += int(broken.sum())
+            found.append(rows[broken].head(NEAREST_ROWS))
+        guarantee = Estimated(Share.of(hits, self.samples), sampler.describe())
+        witnesses = pd.concat(found, ignore_index=True)
+        if not len(witnesses) and self.local_search:
+            witnesses = self._search(claim, sampler, rng)
+        violation = self._bring_close(witnesses, breaks, claim.columns) if len(witnesses) else None
+        return ClaimCheck(claim, violation, guarantee, undecided)
+
+    def _complete(self, witness: pd.DataFrame) -> pd.DataFrame:
+        """A witness with all columns of the table; those that the model does not read are a row's."""
+        first = self.teacher.frame.head(1).reset_index(drop=True)
+        return first.assign(**{str(name): witness[name].array for name in witness})
+
+    def breaks_rule(self, claim: RuleClaim, rows: pd.DataFrame) -> Bools:
+        """Which rows meet the body and get another class than the outcome."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        broken = meet_conditions(claim.body, rows)
+        if broken.any():
+            broken[broken] = (self.teacher.labels(rows[broken]) == number) != positive
+        return broken
+
+    def _scores(self, outcome: str) -> Scores | None:
+        """How clearly the model decides for an outcome, a number a row; None if it has no such score."""
+        number, positive = name_outcome(outcome, self.classes)
+        sign = 1.0 if positive else -1.0
+        if len(self.classes) == 2:
+            sign, number = (sign if number == 1 else -sign), 0
+        if number >= len(self.predictors):
+            return None
+        return partial(_score_rows, self.predictors[number], self.teacher, sign)
+
+    def _search(self, claim: RuleClaim, sampler: BodySampler, rng: np.random.Generator) -> pd.DataFrame:
+        """Rows that break a rule, found by changing single values of those that come closest to it."""
+        scores = self._scores(claim.outcome)
+        rows = sampler.draw(8 * SEARCH_ROWS, rng)
+        if scores is None:
+            return rows.head(0)
+        heights = scores(rows)
+        for _ in range(SEARCH_STEPS):
+            order = np.argsort(heights, kind="stable")[:SEARCH_ROWS]
+            rows, heights = rows.iloc[order].reset_index(drop=True), heights[order]
+            changed = sampler.change_values(rows, rng)
+            broken = self.breaks_rule(claim, changed)
+            if broken.any():
+                return changed[broken].head(NEAREST_ROWS).reset_index(drop=True)
+            rows = pd.concat([rows, changed], ignore_index=True)
+            heights = np.concatenate([heights, scores(changed)])
+        return rows.head(0)
+
+    def _bring_close(
+        self, witnesses: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools], needed: tuple[str, ...]
+    ) -> Violation:
+        """The violation with the fewest columns changed from a row of the table.
+
+        Starting from a witness, parts of the columns that differ are given the table row's values
+        again as long as the claim stays broken, halves first, then ever smaller parts.
+        """
+        best: tuple[int, pd.DataFrame, int, tuple[str, ...]] | None = None
+        for place in range(min(len(witnesses), NEAREST_ROWS)):
+            witness = witnesses.iloc[[place]].reset_index(drop=True)
+            for number in self._nearest_rows(witness, needed):
+                row = self.teacher.frame.iloc[[number]].reset_index(drop=True)
+                closer = _restore_values(witness, row, breaks)
+                changed = tuple(name for name in row.columns if _differ(closer, row, name))
+                if best is None or len(changed) < best[0]:
+                    best = len(changed), closer, int(number), changed
+            if best is not None and best[0] == 0:
+                break
+        if best is None:
+            raise HornbookError("the table has no rows to compare with")
+        _, rows, number, changed = best
+        return Violation(rows, self._outcomes(rows), number, changed)
+
+    def _nearest_rows(self, witness: pd.DataFrame, needed: tuple[str, ...]) -> NDArray[np.intp]:
+        """The rows of the table that differ from a witness in the fewest columns, in needed ones last."""
+        rows = self.teacher.frame.head(COMPARED_ROWS)
+        differences = np.zeros(len(rows))
+        for name in rows.columns:
+            value = witness[name].iloc[0]
+            same = rows[name].isna() if pd.isna(value) else rows[name] == value
+            differences += ~same.fillna(False).to_numpy(np.bool_) * (0.5 if name in needed else 1.0)
+        return np.argsort(differences, kind="stable")[:NEAREST_ROWS]
+
+    def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
+        return tuple(self.classes[number] for number in self.teacher.labels(rows))
+
+    def _check_monotone(self, claim: MonotoneClaim, rng: np.random.Generator, note: str) -> ClaimCheck:
+        column, frame = claim.column, self.teacher.frame
+        values = np.sort(frame[column].dropna().unique())
+        if len(values) < 2:
+            return ClaimCheck(claim, None, Exact())
+        hits, violation = 0, None
+        for start in range(0, self.samples, CHUNK_ROWS):
+            rows = self.teacher.sample(min(CHUNK_ROWS, self.samples - start), rng)
+            low, high = self._draw_pairs(values, len(rows), rng)
+            broken = self.breaks_monotone(claim, rows.assign(**{column: low}), rows.assign(**{column: high}))
+            hits += int(broken.sum())
+            if violation is None and broken.any():
+                at = int(broken.argmax())
+                pair = pd.concat([rows.iloc[[at]]] * 2, ignore_index=True).assign(
+                    **{column: [low[at], high[at]]}
+                )
+                violation = self._bring_pair_close(claim, pair)
+        guarantee = Estimated(
+            Share.of(hits, self.samples),
+            f"pairs of samples that differ in {column!r} alone: {self.teacher.sampler.describe()}",
+        )
+        if violation is None and self.local_search:
+            violation = self._climb_ladder(claim, values, rng)
+        return ClaimCheck(claim, violation, guarantee, note)
+
+    @staticmethod
+    def _draw_pairs(values: Any, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Two different values for each of so many rows, the lower and the higher one."""
+        first = rng.integers(len(values), size=size)
+        second = (first + rng.integers(1, len(values), size=size)) % len(values)
+        return values[np.minimum(first, second)], values[np.maximum(first, second)]
+
+    def breaks_monotone(self, claim: MonotoneClaim, low: pd.DataFrame, high: pd.DataFrame) -> Bools:
+        """Which pairs lose (or gain) the class as the column rises."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        below, above = ((self.teacher.labels(rows) == number) == positive for rows in (low, high))
+        broken: Bools = below & ~above if claim.never == "lowers" else ~below & above
+        return broken
+
+    def _climb_ladder(self, claim: MonotoneClaim, values: Any, rng: np.random.Generator) -> Violation | None:
+        """Try many values of the column at rows, and look for a class that is lost, or gained, on the way."""
+        steps = values[np.unique(np.linspace(0, len(values) - 1, LADDER_VALUES).astype(np.intp))]
+        rows = self.teacher.sample(4 * SEARCH_ROWS, rng)
+        below = rows.assign(**{claim.column: steps[0]})
+        for value in steps[1:]:
+            above = rows.assign(**{claim.column: value})
+            broken = self.breaks_monotone(claim, below, above)
+            if broken.any():
+                at = int(broken.argmax())
+                pair = pd.concat([below.iloc[[at]], above.iloc[[at]]], ignore_index=True)
+                return self._bring_pair_close(claim, pair)
+            below = above
+        return None
+
+    def _bring_pair_close(self, claim: MonotoneClaim, pair: pd.DataFrame) -> Violation:
+        column, low, high = claim.column, pair[claim.column].iloc[0], pair[claim.column].iloc[1]
+
+        def breaks(rows: pd.DataFrame) -> Bools:
+            return self.breaks_monotone(claim, rows.assign(**{column: low}), rows.assign(**{column: high}))
+
+        found = self._bring_close(pair.head(1), breaks, (column,))
+        rows = pd.concat([found.rows] * 2, ignore_index=True).assign(**{column: [low, high]})
+        changed = tuple(name for name in found.changed if name != column)
+        return Violation(rows, self._outcomes(rows), found.row, changed)
+
+
+@dataclass(frozen=True, eq=False)
+class BodySampler:
+    """Draws rows that meet conditions: samples with values of the table that meet them."""
+
+    teacher: ClassifierTeacher
+    body: tuple[Condition, ...]
+
+    @cached_property
+    def pools(self) -> dict[str, pd.Series[Any]]:
+        """For each column of the body, the table's values that meet its conditions, or one made for them."""
+        pools = {}
+        for column in dict.fromkeys(condition.column for condition in self.body):
+            own = [condition for condition in self.body if condition.column == column]
+            values = self.teacher.frame[column]
+            pool = values[meet_conditions(own, values.to_frame())]
+            if not len(pool):
+                made = [pd.Series([value]) for value in make_values(own, values)]
+                pool = next((each for each in made if _meet_values(own, each, column)), values.head(0))
+            pools[column] = pool.reset_index(drop=True)
+        return pools
+
+    @property
+    def possible(self) -> bool:
+        """Whether some row can meet all conditions."""
+        return all(len(pool) for pool in self.pools.values())
+
+    def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """So many rows that meet the conditions."""
+        rows = self.teacher.sample(size, rng)
+        for column, pool in self.pools.items():
+            own = [condition for condition in self.body if condition.column == column]
+            met = meet_conditions(own, rows)
+            if not met.all():
+                rows[column] = _replace_values(
+                    rows[column], ~met, pool.iloc[rng.integers(len(pool), size=size)]
+                )
+        return rows
+
+    def change_values(self, rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+        """The rows with one value changed in each, so that they meet the conditions still."""
+        changed, frame = rows.copy(), self.teacher.sampler.frame
+        columns = rng.integers(frame.shape[1], size=len(rows))
+        for place in np.unique(columns):
+            name = frame.columns[place]
+            pool = self.pools.get(name, frame[name])
+            drawn = pool.iloc[rng.integers(len(pool), size=len(rows))]
+            changed[name] = _replace_values(changed[name], columns == place, drawn)
+        return changed
+
+    def describe(self) -> str:
+        """Where the rows come from, in words."""
+        return f"{self.teacher.sampler.describe()}, changed so that they meet the body"
+
+
+def meet_conditions(conditions: Sequence[Condition], rows: pd.DataFrame) -> Bools:
+    """Which rows meet all conditions."""
+    met = np.ones(len(rows), np.bool_)
+    for condition in conditions:
+        met &= condition.evaluate(rows)[0]
+    return met
+
+
+def make_values(conditions: Sequence[Condition], values: pd.Series[Any]) -> Iterator[Any]:
+    """Values that may meet all conditions on one column, where no value of the table does.
+
+    Examples
+    --------
+    >>> ages = pd.Series([20.0, 60.0])
+    >>> list(make_values([Threshold("age", 70)], ages))
+    [110.0]
+
     """
-    known = (witness.true | witness.false) - needed.true - needed.false
-    duals = {dual for v, dual in vocabulary.pairs if v in known}
-    spare = sorted(known - duals)
+    yield from (each.value for each in conditions if isinstance(each, Category) and each.equal)
+    for each in conditions:
+        if isinstance(each, CategorySet) and each.inside:
+            yield from each.values
+    if any(isinstance(each, Missing) and each.missing for each in conditions):
+        yield None
+    cuts = [each for each in conditions if isinstance(each, Threshold)]
+    if cuts:
+        spread = float(values.max() - values.min()) if values.notna().any() else 0.0
+        low = max((each.cut for each in cuts if each.above), default=-np.inf)
+        high = min((each.cut for each in cuts if not each.above), default=np.inf)
+        if np.isfinite(low) and np.isfinite(high):
+            yield shorten_cut(np.nextafter(low, np.inf), high) if np.nextafter(low, np.inf) < high else high
+        else:
+            yield low + (spread or 1.0) if np.isfinite(low) else high
+
+
+def _meet_values(conditions: Sequence[Condition], values: pd.Series[Any], column: str) -> bool:
+    try:
+        return bool(meet_conditions(conditions, values.rename(column).to_frame()).all())
+    except (TypeError, ValueError):  # a text where a number is compared
+        return False
+
+
+def _replace_values(values: pd.Series[Any], where: Bools, others: pd.Series[Any]) -> pd.Series[Any]:
+    """The values with others in some places, in the column's own type where that can be."""
+    other = others.set_axis(values.index)
+    if others.isna().all():
+        return values.mask(where)
+    return values.mask(where, other)
+
+
+def _differ(one: pd.DataFrame, other: pd.DataFrame, name: str) -> bool:
+    first, second = one[name].iloc[0], other[name].iloc[0]
+    if pd.isna(first) or pd.isna(second):
+        return bool(pd.isna(first)) != bool(pd.isna(second))
+    return bool(first != second)
+
+
+def _restore_values(
+    witness: pd.DataFrame, row: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools]
+) -> pd.DataFrame:
+    """Give a witness the values of a row again, as many as keep the claim broken."""
+    spare = [name for name in row.columns if _differ(witness, row, name)]
     size = len(spare)
     while size and spare:
         parts = [spare[start : start + size] for start in range(0, len(spare), size)]
-        variants = [_without(witness, part, vocabulary) for part in parts]
-        accepted = member(Batch.from_interpretations(variants, vocabulary))
-        if accepted.any():
-            first = int(accepted.argmax())
-            witness, spare = variants[first], [v for v in spare if v not in parts[first]]
+        variants = pd.concat(
+            [witness.assign(**{name: row[name].array for name in part}) for part in parts], ignore_index=True
+        )
+        broken = breaks(variants)
+        if broken.any():
+            first = int(broken.argmax())
+            witness = variants.iloc[[first]].reset_index(drop=True)
+            spare = [name for name in spare if name not in parts[first]]
         else:
             size //= 2
     return witness
 
 
-def _without(witness: Interpretation, part: list[int], vocabulary: Vocabulary) -> Interpretation:
-    forgotten = {*part, *(vocabulary.dual(v) for v in part)}
-    return Interpretation(witness.true - forgotten, witness.false - forgotten)
+def _score_rows(
+    predictor: Predictor, teacher: ClassifierTeacher, sign: float, rows: pd.DataFrame
+) -> NDArray[np.float64]:
+    if teacher.donors is not None and teacher.donors.needed(rows).any():
+        rows = teacher.donors.complete(rows, 0)
+    scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
+    return scores
 
 
-def _known(witness: Interpretation) -> int:
-    return len(witness.true) + len(witness.false)
+@dataclass(frozen=True, eq=False)
+class ClaimProver:
+    """Proves or refutes rule claims about every row of a table's domain."""
+
+    prover: ColumnProver
+    classes: tuple[str, ...]
+
+    def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
+        """Prove or refute one claim."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        return self.prover.prove(claim.body, (number == 1) == positive)

@@ -1,11 +1,24 @@
 """What a person reads: trees, score cards and rules about the columns of a table."""
 
-from typing import Any
-
-from hornbook.errors import HornbookError
+from hornbook.explanations.claims import (
+    Claim,
+    MonotoneClaim,
+    RuleClaim,
+    name_outcome,
+    parse_claims,
+    write_claims,
+    write_condition,
+)
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
-from hornbook.explanations.explanation import Explanation, Line, Reason
+from hornbook.explanations.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    background_rules,
+)
+from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
@@ -13,6 +26,8 @@ from hornbook.explanations.tree import DecisionTree, Split
 __all__ = [
     "CardLine",
     "Category",
+    "CategorySet",
+    "Claim",
     "CompiledExplanation",
     "Condition",
     "ConditionRule",
@@ -20,29 +35,18 @@ __all__ = [
     "Explanation",
     "Line",
     "Missing",
+    "MonotoneClaim",
+    "PointsGroup",
     "Reason",
+    "RuleClaim",
     "RuleSet",
     "ScoreCard",
     "Split",
     "Threshold",
     "background_rules",
+    "name_outcome",
+    "parse_claims",
     "read_explanation",
+    "write_claims",
+    "write_condition",
 ]
-
-FORMS: dict[str, type[DecisionTree] | type[ScoreCard] | type[RuleSet]] = {
-    kind.form: kind for kind in (DecisionTree, ScoreCard, RuleSet)
-}
-"""What each form of an explanation is called."""
-
-
-def read_explanation(content: Any) -> Explanation:
-    """The explanation that `to_object` wrote, or a message that says what is wrong."""
-    if not isinstance(content, dict) or content.get("form") not in FORMS:
-        raise HornbookError(f"an explanation has one of the forms {', '.join(FORMS)}")
-    classes = content.get("classes")
-    if not isinstance(classes, list) or {*map(type, classes)} != {str}:
-        raise HornbookError("an explanation has the names of its classes")
-    try:
-        return FORMS[content["form"]].from_object(content)
-    except (AttributeError, KeyError, RecursionError, TypeError) as error:
-        raise HornbookError(f"it is no {content['form']}: {error!r}") from None

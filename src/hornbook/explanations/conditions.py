@@ -93,11 +93,9 @@ class Category:
 
     def implies(self, other: Condition) -> bool:
         """Whether the other condition is true wherever this one is."""
-        if not isinstance(other, Category):
+        if not isinstance(other, Category | CategorySet):
             return _implies_presence(self, other)
-        if self.column != other.column or not self.equal:
-            return self == other
-        return bool(self.value == other.value) == other.equal
+        return _implies_values(self, other)
 
     def excludes(self, other: Condition) -> bool:
         """Whether no row can meet both conditions."""
@@ -105,6 +103,59 @@ class Category:
 
     def __str__(self) -> str:
         return f"{self.column} {'=' if self.equal else '≠'} {write_value(self.value)}"
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """Whether a column has one of some values, or, if not `inside`, another one.
+
+    The values are kept sorted, each once, so that equal sets compare equal.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"status": ["A11", "A13", None]})
+    >>> CategorySet("status", ("A12", "A11")).evaluate(rows)
+    (array([ True, False, False]), array([False,  True, False]))
+    >>> print(CategorySet("status", ("A12", "A11")), CategorySet("status", ("A11",)).negate(), sep=", ")
+    status in {A11, A12}, status not in {A11}
+
+    """
+
+    column: str
+    values: tuple[Any, ...]
+    inside: bool = True
+
+    def __post_init__(self) -> None:
+        distinct = sorted(dict.fromkeys(self.values), key=lambda value: (isinstance(value, str), value))
+        object.__setattr__(self, "values", tuple(distinct))
+        if not distinct:
+            raise HornbookError(f"a set of values of {self.column!r} is empty; name at least one value")
+
+    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition is true of the rows, and where it is false."""
+        values = _column(frame, self.column)
+        present = values.notna().to_numpy(np.bool_)
+        matches = present & values.isin(self.values).to_numpy(np.bool_)
+        others = present & ~matches
+        return (matches, others) if self.inside else (others, matches)
+
+    def negate(self) -> CategorySet:
+        """The condition that is true where this one is false."""
+        return CategorySet(self.column, self.values, not self.inside)
+
+    def implies(self, other: Condition) -> bool:
+        """Whether the other condition is true wherever this one is."""
+        if not isinstance(other, Category | CategorySet):
+            return _implies_presence(self, other)
+        return _implies_values(self, other)
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both conditions."""
+        return self.implies(other.negate())
+
+    def __str__(self) -> str:
+        values = ", ".join(map(write_value, self.values))
+        return f"{self.column} {'in' if self.inside else 'not in'} {{{values}}}"
 
 
 @dataclass(frozen=True)
@@ -144,7 +195,7 @@ class Missing:
         return f"{self.column} is {'missing' if self.missing else 'present'}"
 
 
-Condition: TypeAlias = Threshold | Category | Missing
+Condition: TypeAlias = Threshold | Category | CategorySet | Missing
 
 
 def background_rules(
@@ -192,8 +243,10 @@ def condition_object(condition: Condition) -> dict[str, Any]:
     if isinstance(condition, Threshold):
         return {"column": condition.column, "above" if condition.above else "at_most": float(condition.cut)}
     if isinstance(condition, Category):
-        value = condition.value.item() if hasattr(condition.value, "item") else condition.value
-        return {"column": condition.column, "is" if condition.equal else "is_not": value}
+        return {"column": condition.column, "is" if condition.equal else "is_not": _plain(condition.value)}
+    if isinstance(condition, CategorySet):
+        values = list(map(_plain, condition.values))
+        return {"column": condition.column, "in" if condition.inside else "not_in": values}
     return {"column": condition.column, "missing": condition.missing}
 
 
@@ -208,6 +261,10 @@ def read_condition(content: Any) -> Condition:
             return Category(column, value)
         case {"column": str(column), "is_not": str() | float() | int() as value, **rest} if not rest:
             return Category(column, value, equal=False)
+        case {"column": str(column), "in": [*values], **rest} if not rest and _are_values(values):
+            return CategorySet(column, tuple(values))
+        case {"column": str(column), "not_in": [*values], **rest} if not rest and _are_values(values):
+            return CategorySet(column, tuple(values), inside=False)
         case {"column": str(column), "missing": bool(missing), **rest} if not rest:
             return Missing(column, missing)
     raise HornbookError(f"{content!r} is no condition on a column")
@@ -269,3 +326,28 @@ def _column(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
 
 def _implies_presence(condition: Condition, other: Condition) -> bool:
     return isinstance(other, Missing) and not other.missing and other.column == condition.column
+
+
+def _implies_values(condition: Category | CategorySet, other: Category | CategorySet) -> bool:
+    """Whether one condition on the values of a column implies another."""
+    if condition.column != other.column:
+        return False
+    (values, inside), (others, among) = map(_value_set, (condition, other))
+    if inside:
+        return values <= others if among else values.isdisjoint(others)
+    return not among and others <= values
+
+
+def _value_set(condition: Category | CategorySet) -> tuple[frozenset[Any], bool]:
+    """The values that a condition names, and whether it is true of them or of the others."""
+    if isinstance(condition, Category):
+        return frozenset([condition.value]), condition.equal
+    return frozenset(condition.values), condition.inside
+
+
+def _are_values(values: list[Any]) -> bool:
+    return bool(values) and all(isinstance(value, str | float | int) for value in values)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

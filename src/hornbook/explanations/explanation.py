@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conditions import Condition
+from hornbook.logic import Bools
 
 Ints: TypeAlias = NDArray[np.intp]
 
@@ -56,6 +58,24 @@ class Reason:
     facts: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class PointsGroup:
+    """The points of a card for the values of one column, as score cards are printed.
+
+    Parameters
+    ----------
+    title
+        The column; empty for points that several columns give together.
+    rows
+        A range of values, or conditions, in words, and the points that it gives: one cell for each
+        sum of the card.
+
+    """
+
+    title: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
 class Explanation(ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
@@ -63,7 +83,20 @@ class Explanation(ABC):
     """
 
     form: ClassVar[str]
-    """What it is called: `tree`, `card` or `rules`."""
+    """What it is called: `tree`, `card`, `rules` or `theory`."""
+
+    forms: ClassVar[dict[str, type[Explanation]]] = {}
+    """The classes of explanations by their form."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.forms[cls.form] = cls
+
+    noun: ClassVar[str] = "explanation"
+    """What a reader calls it."""
+
+    guide: ClassVar[str] = ""
+    """How it is read, in a sentence or two."""
 
     classes: tuple[str, ...]
 
@@ -95,6 +128,14 @@ class Explanation(ABC):
         """What the cells of its lines are called."""
         return ()
 
+    def group_points(self) -> tuple[PointsGroup, ...]:
+        """Its points, grouped by column; empty where there are none."""
+        return ()
+
+    @abstractmethod
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each line the rows that it applies to, shape (lines, rows)."""
+
     @abstractmethod
     def explain(self, row: pd.DataFrame) -> Reason:
         """Why it decides as it does about a frame of one row."""
@@ -107,8 +148,26 @@ class Explanation(ABC):
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON; `read_explanation` reads it back."""
 
+    @classmethod
+    @abstractmethod
+    def from_object(cls, content: Any) -> Explanation:
+        """The explanation that `to_object` wrote."""
+
     def __str__(self) -> str:
         return format_lines(self)
+
+
+def read_explanation(content: Any) -> Explanation:
+    """The explanation of any form that `to_object` wrote, or a message that says what is wrong."""
+    if not isinstance(content, dict) or content.get("form") not in Explanation.forms:
+        raise HornbookError(f"an explanation has one of the forms {', '.join(Explanation.forms)}")
+    classes = content.get("classes")
+    if not isinstance(classes, list) or {*map(type, classes)} != {str}:
+        raise HornbookError("an explanation has the names of its classes")
+    try:
+        return Explanation.forms[content["form"]].from_object(content)
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise HornbookError(f"it is no {content['form']}: {error!r}") from None
 
 
 def format_lines(explanation: Explanation) -> str:

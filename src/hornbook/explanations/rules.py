@@ -12,6 +12,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.logic import Bools
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class RuleSet(Explanation):
     default: int
 
     form = "rules"
+    noun = "list of rules"
+    guide = (
+        "Read from above. The first line whose conditions are all true decides. A condition on a missing "
+        "value is not true."
+    )
 
     @property
     def literals(self) -> int:
@@ -71,6 +77,16 @@ class RuleSet(Explanation):
             for name in (self.classes[rule.outcome],)
         ]
         return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
+
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each rule the rows that meet it, and none before it; for the default those that are left."""
+        left = np.ones(len(frame), np.bool_)
+        matches = []
+        for rule in self.rules:
+            met = np.logical_and.reduce([condition.evaluate(frame)[0] for condition in rule.body])
+            matches.append(left & met)
+            left = left & ~met
+        return np.array([*matches, left])
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The rule that decides about one row, and why none before it does."""

@@ -18,8 +18,24 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.conditions import Condition, condition_object, read_condition
-from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.explanations.conditions import (
+    Category,
+    Condition,
+    Missing,
+    Threshold,
+    condition_object,
+    read_condition,
+    write_value,
+)
+from hornbook.explanations.explanation import (
+    Explanation,
+    Ints,
+    Line,
+    PointsGroup,
+    Reason,
+    describe_answer,
+)
+from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
 
@@ -76,6 +92,11 @@ class ScoreCard(Explanation):
     base: tuple[int, ...]
 
     form = "card"
+    noun = "score card"
+    guide = (
+        "Add up the points of every line that is true of the case; the sum decides. A missing value gives "
+        "no points unless the card says so."
+    )
 
     def __post_init__(self) -> None:
         places = [
@@ -145,6 +166,74 @@ class ScoreCard(Explanation):
             starts = zip(self.classes, self.base, strict=True)
             start = ", ".join(f"{name} {_sign(points)}" for name, points in starts)
             yield Line(f"start with {start}; the class with the most points, the first of equals")
+
+    def group_points(self) -> tuple[PointsGroup, ...]:
+        """The points for each range of each column, and those that several columns give together.
+
+        Examples
+        --------
+        >>> from hornbook.explanations.conditions import Threshold
+        >>> low, high = (CardLine((Threshold("bili", cut),), (2,), (1,)) for cut in (1.1, 3.4))
+        >>> for group in ScoreCard(("lives", "dies"), (low, high), (-3,)).group_points():
+        ...     for words, points in group.rows:
+        ...         print(group.title, words, *points)
+        bili ≤ 1.1 0
+        bili > 1.1 and ≤ 3.4 +2
+        bili > 3.4 +4
+        bili missing +2
+
+        """
+        by_column: dict[str, list[CardLine]] = {}
+        together: list[tuple[str, tuple[str, ...]]] = []
+        for line in self.lines_of_points:
+            names = {condition.column for condition in line.body}
+            kinds = {type(condition) for condition in line.body}
+            if len(names) == 1 and (kinds <= {Threshold} or kinds <= {Category}):
+                by_column.setdefault(names.pop(), []).append(line)
+            else:
+                together += _describe_cases(line)
+        groups = [
+            PointsGroup(column, rows)
+            for column, lines in by_column.items()
+            if (rows := self._column_rows(column, lines))
+        ]
+        if together:
+            groups.append(PointsGroup("", tuple(together)))
+        return tuple(groups)
+
+    def _column_rows(self, column: str, lines: list[CardLine]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The ranges of a column that get different points, in order, and the points of each."""
+        conditions = [condition for line in lines for condition in line.body]
+        cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
+        named = dict.fromkeys(condition.value for condition in conditions if isinstance(condition, Category))
+        if cuts and named:
+            return tuple(case for line in lines for case in _describe_cases(line))
+        values = [*cuts, np.inf] if cuts else [*named, _OTHER]
+        alone = ScoreCard(self.classes, tuple(lines), (0,) * len(self.base))
+        scores = alone.score(pd.DataFrame({column: pd.Series([*values, None], dtype=object)})).tolist()
+        points = [tuple(map(_sign, score)) for score in scores]
+        rows: list[tuple[str, tuple[str, ...]]] = []
+        if cuts:
+            ends = [k for k in range(len(values)) if k + 1 == len(values) or scores[k] != scores[k + 1]]
+            for start, end in zip([-1, *ends], ends, strict=False):
+                low = -np.inf if start < 0 else values[start]
+                rows.append((_describe_range(low, values[end]), points[end]))
+        else:
+            rows = [(write_value(value), points[k]) for k, value in enumerate(named)]
+            rows.append(("any other", points[len(named)]))
+        if any(scores[-1]):
+            rows.append(("missing", points[-1]))
+        return tuple(rows)
+
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each condition the rows that meet it and those above it; then those of each verdict."""
+        matches = [
+            np.logical_and.reduce([condition.evaluate(frame)[0] for condition in body])
+            for body, _ in self._questions()
+        ]
+        decided = self.decide(frame)
+        verdicts = [decided == 1, decided == 0] if len(self.base) == 1 else [np.ones(len(frame), np.bool_)]
+        return np.array([*matches, *verdicts])
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The lines that give points to one row."""
@@ -298,6 +387,28 @@ def _add_sums(
                 if after not in (reached, missed):
                     onward.add(total + points)
         totals = onward
+
+
+_OTHER = object()
+"""A value that no condition names."""
+
+
+def _describe_range(low: float, high: float) -> str:
+    """The numbers above `low` and at most `high`, in words."""
+    if low == -np.inf:
+        return f"≤ {write_value(high)}"
+    return f"> {write_value(low)}" if high == np.inf else f"> {write_value(low)} and ≤ {write_value(high)}"
+
+
+def _describe_cases(line: CardLine) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The cases in which a line gives points, in words, with its points."""
+    *above, own = line.body
+    cases = [(str(own), line.points)]
+    if not isinstance(own, Missing):  # whether a value is missing is never unknown
+        cases.append((str(Missing(own.column)), line.unknown_points))
+    for words, points in cases:
+        if any(points):
+            yield " and ".join([*map(str, above), words]), tuple(map(_sign, points))
 
 
 def _sign(points: int) -> str:

@@ -59,6 +59,12 @@ class DecisionTree(Explanation):
     root: Node[Condition]
 
     form = "tree"
+    noun = "decision tree"
+    guide = (
+        "Read from above. Where a condition is true of the case, take the class beside it, or go on with "
+        "what is indented below it. Where it is false, or the value is missing, go on with the next line "
+        "that is indented as much."
+    )
 
     @property
     def literals(self) -> int:
@@ -89,6 +95,19 @@ class DecisionTree(Explanation):
                 yield Line(f"{opening} {node.question}", depth, outcome=self.classes[node.yes])
             node, opening = node.no, "otherwise if"
         yield Line("always" if opening == "if" else "otherwise", depth, outcome=self.classes[node])
+
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each question the rows that come to it with a yes, for each `otherwise` those that are left."""
+        return np.array(list(self._matches(self.root, frame, np.ones(len(frame), np.bool_))))
+
+    def _matches(self, node: Node[Condition], frame: pd.DataFrame, arrived: Bools) -> Iterator[Bools]:
+        while isinstance(node, Split):
+            true = node.question.evaluate(frame)[0]
+            yield arrived & true
+            if isinstance(node.yes, Split):
+                yield from self._matches(node.yes, frame, arrived & true)
+            node, arrived = node.no, arrived & ~true
+        yield arrived
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The answers on the way of one row."""

@@ -1,7 +1,6 @@
-"""HornExtractor, and what it is made of."""
+"""HornExtractor and QueryExtractor, by the conventions of scikit-learn."""
 
-from hornbook.extractor.estimator import HornExtractor
-from hornbook.extractor.reading import Found, Reading
-from hornbook.extractor.steps import Watch
+from hornbook.extractor.horn import HornExtractor
+from hornbook.extractor.query import QueryExtractor
 
-__all__ = ["Found", "HornExtractor", "Reading", "Watch"]
+__all__ = ["HornExtractor", "QueryExtractor"]

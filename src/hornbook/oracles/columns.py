@@ -1,8 +1,8 @@
-"""Ask a model of table columns about binarised variables, by a representative value of each bin."""
+"""Ask a model of table columns about binarised variables, by rows whose values meet the question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,14 +16,16 @@ from hornbook.models import ENCODINGS, Predictor
 from hornbook.models.encoding import COMPLETE
 from hornbook.models.missing import columns_with_missing
 
+VALUES_PER_BIN = 5
+"""Values of each bin that a question about it is asked with."""
+
 
 @dataclass(frozen=True, eq=False)
-class BinRepresentatives:
-    """Turns binary variables back into table rows: each bin becomes a value observed in it.
+class BinValues:
+    """Turns binary variables back into table rows: each bin becomes values observed in it.
 
-    A model that reads `age` cannot be told `age=high`, but it can be given the median of the
-    high ages of the table. Each bin has one representative, and a column without a known bin is
-    missing.
+    A model that reads `age` cannot be told `age=high`, but it can be given several of the high ages
+    of the table, one after the other. A column without a known bin is missing.
 
     Parameters
     ----------
@@ -31,70 +33,78 @@ class BinRepresentatives:
         The columns.
     variables
         For each column, the positions of its variables.
-    representatives
-        For each column, a value for each variable if it is true, and, for a column with one
-        variable, a value if it is false.
-    missing
-        For each column, the value if unknown: NaN, or the median for models that refuse NaN.
+    values
+        For each column, an array of shape (bins + 1, draws): values for each variable if it is
+        true, for a column with one variable values if it is false, and last what stands for unknown:
+        NaN, or any values of the column for models that refuse NaN.
 
     """
 
     names: tuple[str, ...]
     variables: tuple[tuple[int, ...], ...]
-    representatives: tuple[tuple[Any, ...], ...]
-    missing: tuple[Any, ...]
+    values: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool) -> BinRepresentatives:
-        """Choose the representatives from the values of a table."""
+    def of(
+        cls, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool, rng: np.random.Generator
+    ) -> BinValues:
+        """Draw the values from those of a table."""
         names = tuple(binariser.columns_)
         frame = frame.set_axis(list(names), axis=1)
         conditions = binariser.conditions_
         variables = tuple(
             tuple(v for v, condition in enumerate(conditions) if condition.column == name) for name in names
         )
-        representatives, missing = [], []
+        values = []
         for name, positions in zip(names, variables, strict=True):
             known = frame[name].dropna().infer_objects()
-            middle = _median_value(known)
             parts = [known[conditions[v].holds(known)] for v in positions]
             if len(positions) == 1:
                 parts.append(known[~conditions[positions[0]].holds(known)])
-            representatives.append(tuple(_median_value(part) if len(part) else middle for part in parts))
-            missing.append(np.nan if takes_missing else middle)
-        return cls(names, variables, tuple(representatives), tuple(missing))
+            drawn = [_draw_values(part if len(part) else known, rng) for part in parts]
+            unknown = np.full(VALUES_PER_BIN, np.nan) if takes_missing else _draw_values(known, rng)
+            stacked = np.stack([*drawn, unknown])
+            typed = pd.Series(stacked.reshape(-1)).infer_objects().to_numpy()
+            values.append(typed.reshape(stacked.shape))
+        return cls(names, variables, tuple(values))
 
-    def frame(self, values: NDArray[Any]) -> pd.DataFrame:
-        """The table rows for a (rows, variables) array of 1, 0 and NaN."""
+    def frame(self, facts: NDArray[Any]) -> pd.DataFrame:
+        """The table rows, one draw after another, for a (rows, variables) array of 1, 0 and NaN."""
         columns = {}
-        for name, positions, representatives, missing in zip(
-            self.names, self.variables, self.representatives, self.missing, strict=True
-        ):
-            about = values[:, positions]
+        for name, positions, values in zip(self.names, self.variables, self.values, strict=True):
+            about = facts[:, positions]
             # of several bins the one that is true; with all but one ruled out, the one that is left
             true = (about == 1) | ((about != 0) & ((about == 0).sum(axis=1) == len(positions) - 1)[:, None])
             if len(positions) == 1:
                 true = np.hstack([about == 1, about == 0])
-            choice = np.where(true.any(axis=1), true.argmax(axis=1), len(representatives))
-            columns[name] = pd.Series([*representatives, missing]).take(choice).to_numpy()
+            choice = np.where(true.any(axis=1), true.argmax(axis=1), len(values) - 1)
+            columns[name] = values[choice].T.reshape(-1)  # (draws, rows)
         return pd.DataFrame(columns, copy=False)
 
 
 def wrap_column_model(
-    predictor: Predictor, binariser: Binariser, frame: pd.DataFrame, takes_missing: bool
+    predictor: Predictor,
+    binariser: Binariser,
+    frame: pd.DataFrame,
+    takes_missing: bool,
+    rng: np.random.Generator,
 ) -> Predictor:
-    """Turn a model of columns into a model of variables."""
-    columns = BinRepresentatives.of(binariser, frame, takes_missing)
+    """Turn a model of columns into a model of variables: the answer is that about most of several rows."""
+    columns = BinValues.of(binariser, frame, takes_missing, rng)
 
-    def of_values(ask: Callable[[Any], Any] | None) -> Callable[[NDArray[Any]], Any] | None:
-        return None if ask is None else lambda values: ask(predictor.read(columns.frame(values)))
+    def average(ask: Callable[[Any], Any], facts: NDArray[Any]) -> NDArray[np.float64]:
+        answers = np.asarray(ask(predictor.read(columns.frame(facts))), np.float64)
+        means: NDArray[np.float64] = answers.reshape(VALUES_PER_BIN, len(facts), *answers.shape[1:]).mean(
+            axis=0
+        )
+        return means
 
     plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
     return replace(
         predictor,
-        outputs=lambda values: predictor.outputs(predictor.read(columns.frame(values))),
-        decisions=of_values(predictor.decisions),
-        gaps=of_values(predictor.gaps),
+        outputs=lambda facts: average(predictor.outputs, facts),
+        decisions=lambda facts: average(predictor.decide_rows, facts) > 0.5,
+        gaps=None,
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
         inputs=len(plain),
         names=plain,
@@ -111,37 +121,26 @@ def reads_columns(predictor: Predictor, columns: Collection[str]) -> bool:
     return predictor.inputs in (None, len(columns))
 
 
-def predict_readable_rows(
-    predictor: Predictor, frame: pd.DataFrame, takes_missing_in: Collection[str]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows the model can read as they are, shape (rows,), and its decisions on these."""
-    needed = [name for name in frame.columns if name not in takes_missing_in]
-    readable: NDArray[np.bool_] = frame[needed].notna().all(axis=1).to_numpy()
-    if not readable.any():
-        return readable, np.zeros(0, np.bool_)
-    return readable, predictor.decide_rows(predictor.read(frame[readable]))
-
-
 def fit_binariser(
-    predictors: Sequence[Predictor], frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None
+    predictor: Predictor, frame: pd.DataFrame, kinds: Mapping[str, Kind] | None = None
 ) -> Binariser:
-    """Fit a binariser whose bins suit one or several models.
+    """Fit a binariser whose bins suit a model.
 
-    If the models read the columns themselves, bins are cut where their answers change most,
-    because rules cannot express what happens within a bin.
+    If the model reads the columns themselves, bins are cut where its answers change most, because
+    rules cannot express what happens within a bin.
     """
     columns = list(map(str, frame.columns))
-    if reads_columns(predictors[0], columns):
+    if reads_columns(predictor, columns):
         named = frame.set_axis(columns, axis=1)
-        takes_missing_in = columns_with_missing(predictors[0], named)
-        told = [predict_readable_rows(predictor, named, takes_missing_in) for predictor in predictors]
-        if told[0][0].all():
-            decided = np.stack([decided for _, decided in told], axis=1) @ np.arange(1, len(told) + 1)
+        unread = set(columns) - columns_with_missing(predictor, named)
+        if named[[name for name in columns if name in unread]].notna().all(axis=None):
+            decided = predictor.decide_rows(predictor.read(named))
             return Binariser(dual=True, bins="tree", kinds=kinds).fit(frame, decided)
     return Binariser(dual=True, kinds=kinds).fit(frame)
 
 
-def _median_value(known: pd.Series[Any]) -> Any:
-    """The lower median, which is an observed value."""
-    ordered = known.sort_values(ignore_index=True)
-    return ordered.iloc[(len(ordered) - 1) // 2]
+def _draw_values(known: pd.Series[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """Several observed values, spread evenly over their order and shuffled."""
+    ordered = known.sort_values(ignore_index=True).to_numpy(object)
+    places = ((np.arange(VALUES_PER_BIN) + 0.5) * len(ordered) / VALUES_PER_BIN).astype(np.intp)
+    return rng.permutation(ordered[places])

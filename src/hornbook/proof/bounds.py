@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from hornbook.logic import Bools
 from hornbook.proof.network import DOUBLE_ROUNDOFF, ReluNet, ScoreLink, Vector, gamma
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, Numbers, States
 
 
 class Cells(NamedTuple):
@@ -108,7 +108,7 @@ class LinearMaximiser:
 
     """
 
-    def __init__(self, space: Space, weights: Numbers, region: Bools) -> None:
+    def __init__(self, space: InputSpace, weights: Numbers, region: Bools) -> None:
         first = space.inputs[np.arange(space.count), region.argmax(axis=1)]
         allowed = np.where(region[:, :, None], space.inputs, first[:, None])
         false = allowed[:, FALSE]
@@ -218,6 +218,7 @@ class Bounds:
     --------
     >>> from hornbook.logic import Vocabulary
     >>> from hornbook.models import Encoding
+    >>> from hornbook.proof.region import Space
     >>> space = Space.of(Vocabulary(["sunny", "happy"]), Encoding())
     >>> net = ReluNet.of([(np.array([[1.0, -1.0]]), np.zeros(1)), (np.array([[2.0]]), np.array([-1.0]))])
     >>> bounds = Bounds(net, space)
@@ -230,7 +231,7 @@ class Bounds:
     def __init__(
         self,
         net: ReluNet,
-        space: Space,
+        space: InputSpace,
         region: Bools | None = None,
         given: Vector | None = None,
         terms: int = 0,
@@ -274,11 +275,15 @@ class Bounds:
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
         """Return the output for each input, and a bound on the model's deviation from it."""
-        net, sums = self.net, self.sums(states)
-        sizes = (np.abs(self.space.inputs) @ np.abs(net.weights[0].T)).reshape(self.flat.shape)
-        sizes = _indicators(states) @ sizes + np.abs(net.biases[0])
+        return self.evaluate_inputs(self.space.encode_states(states))
+
+    def evaluate_inputs(self, inputs: Numbers) -> tuple[Vector, Vector]:
+        """The same for encoded inputs, (k, inputs of the network)."""
+        net = self.net
+        sums = inputs @ net.weights[0].T + net.biases[0]
+        sizes = np.abs(inputs) @ np.abs(net.weights[0].T) + np.abs(net.biases[0]) + self.given
         # twice, for the output here is rounded too; an input may be rounded, hence the two more
-        off = 2 * gamma(self.space.inputs.shape[2] + 3, net.roundoff) * sizes
+        off = 2 * gamma(inputs.shape[1] + 3 + self.terms, net.roundoff) * sizes
         for layer in range(1, net.depth):
             weights, biases = net.weights[layer], net.biases[layer]
             heights = np.maximum(sums, 0)

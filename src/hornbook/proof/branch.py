@@ -2,6 +2,9 @@
 
 A cell whose bound is below 0 by more than the rounding error contains no witness. Any other cell is
 split by the unit whose open sign costs the bound most or, where no sign is open, by a base variable.
+In a continuous space a cell without open signs is a linear program: its dual solution is one more set
+of multipliers for the bound, and its primal solution an input that may be a witness.
+
 Local search starts again from the inputs where the linear bounds are highest, and so finds witnesses
 that it missed before.
 
@@ -22,7 +25,7 @@ import numpy as np
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.network import Vector
-from hornbook.proof.region import Numbers, States
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, States
 from hornbook.proof.witness import InputFilter, SearchOutcome, climb
 
 CELLS_PER_BATCH = 256
@@ -36,6 +39,12 @@ BRANCHING_CANDIDATES = 32
 
 TRIALS_PER_BLOCK = 512
 """Number of (cell, unit) pairs tried at a time."""
+
+LEAST_COST = 1e-12
+"""Cost of an open sign that the bound does not depend on."""
+
+VIOLATION_PENALTY = 1e4
+"""What a linear program pays for each unit by which a sign is violated, so that it always has a solution."""
 
 LOWEST_USEFUL_BOUND = -5.0
 """Bounds below this count as equal when units are compared."""
@@ -65,7 +74,9 @@ def branch_and_bound(
     deadline = time.perf_counter() + seconds
     rounding = Rounding(bounds, root)
     stack = [root]
-    closed, best, states, nodes = -np.inf, -np.inf, None, 0
+    closed, best, nodes = -np.inf, -np.inf, 0
+    states: States | None = None
+    shares: Vector | None = None
     while stack and best <= 0 and time.perf_counter() < deadline:
         cells = _pop(stack)
         if keep is not None:
@@ -86,16 +97,24 @@ def branch_and_bound(
         if admits is None:  # else every step would have to be looked at by others
             reached, heights = climb(bounds, bounds.region, reached)
         if heights[0] > best:
-            best, states = float(heights[0]), reached[0]
+            best, states, shares = float(heights[0]), reached[0], None
         spare = cells.upper + rounding(cells)
         settled = (spare < 0) | single
         closed = max(closed, spare[settled].max(initial=-np.inf))
         rest = np.flatnonzero(~settled)
         rest = rest[np.argsort(cells.upper[rest], kind="stable")]
-        if len(rest):
+        linear = _are_linear(bounds, cells.take(rest))
+        for number in rest[linear].tolist():
+            program = LinearProgram(bounds, cells.take(slice(number, number + 1)))
+            upper, height, point = program.solve()
+            closed = max(closed, upper + float(rounding(program.cell)[0]))
+            if height > best:
+                best, states, shares = height, program.states, point
+        if not linear.all():
+            rest = rest[~linear]
             stack.append(_split(bounds, cells.take(rest), tried.take(rest)))
     waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
-    return SearchOutcome(max(closed, waiting), best, states, nodes, not stack)
+    return SearchOutcome(max(closed, waiting), best, states, nodes, not stack, shares)
 
 
 def _pop(stack: list[Cells]) -> Cells:
@@ -113,6 +132,8 @@ def _pop(stack: list[Cells]) -> Cells:
 def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
     """Split each cell by a unit's sign, or by a base variable where no sign is open."""
     cost = _cost(cells, tried)
+    if bounds.space.continuous:  # a sign that costs nothing here may still cost a linear program
+        cost = np.where(cells.open, np.maximum(cost, LEAST_COST), 0)
     by_unit = cost.max(axis=1, initial=0) > 0
     units, variables = np.flatnonzero(by_unit), np.flatnonzero(~by_unit)
     parts = []
@@ -123,6 +144,23 @@ def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
         pull = np.abs(tried.inputs[variables]) @ np.ptp(bounds.effects, axis=1).T
         parts.append(_fix_variables(bounds, cells.take(variables), pull))
     return Cells.concatenate(parts)
+
+
+def _choices(bounds: Bounds, cells: Cells) -> Bools:
+    """Whether a cell leaves open what each base variable is; numbers between two ends are no choice."""
+    if not bounds.space.continuous:
+        free: Bools = cells.regions.sum(axis=2) > 1
+        return free
+    missing = cells.regions[:, :, UNKNOWN]
+    return missing & (cells.regions[:, :, FALSE] | cells.regions[:, :, TRUE])
+
+
+def _are_linear(bounds: Bounds, cells: Cells) -> Bools:
+    """Whether the network is linear on each cell of a continuous space, so that nothing is to be split."""
+    if not bounds.space.continuous:
+        return np.zeros(cells.size, np.bool_)
+    divisible: Bools = np.logical_or(cells.open.any(axis=1), _choices(bounds, cells).any(axis=1))
+    return ~divisible
 
 
 def _cost(cells: Cells, tried: RelaxedBound) -> Vector:
@@ -146,12 +184,14 @@ def _fix_signs(cells: Cells, units: States, sign: float) -> Cells:
 
 def _fix_variables(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:
     """Split each cell by the states of its free base variable with the largest pull."""
-    free = cells.regions.sum(axis=2) > 1
-    chosen = np.where(free, pull, -1).argmax(axis=1)
-    parent, state = np.nonzero(cells.regions[np.arange(cells.size), chosen])
+    chosen = np.where(_choices(bounds, cells), pull, -1).argmax(axis=1)
+    allowed = cells.regions[np.arange(cells.size), chosen]  # (cells, 3)
+    parts = allowed[:, None] & np.eye(3, dtype=np.bool_)
+    if bounds.space.continuous:
+        parts = allowed[:, None] & np.array([[True, False, True], [False, True, False]])
+    parent, part = np.nonzero(parts.any(axis=2))
     regions = cells.regions[parent]
-    regions[np.arange(len(regions)), chosen[parent]] = False
-    regions[np.arange(len(regions)), chosen[parent], state] = True
+    regions[np.arange(len(regions)), chosen[parent]] = parts[parent, part]
     return cells.take(parent)._replace(regions=bounds.space.propagate_groups(regions))
 
 
@@ -173,3 +213,52 @@ def _choose_units(bounds: Bounds, cells: Cells, cost: Vector) -> States:
         left[rows, places] = np.maximum(on, off) + np.minimum(on, off) / 2
     chosen: States = np.take_along_axis(top, left.argmin(axis=1)[:, None], axis=1)[:, 0]
     return chosen
+
+
+class LinearProgram:
+    """The maximum of the output over one cell on which the network is linear.
+
+    An input is a point between the ends of each base variable, its share of the way from false to
+    true. The bound comes from the program's dual solution by way of `Bounds`, outward rounding
+    included, so it holds however inexactly the program was solved.
+    """
+
+    def __init__(self, bounds: Bounds, cell: Cells) -> None:
+        self.bounds, self.cell = bounds, cell
+        region = cell.regions[0]
+        self.states: States = region.argmax(axis=1)
+        self.spread = region[:, FALSE] & region[:, TRUE]
+        effects, rows = bounds.effects, np.arange(bounds.space.count)
+        self.steps = np.where(self.spread[:, None], effects[:, TRUE] - effects[:, FALSE], 0)  # (m, units)
+        self.origin = effects[rows, self.states].sum(axis=0) + bounds.net.biases[0]
+
+    def solve(self) -> tuple[float, float, Vector]:
+        """Return an upper bound on the output, the output at the point found, and the point, (m,)."""
+        from scipy.optimize import linprog
+
+        net, (signs, low) = self.bounds.net, (self.cell.signs[0], self.cell.low[0])
+        slopes, constants = [self.steps.T], [self.origin]  # of each layer's sums, as functions of the point
+        for layer, at in enumerate(self.bounds.layers):
+            on = (low[at] >= 0).astype(np.float64)
+            slopes.append(net.weights[layer + 1] @ (on[:, None] * slopes[-1]))
+            constants.append(net.weights[layer + 1] @ (on * constants[-1]) + net.biases[layer + 1])
+        fixed = np.flatnonzero(signs)
+        sign = signs[fixed]
+        hidden, offsets = np.concatenate(slopes[:-1])[fixed], np.concatenate(constants[:-1])[fixed]
+        penalty = VIOLATION_PENALTY * (1 + np.abs(slopes[-1]).sum())
+        answer = linprog(
+            np.append(-slopes[-1][0], penalty),
+            np.column_stack([-sign[:, None] * hidden, np.full(len(fixed), -1.0)]) if len(fixed) else None,
+            sign * offsets if len(fixed) else None,
+            bounds=[(0, 1)] * len(self.spread) + [(0, None)],
+        )
+        cell = self.cell
+        if answer.status == 0:
+            multipliers = np.zeros_like(cell.multipliers)
+            if len(fixed):
+                multipliers[0, fixed] = np.maximum(-answer.ineqlin.marginals, 0)
+            cell = cell._replace(multipliers=multipliers)
+        point: Vector = np.clip(answer.x[:-1], 0, 1) if answer.status == 0 else np.zeros(len(self.spread))
+        upper = float(self.bounds.bound_cells(cell, 1)[0].upper[0])
+        height = float(net.from_first((self.origin + point @ self.steps)[None])[0])
+        return upper, height, np.where(self.spread, point, 0)

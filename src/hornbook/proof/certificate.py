@@ -57,7 +57,7 @@ class Certificate:
     """The verdict on a rule and, for a refuted rule, the proved repair if there is one."""
 
     rule: Rule
-    verdict: Verdict
+    verdict: Verdict[Interpretation]
     repair: Prime | None = None
 
     @property
@@ -197,7 +197,7 @@ def prove_rules(
         yield certificate
 
 
-def _prove_rule(prover: Prover, deadline: float, rule: Rule) -> Verdict:
+def _prove_rule(prover: Prover, deadline: float, rule: Rule) -> Verdict[Interpretation]:
     left = min(prover.seconds, deadline - time.time())
     if left <= 0:
         return Verdict("undecided", BY_NOBODY, 0.0, math.inf, reason=TOTAL_TIME_SPENT)
@@ -301,7 +301,7 @@ def _short(content: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _bound_object(verdict: Verdict) -> float | None:
+def _bound_object(verdict: Verdict[Interpretation]) -> float | None:
     """The bound of a proof; null where no input can break the rule."""
     return float(verdict.bound) if math.isfinite(verdict.bound) else None
 
@@ -321,7 +321,7 @@ def _read_prime(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Prime:
     """The rule and its literals that `_prime_object` wrote; without the questions on the way."""
     rule = read_rule(vocabulary, entry)
     needed = {vocabulary.index(v): _read_input(vocabulary, item) for v, item in entry["needed"].items()}
-    verdict = Verdict("proved", entry["by"], 0.0, _read_bound(entry))
+    verdict = Verdict[Interpretation]("proved", entry["by"], 0.0, _read_bound(entry))
     return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))))
 
 
@@ -495,7 +495,9 @@ def _check_repair(prover: Prover, rule: Rule, repair: Prime, seconds: float) -> 
     return _prove_again(prover, repair.rule, repair.verdict, seconds)
 
 
-def _prove_again(prover: Prover, rule: Rule, verdict: Verdict, seconds: float) -> tuple[bool, str]:
+def _prove_again(
+    prover: Prover, rule: Rule, verdict: Verdict[Interpretation], seconds: float
+) -> tuple[bool, str]:
     """Whether a rule is proved again with the same bound, and what the proof says now."""
     again = prover.prove_rule(rule, seconds)
     if again.status != "proved":

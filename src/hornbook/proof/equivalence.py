@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, HornTheory, Rule
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule
 from hornbook.models.predictor import Floats
 from hornbook.proof.prover import BY_BRANCHING, Prover, Verdict, search
 from hornbook.proof.region import States
@@ -62,7 +62,7 @@ class ExactCompletions:
         """What an answer means."""
         return "accepted: some completion is, of all there are; rejected: proved that none is"
 
-    def _verdicts(self, batch: Batch) -> list[Verdict]:
+    def _verdicts(self, batch: Batch) -> list[Verdict[Interpretation]]:
         verdicts = [self.prover.prove_rejection(item.true, item.false) for item in batch]
         self.undecided += sum(verdict.status == "undecided" for verdict in verdicts)
         return verdicts

@@ -461,8 +461,16 @@ def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
 
 
 def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
+    from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
 
+    if type(model) is LogisticRegression:
+        refuse_changed(model, "it", predictor)
+        if len(model.classes_) != 2:
+            raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
+        yield _linear("its coefficients", predictor, model.coef_, model.intercept_)
+        yield NetworkStep(SIGMOID, "its output")
+        return
     if type(model) is not MLPClassifier:
         raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
     refuse_changed(model, "it", predictor)

@@ -39,10 +39,10 @@ class Prime:
     """
 
     rule: Rule
-    verdict: Verdict
+    verdict: Verdict[Interpretation]
     needed: Mapping[int, Interpretation] = field(default_factory=dict)
     open: tuple[int, ...] = ()
-    questions: tuple[Verdict, ...] = ()
+    questions: tuple[Verdict[Interpretation], ...] = ()
 
     @property
     def is_prime(self) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from hornbook.models import Predictor
 from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.branch import branch_and_bound
-from hornbook.proof.network import relu_net, unprovable
+from hornbook.proof.ensembles import read_ensemble
+from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
-from hornbook.proof.trees import Forest, read_leaves
+from hornbook.proof.trees import Forest, Leaves
 from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
@@ -45,7 +46,7 @@ Side: TypeAlias = Bounds | Forest
 def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
     """Read a model's accepting and rejecting side; refuse it if its own answers differ from them."""
     accepting, rejecting = _read(predictor, space)
-    refuse_misreading(predictor, accepting)
+    refuse_misreading(predictor, accepting, space)
     return accepting, rejecting
 
 
@@ -61,14 +62,14 @@ def search(
     return branch_and_bound(side, side.root(), seconds, keep, admits)
 
 
-def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
+def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:
     """Raise if a model's answer to some random input differs from the reading of the model.
 
     Half of the inputs have uniformly random states; in each of the others some states are rare, so
     that nearly all values are true, or false, or unknown. Scores may differ by the rounding error,
     and decisions only where the score is that close to the threshold.
     """
-    space, rng = accepting.space, generator(0, Purpose.MODEL_READING)
+    rng = generator(0, Purpose.MODEL_READING)
     shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
     for start in range(0, PROBES, PROBE_BLOCK):
         part = shares[start : start + PROBE_BLOCK, None]
@@ -79,26 +80,40 @@ def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
         except HornbookError as error:
             raise unprovable(predictor, f"it cannot be asked: {error}") from error
         outputs, off = accepting.evaluate(states)
-        read = accepting.link.scores(outputs)
-        wrong = np.abs(scores - read) > accepting.link.allowance(read, off)
-        wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + accepting.link.tolerance)
-        if wrong.any():
-            at = int(wrong.argmax())
-            raise unprovable(
-                predictor,
-                f"it does not compute what was read of it: it scores {scores[at]:.6g} where {read[at]:.6g} "
-                f"was read, and it decides {bool(decided[at])}, for {_describe(space, states[at])}",
-            )
+        names = partial(_describe_at, space, states)
+        refuse_difference(predictor, accepting.link, (scores, decided), (outputs, off), names)
+
+
+def refuse_difference(
+    predictor: Predictor,
+    link: ScoreLink,
+    answers: tuple[Vector, Bools],
+    reading: tuple[Vector, Vector],
+    describe: Callable[[int], str],
+) -> None:
+    """Raise if a model's scores and decisions differ from its outputs as read, beyond their rounding."""
+    (scores, decided), (outputs, off) = answers, reading
+    read = link.scores(outputs)
+    wrong = np.abs(scores - read) > link.allowance(read, off)
+    wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + link.tolerance)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise unprovable(
+            predictor,
+            f"it does not compute what was read of it: it scores {scores[at]:.6g} where {read[at]:.6g} "
+            f"was read, and it decides {bool(decided[at])}, for {describe(at)}",
+        )
 
 
 def _read(predictor: Predictor, space: Space) -> tuple[Side, Side]:
-    leaves = read_leaves(predictor, space)
-    if leaves is None:
+    ensemble = read_ensemble(predictor)
+    if ensemble is None:
         net = relu_net(predictor)
         accepting = Bounds(net, space)
         if max(sizes.max() for sizes in accepting.magnitudes) > LARGEST_SUM:
             raise unprovable(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
         return accepting, Bounds(net.negate(), space)
+    leaves = Leaves.of(ensemble, space)
     accepts, rejects = (partial(_decides, predictor, space, sign) for sign in (True, False))
     return Forest(leaves, space, accepts), Forest(leaves.negate(), space, rejects)
 
@@ -114,6 +129,10 @@ def _describe(space: Space, states: States) -> str:
     return ", ".join(f"{name}={values.get(s, '?')}" for name, s in zip(names, states.tolist(), strict=True))
 
 
+def _describe_at(space: Space, states: States, at: int) -> str:
+    return _describe(space, states[at])
+
+
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
 BY_LOCAL_SEARCH, BY_VACUITY = "local search", "no input breaks it"
@@ -122,8 +141,12 @@ PROOF_SECONDS = 60.0
 """Default time limit of a proof, in seconds."""
 
 
+Witness_co = TypeVar("Witness_co", covariant=True)
+"""An input that the model was asked about: an interpretation, or a row of a table."""
+
+
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Generic[Witness_co]):
     """The prover's answer to one question.
 
     Parameters
@@ -147,7 +170,7 @@ class Verdict:
     by: str
     seconds: float
     bound: float
-    witness: Interpretation | None = None
+    witness: Witness_co | None = None
     reason: str = ""
 
     @property
@@ -161,6 +184,64 @@ class Verdict:
         if self.status == "refuted":
             return f"refuted by {self.by}"
         return f"undecided: {self.reason}"
+
+
+def decide_region(
+    side: Side,
+    region: Bools,
+    started: float,
+    deadline: float,
+    confirm: Callable[[States, Vector | None], Witness_co | None],
+) -> Verdict[Witness_co]:
+    """Decide whether a side is negative on a whole region, by local search and then by branch and bound.
+
+    Parameters
+    ----------
+    side
+        The function that is positive at a witness.
+    region
+        The inputs in question.
+    started, deadline
+        When the question was asked, and until when it may take.
+    confirm
+        Asks the model about an input, given by its states and shares, and returns the witness, if it is one.
+
+    """
+    states = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
+    free = region.sum(axis=1) > 1
+    bounds, inner = side.restrict_to(region), region[free]
+
+    def check(values: States, shares: Vector | None, by: str, bound: float) -> Verdict[Witness_co]:
+        complete: States = region.argmax(axis=1)
+        complete[free] = values
+        spread = None
+        if shares is not None:
+            spread = np.zeros(len(region))
+            spread[free] = shares
+        return conclude(confirm(complete, spread), by, started, bound)
+
+    states, outputs = climb(bounds, inner, states[:, free])
+    if outputs.max() > 0:
+        return check(states[outputs.argmax()], None, BY_LOCAL_SEARCH, np.inf)
+    found = search(bounds, deadline - time.perf_counter())
+    if found.best > 0 and found.states is not None:
+        return check(found.states, found.shares, BY_BRANCHING, found.upper)
+    seconds = time.perf_counter() - started
+    if found.upper < 0:
+        return Verdict("proved", BY_BRANCHING, seconds, found.upper)
+    # the bound that was reached when time was up depends on the machine, so it is not among the words
+    reason = f"not decided in {deadline - started:g} s"
+    if found.ended:
+        reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
+    return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+
+
+def conclude(witness: Witness_co | None, by: str, started: float, bound: float) -> Verdict[Witness_co]:
+    """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
+    seconds = time.perf_counter() - started
+    if witness is not None:
+        return Verdict("refuted", by, seconds, bound, witness)
+    return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
 
 
 class Prover:
@@ -224,14 +305,14 @@ class Prover:
         self.space = Space.of(read, encoding, grouped, self.values)
         self.accepting, self.rejecting = read_sides(predictor, self.space)
 
-    def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
+    def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict[Interpretation]:
         """Prove that the model rejects every input that violates a rule, or refute it."""
         item = violation(rule)
         return self.prove_rejection(item.true, item.false, seconds)
 
     def prove_rejection(
         self, true: Iterable[int], false: Iterable[int], seconds: float | None = None
-    ) -> Verdict:
+    ) -> Verdict[Interpretation]:
         """Prove or refute that the model rejects every input with these variables true and those false."""
         started = time.perf_counter()
         item = interpretation(self.vocabulary, true, false)
@@ -255,44 +336,19 @@ class Prover:
 
     def _decide(
         self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
-    ) -> Verdict:
+    ) -> Verdict[Interpretation]:
+        confirm = partial(self._confirm, item)
+        if bounds is not None:
+            return decide_region(bounds, region, started, deadline, confirm)
+        # a label that is free is never contradicted
         states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-        if bounds is None:  # a label that is free is never contradicted
-            return self._check_witness(item, states[0], BY_LOCAL_SEARCH, started, np.inf)
-        free = region.sum(axis=1) > 1
-        bounds, inner = bounds.restrict_to(region), region[free]
+        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, started, np.inf)
 
-        def whole(states: States) -> States:
-            complete: States = region.argmax(axis=1)
-            complete[free] = states
-            return complete
-
-        states, outputs = climb(bounds, inner, states[:, free])
-        best = states[outputs.argmax()]
-        if outputs.max() > 0:
-            return self._check_witness(item, whole(best), BY_LOCAL_SEARCH, started, np.inf)
-        found = search(bounds, deadline - time.perf_counter())
-        if found.best > 0 and found.states is not None:
-            return self._check_witness(item, whole(found.states), BY_BRANCHING, started, found.upper)
-        seconds = time.perf_counter() - started
-        if found.upper < 0:
-            return Verdict("proved", BY_BRANCHING, seconds, found.upper)
-        # the bound that was reached when time was up depends on the machine, so it is not among the words
-        reason = f"not decided in {deadline - started:g} s"
-        if found.ended:
-            reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
-        return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
-
-    def _check_witness(
-        self, item: Interpretation, states: States, by: str, started: float, bound: float
-    ) -> Verdict:
-        """Ask the model about a witness, and return the verdict."""
+    def _confirm(self, item: Interpretation, states: States, shares: Vector | None) -> Interpretation | None:
+        """Return an input as an interpretation if the model itself accepts it."""
         witness = self.interpretation(item, states)
         accepted = self.member(Batch.from_interpretations([witness], self.vocabulary))[0]
-        seconds = time.perf_counter() - started
-        if accepted:
-            return Verdict("refuted", by, seconds, bound, witness)
-        return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
+        return witness if accepted else None
 
     def interpretation(self, item: Interpretation, states: States) -> Interpretation:
         """Convert an input to an interpretation of the whole vocabulary, with the question's facts."""

@@ -1,9 +1,13 @@
 """Regions of inputs: some values are fixed, the others are free.
 
-An input gives each base variable a state: false, unknown or true. Of a pair of duals, one is a base
-variable and the other has the opposite value. A region is a Boolean matrix of shape (base variables,
-3) that marks the allowed states; several regions have shape (regions, base variables, 3). At most one
-variable of a group is true, and then the others are false.
+An input gives each base variable a state. A region is a Boolean matrix of shape (base variables,
+states) that marks the allowed states; several regions have shape (regions, base variables, states).
+
+Variables have three states: false, unknown and true. Of a pair of duals, one is a base variable and
+the other has the opposite value. At most one variable of a group is true, and then the others are
+false. Columns of a table are base variables too: a network reads the numbers between two ends, which
+stand in the place of false and true, and missing values in the place of unknown; for trees the states
+are cells, the intervals that no threshold divides, and a missing value.
 """
 
 from __future__ import annotations
@@ -32,12 +36,96 @@ States: TypeAlias = NDArray[np.intp]
 Numbers: TypeAlias = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Space:
-    """The input space of a model: its base variables, and the numbers that encode their states.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InputSpace:
+    """The inputs of a model: base variables, and the numbers that encode their states.
 
     `inputs[u, s]` is the input vector of base variable u in state s, zero elsewhere; the encoding of
-    an input is the sum over the base variables.
+    an input is the sum over the base variables. If `continuous`, all that lies between the false and
+    the true state of a base variable is an input too.
+    """
+
+    inputs: Numbers  # (base variables, states, inputs of the model)
+    groups: tuple[NDArray[np.intp], ...] = ()
+    continuous: bool = False
+
+    @cached_property
+    def groups_by_size(self) -> tuple[NDArray[np.intp], ...]:
+        """The groups as matrices, one per group size, with one row per group."""
+        sizes = sorted({len(members) for members in self.groups})
+        return tuple(np.array([each for each in self.groups if len(each) == size]) for size in sizes)
+
+    @property
+    def count(self) -> int:
+        """The number of base variables."""
+        return len(self.inputs)
+
+    def whole(self) -> Bools:
+        """The region of all inputs."""
+        return np.ones(self.inputs.shape[:2], np.bool_)
+
+    def propagate_groups(self, regions: Bools) -> Bools:
+        """Remove the states that groups rule out from regions, shape (regions, base variables, 3)."""
+        if not self.groups:
+            return regions
+        regions = regions.copy()
+        for members in self.groups:
+            group = regions[:, members]
+            # a variable can be true only where all the others can be false
+            open_to = group[:, :, FALSE].sum(axis=1, keepdims=True) - group[:, :, FALSE] == len(members) - 1
+            group[:, :, TRUE] &= open_to
+            # where one is certainly true, the others are false
+            certain = group[:, :, TRUE] & ~group[:, :, FALSE] & ~group[:, :, UNKNOWN]
+            others = certain.any(axis=1, keepdims=True) & ~certain
+            group[:, :, TRUE] &= ~others
+            group[:, :, UNKNOWN] &= ~others
+            regions[:, members] = group
+        return regions
+
+    def restrict_to(self, free: Bools) -> InputSpace:
+        """Restrict the space to some base variables; its inputs are then partial interpretations."""
+        places = np.cumsum(free) - 1
+        groups = tuple(places[members[free[members]]] for members in self.groups)
+        return replace(self, groups=tuple(g for g in groups if len(g) > 1), inputs=self.inputs[free])
+
+    def encode_states(self, states: States) -> Matrix:
+        """Encode states, (inputs, base variables), as model inputs, one row each."""
+        numbers: Matrix = self.inputs[np.arange(self.count), states].sum(axis=1)
+        return numbers
+
+    def column_states(self, column: int) -> tuple[int, Vector]:
+        """The base variable that decides an input of the model, and the input in each of its states."""
+        variable = int(np.abs(self.inputs[:, :, column]).sum(axis=1).argmax())
+        return variable, self.inputs[variable, :, column]
+
+    def maximise_effects(self, effects: Numbers, regions: Bools) -> tuple[Vector, States]:
+        """Return the greatest sum of effects in each region, (k,), and the states that reach it, (k, m).
+
+        `effects`, (k, m, states), is what each state of each of the m base variables adds. The sum is
+        -∞ in an empty region.
+        """
+        allowed = np.where(regions, effects, -np.inf)
+        states: States = allowed.argmax(axis=2)
+        best = np.take_along_axis(allowed, states[:, :, None], axis=2)[:, :, 0]
+        for members in self.groups_by_size:
+            group = allowed[:, members]
+            false = effects[:, members, FALSE]
+            none = group[..., :TRUE].max(axis=3).sum(axis=2)
+            # where a member may be true, the others may be false
+            one = group[..., TRUE] + (false.sum(axis=2, keepdims=True) - false)
+            chosen = one.argmax(axis=2)[:, :, None]
+            highest = np.take_along_axis(one, chosen, axis=2)[:, :, 0]
+            alone = np.where(np.arange(members.shape[1]) == chosen, TRUE, FALSE)
+            without = group[..., :TRUE].argmax(axis=3)
+            states[:, members] = np.where((highest > none)[:, :, None], alone, without)
+            best[:, members] = 0
+            best[:, members[:, 0]] = np.maximum(none, highest)
+        return best.sum(axis=1), states
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Space(InputSpace):
+    """The input space of a model of variables.
 
     Examples
     --------
@@ -52,10 +140,8 @@ class Space:
     """
 
     vocabulary: Vocabulary
-    groups: tuple[NDArray[np.intp], ...]
     values: Values
     literals: Literals
-    inputs: Numbers
 
     @classmethod
     def of(
@@ -83,18 +169,7 @@ class Space:
         own[literals.paired, :, literals.duals] = numbers[::-1]
         if encoding.channels == 2:
             own = np.concatenate([own, own[:, ::-1]], axis=2)
-        return cls(vocabulary, tuple(places), values, literals, own)
-
-    @cached_property
-    def groups_by_size(self) -> tuple[NDArray[np.intp], ...]:
-        """The groups as matrices, one per group size, with one row per group."""
-        sizes = sorted({len(members) for members in self.groups})
-        return tuple(np.array([each for each in self.groups if len(each) == size]) for size in sizes)
-
-    @property
-    def count(self) -> int:
-        """The number of base variables."""
-        return len(self.inputs)
+        return cls(vocabulary=vocabulary, groups=tuple(places), values=values, literals=literals, inputs=own)
 
     def whole(self) -> Bools:
         """The region of all inputs."""
@@ -112,35 +187,6 @@ class Space:
         narrowed: Bools = self.propagate_groups(region[None])[0]
         return narrowed
 
-    def propagate_groups(self, regions: Bools) -> Bools:
-        """Remove the states that groups rule out from regions, shape (regions, base variables, 3)."""
-        if not self.groups:
-            return regions
-        regions = regions.copy()
-        for members in self.groups:
-            group = regions[:, members]
-            # a variable can be true only where all the others can be false
-            open_to = group[:, :, FALSE].sum(axis=1, keepdims=True) - group[:, :, FALSE] == len(members) - 1
-            group[:, :, TRUE] &= open_to
-            # where one is certainly true, the others are false
-            certain = group[:, :, TRUE] & ~group[:, :, FALSE] & ~group[:, :, UNKNOWN]
-            others = certain.any(axis=1, keepdims=True) & ~certain
-            group[:, :, TRUE] &= ~others
-            group[:, :, UNKNOWN] &= ~others
-            regions[:, members] = group
-        return regions
-
-    def restrict_to(self, free: Bools) -> Space:
-        """Restrict the space to some base variables; its inputs are then partial interpretations."""
-        places = np.cumsum(free) - 1
-        groups = tuple(places[members[free[members]]] for members in self.groups)
-        return replace(self, groups=tuple(g for g in groups if len(g) > 1), inputs=self.inputs[free])
-
-    def encode_states(self, states: States) -> Matrix:
-        """Encode states, (inputs, base variables), as model inputs, one row each."""
-        numbers: Matrix = self.inputs[np.arange(self.count), states].sum(axis=1)
-        return numbers
-
     def batch(self, states: States) -> Batch:
         """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
@@ -151,27 +197,3 @@ class Space:
         single = regions.sum(axis=2) == 1
         states = np.where(single, regions.argmax(axis=2), UNKNOWN)
         return self.batch(states)
-
-    def maximise_effects(self, effects: Numbers, regions: Bools) -> tuple[Vector, States]:
-        """Return the greatest sum of effects in each region, (k,), and the states that reach it, (k, m).
-
-        `effects`, (k, m, 3), is what each state of each of the m base variables adds. The sum is
-        -∞ in an empty region.
-        """
-        allowed = np.where(regions, effects, -np.inf)
-        states: States = allowed.argmax(axis=2)
-        best = np.take_along_axis(allowed, states[:, :, None], axis=2)[:, :, 0]
-        for members in self.groups_by_size:
-            group = allowed[:, members]
-            false = effects[:, members, FALSE]
-            none = group[..., :TRUE].max(axis=3).sum(axis=2)
-            # where a member may be true, the others may be false
-            one = group[..., TRUE] + (false.sum(axis=2, keepdims=True) - false)
-            chosen = one.argmax(axis=2)[:, :, None]
-            highest = np.take_along_axis(one, chosen, axis=2)[:, :, 0]
-            alone = np.where(np.arange(members.shape[1]) == chosen, TRUE, FALSE)
-            without = group[..., :TRUE].argmax(axis=3)
-            states[:, members] = np.where((highest > none)[:, :, None], alone, without)
-            best[:, members] = 0
-            best[:, members[:, 0]] = np.maximum(none, highest)
-        return best.sum(axis=1), states

@@ -1,4 +1,4 @@
-"""Proofs about scikit-learn's trees, forests and gradient boosting: reading them and bounding them.
+"""Bounds on the output of trees over regions of inputs, and branch and bound.
 
 `Leaves` lists the leaves of all trees: the states of the base variables that lead to each, and the
 number that it adds to the output. The output N is the sum over the trees minus the threshold: apart
@@ -8,9 +8,8 @@ regions of inputs, and searches for an input where it is positive.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import Bools, bits
-from hornbook.models import Predictor
-from hornbook.proof.network import DOUBLE_ROUNDOFF, ScoreLink, Vector, gamma, refuse_changed, unprovable
-from hornbook.proof.region import Numbers, Space, States
+from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
+from hornbook.proof.network import ScoreLink, Vector
+from hornbook.proof.region import InputSpace, Numbers, States
 from hornbook.proof.witness import InputFilter, SearchOutcome, apply_move, climb
 
 
@@ -28,10 +27,16 @@ from hornbook.proof.witness import InputFilter, SearchOutcome, apply_move, climb
 class Leaves:
     """The leaves of all trees, tree by tree.
 
+    A leaf is reached where all its conditions are met. A condition is met by some states of one base
+    variable: a range of all but the last state, and the last state if it says so.
+
     Parameters
     ----------
-    states
-        Which states of each base variable lead to each leaf, (leaves, m, 3).
+    leaf
+        The leaf of each condition, in order, (conditions,).
+    conditions
+        The base variable, the start and the stop of the range, and whether the last state meets it,
+        (conditions, 4).
     values
         The number that each leaf adds to the output, (leaves,).
     kinds
@@ -47,7 +52,8 @@ class Leaves:
 
     """
 
-    states: Bools
+    leaf: NDArray[np.intp]
+    conditions: NDArray[np.intp]
     values: Vector
     kinds: NDArray[np.intp]
     starts: NDArray[np.intp]
@@ -55,124 +61,84 @@ class Leaves:
     rounding: float
     link: ScoreLink
 
+    @classmethod
+    def of(cls, ensemble: TreeEnsemble, space: InputSpace) -> Leaves:
+        """List the leaves that some input of a space reaches."""
+        leaf: list[int] = []
+        conditions: list[tuple[int, ...]] = []
+        values: list[float] = []
+        kinds: list[int] = []
+        starts: list[int] = []
+        for tree in ensemble.trees:
+            starts.append(len(values))
+            for node, masks in _iterate_leaves(tree, space):
+                for variable, mask in masks.items():
+                    leaf.append(len(values))
+                    conditions.append((variable, *_range_of(mask)))
+                values.append(tree.value[node])
+                kinds.append(tree.kind[node])
+        return cls(
+            np.array(leaf, np.intp),
+            np.array(conditions, np.intp).reshape(-1, 4),
+            np.array(values),
+            np.array(kinds, np.intp),
+            np.array(starts, np.intp),
+            ensemble.constant,
+            ensemble.rounding,
+            ensemble.link,
+        )
+
     @property
     def tolerance(self) -> float:
         """A bound on the output where the model's decision changes."""
         return self.rounding + self.link.tolerance
 
+    @property
+    def tree(self) -> NDArray[np.intp]:
+        """The tree of each leaf, (leaves,)."""
+        return np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(self.values)]))
+
     def negate(self) -> Leaves:
         """The leaves with the opposite output."""
         return replace(self, values=-self.values, constant=-self.constant)
 
-    def restrict_to(self, region: Bools) -> Leaves:
-        """Select the leaves that a region reaches, as functions of the base variables that it leaves free."""
-        kept = np.logical_and.reduce((self.states & region).any(axis=2), axis=1)
-        free = region.sum(axis=1) > 1
-        tree = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(self.values)]))[kept]
-        starts = np.searchsorted(tree, np.arange(len(self.starts)))
-        values, kinds = self.values[kept], self.kinds[kept]
-        return replace(self, states=self.states[kept][:, free], values=values, kinds=kinds, starts=starts)
+    def restrict_to(self, reached: Bools, free: Bools) -> Leaves:
+        """Select some leaves, as functions of the base variables that are free."""
+        starts = np.searchsorted(self.tree[reached], np.arange(len(self.starts)))
+        own = reached[self.leaf] & free[self.conditions[:, 0]]
+        conditions = self.conditions[own]
+        conditions[:, 0] = (np.cumsum(free) - 1)[conditions[:, 0]]
+        leaf = (np.cumsum(reached) - 1)[self.leaf[own]]
+        values, kinds = self.values[reached], self.kinds[reached]
+        return replace(self, leaf=leaf, conditions=conditions, values=values, kinds=kinds, starts=starts)
 
 
-def read_leaves(predictor: Predictor, space: Space) -> Leaves | None:
-    """Read the leaves of a scikit-learn tree or ensemble; None for other models, subclasses included."""
-    from sklearn import ensemble, tree
-
-    model = predictor.source
-    parts = {
-        tree.DecisionTreeClassifier: tree.DecisionTreeClassifier,
-        tree.ExtraTreeClassifier: tree.ExtraTreeClassifier,
-        ensemble.RandomForestClassifier: tree.DecisionTreeClassifier,
-        ensemble.ExtraTreesClassifier: tree.ExtraTreeClassifier,
-        ensemble.GradientBoostingClassifier: tree.DecisionTreeRegressor,
-    }.get(type(model))
-    if parts is None:
-        return None
-    refuse_changed(model, "it", predictor)
-    if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != 2:
-        raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
-    columns = 1 if parts is tree.DecisionTreeRegressor else 2
-    trees = [model] if type(model) is parts else list(np.ravel(model.estimators_))
-    for number, each in enumerate(trees):
-        refuse_changed(each, f"its tree {number}", predictor)
-        if type(each) is not parts or each.tree_.value.shape[1:] != (1, columns):
-            raise unprovable(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
-    read = _read_boosted_trees if columns == 1 else _read_voting_trees
-    return read([each.tree_ for each in trees], predictor, space)
-
-
-def _read_voting_trees(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
-    """Read trees whose class frequencies are averaged."""
-    link, rounding = ScoreLink.of(predictor, scale=0.0), gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
-    states, raw, starts = _collect_leaves(trees, space)
-    column = 1 if predictor.column is None else predictor.column
-    values = raw[:, column] / raw.sum(axis=1) / len(trees)
-    return Leaves(states, values, _kinds(raw), starts, -link.cut, rounding, link)
-
-
-def _read_boosted_trees(trees: Sequence[Any], predictor: Predictor, space: Space) -> Leaves:
-    """Read trees that add up to the log-odds, or to half of them if the loss is exponential."""
-    model = predictor.source
-    link = ScoreLink.of(predictor, scale=2.0 if model.loss == "exponential" else 1.0)
-    states, raw, starts = _collect_leaves(trees, space)
-    values = model.learning_rate * raw[:, 0]
-    start = _log_odds_before(predictor) / link.scale
-    sizes = np.maximum.reduceat(np.abs(values), starts).sum() + abs(start) + abs(link.cut)
-    rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
-    sign = -1.0 if predictor.column == 0 else 1.0
-    return Leaves(states, sign * values, _kinds(raw), starts, sign * start - link.cut, rounding, link)
-
-
-def _log_odds_before(predictor: Predictor) -> float:
-    """The log-odds to which the trees of gradient boosting add."""
-    from sklearn.dummy import DummyClassifier
-
-    before = predictor.source.init_
-    if isinstance(before, str) and before == "zero":
-        return 0.0
-    if type(before) is not DummyClassifier or before.strategy != "prior":
-        raise unprovable(predictor, "it starts from a model of its own, which is not read")
-    eps = float(np.finfo(np.float32).eps)
-    share = min(max(float(before.class_prior_[1]), eps), 1 - eps)
-    return math.log(share / (1 - share))
-
-
-def _collect_leaves(trees: Sequence[Any], space: Space) -> tuple[Bools, Vector, NDArray[np.intp]]:
-    """Collect all leaves: their states (leaves, m, 3), their values, and each tree's first leaf."""
-    paths = [list(_iterate_leaves(tree, space)) for tree in trees]
-    states = np.array([states for path in paths for states, _ in path])
-    values = np.array(
-        [tree.value[leaf, 0] for tree, path in zip(trees, paths, strict=True) for _, leaf in path]
-    )
-    return states, values, np.cumsum([0, *(len(path) for path in paths[:-1])])
-
-
-def _kinds(raw: Vector) -> NDArray[np.intp]:
-    kinds: NDArray[np.intp] = np.unique(raw, axis=0, return_inverse=True)[1].reshape(-1)
-    return kinds
-
-
-def _iterate_leaves(tree: Any, space: Space) -> Iterator[tuple[Bools, int]]:
-    """Yield the leaves that some input reaches, each with the states that lead there, (m, 3)."""
-    owner = np.abs(space.inputs).sum(axis=1).argmax(axis=0)
-    waiting = [(0, np.ones((space.count, 3), np.bool_))]
+def _iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, dict[int, Bools]]]:
+    """Yield the leaves that some input reaches, each with the states that lead there, by base variable."""
+    waiting: list[tuple[int, dict[int, Bools]]] = [(0, {})]
     while waiting:
         node, reached = waiting.pop()
-        if tree.children_left[node] < 0:
-            yield reached, node
+        column = int(tree.column[node])
+        if column < 0:
+            yield node, reached
             continue
-        column = tree.feature[node]
-        u = owner[column]
-        left = space.inputs[u, :, column].astype(np.float32) <= tree.threshold[node]
-        for child, side in ((tree.children_left[node], left), (tree.children_right[node], ~left)):
-            states = reached.copy()
-            states[u] &= side
-            if states[u].any():
-                waiting.append((int(child), states))
+        variable, numbers = space.column_states(column)
+        left = np.where(np.isnan(numbers), tree.missing_left[node], numbers <= tree.cut[node])
+        own = reached.get(variable, space.whole()[variable])
+        for child, side in ((tree.left[node], left), (tree.right[node], ~left)):
+            if (own & side).any():
+                waiting.append((int(child), {**reached, variable: own & side}))
 
 
-REGIONS_PER_BATCH = 256
-"""Number of regions bounded at a time."""
+def _range_of(mask: Bools) -> tuple[int, int, int]:
+    """A set of states as a range of all but the last one, and whether the last one is among them."""
+    inner = np.flatnonzero(mask[:-1])
+    start, stop = (int(inner[0]), int(inner[-1]) + 1) if len(inner) else (0, 0)
+    return start, stop, int(mask[-1])
+
+
+REGIONS_PER_BATCH, NUMBERS_PER_BATCH = 256, 1 << 22
+"""Number of regions bounded at a time, and of states in all of them."""
 
 
 class Forest:
@@ -192,19 +158,22 @@ class Forest:
     """
 
     def __init__(
-        self, leaves: Leaves, space: Space, decide: Callable[[States], Bools], region: Bools | None = None
+        self,
+        leaves: Leaves,
+        space: InputSpace,
+        decide: Callable[[States], Bools],
+        region: Bools | None = None,
     ) -> None:
         self.leaves, self.space, self.decide = leaves, space, decide
         self.region = space.whole() if region is None else region
-        # every kind of condition once: a base variable, and which of its states pass
-        leaf, variable = np.nonzero(~leaves.states.all(axis=2))
-        codes = 8 * variable + leaves.states[leaf, variable] @ np.array([1, 2, 4])
-        kinds, self.kind = np.unique(codes, return_inverse=True)
-        self.variable = kinds // 8
-        self.passing = (kinds[:, None] >> np.arange(3)) % 2 == 1
-        self.first = np.searchsorted(leaf, np.arange(len(leaves.values)))
-        self.free = np.bincount(leaf, minlength=len(leaves.values)) == 0
-        self.tree = np.repeat(np.arange(len(leaves.starts)), np.diff([*leaves.starts, len(leaves.values)]))
+        # every kind of condition once
+        kinds, self.kind = np.unique(leaves.conditions, axis=0, return_inverse=True)
+        self.kind = self.kind.reshape(-1)
+        self.variable, self.start, self.stop, self.last = kinds.T
+        self.first = np.searchsorted(leaves.leaf, np.arange(len(leaves.values) + 1))
+        self.free = np.diff(self.first) == 0
+        self.tree = leaves.tree
+        self.batch = max(8, min(REGIONS_PER_BATCH, NUMBERS_PER_BATCH // max(self.region.size, 1)))
 
     def restrict_to(self, region: Bools) -> Forest:
         """Restrict the trees to the base variables that a region leaves free."""
@@ -215,28 +184,46 @@ class Forest:
             whole[:, free] = states
             return self.decide(whole)
 
-        return Forest(self.leaves.restrict_to(region), self.space.restrict_to(free), decide, region[free])
+        leaves = self.leaves.restrict_to(self.reached(region[None])[:, 0], free)
+        return Forest(leaves, self.space.restrict_to(free), decide, region[free])
 
     @property
     def parameters(self) -> Iterator[NDArray[Any]]:
         """The arrays that determine the output."""
-        yield from (self.leaves.states, self.leaves.values, self.leaves.starts)
-        yield np.array([self.leaves.constant])
+        leaves = self.leaves
+        yield from (leaves.leaf, leaves.conditions, leaves.values, leaves.starts)
+        yield np.array([leaves.constant])
+
+    def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """How many states of each region meet each kind of condition, and of how many, (k, kinds) both."""
+        counts = np.zeros((*regions.shape[:2], regions.shape[2]), np.intp)
+        np.cumsum(regions[:, :, :-1], axis=2, out=counts[:, :, 1:])
+        inner = counts[:, self.variable, self.stop] - counts[:, self.variable, self.start]
+        last = regions[:, self.variable, -1]
+        return inner + (last & (self.last > 0)), counts[:, self.variable, -1] + last
 
     def reached(self, regions: Bools) -> Bools:
         """Whether some input of each region reaches each leaf, (leaves, k), regardless of groups."""
-        passes = (regions[:, self.variable] & self.passing).any(axis=2)
-        words = bits.pack(passes)[self.kind]
+        words = bits.pack(self.count_states(regions)[0] > 0)[self.kind]
         rows = np.full((len(self.free), bits.words_for(len(regions))), ~np.uint64(0))
         if len(words):
             bound = np.flatnonzero(~self.free)
             rows[bound] = np.bitwise_and.reduceat(words, self.first[bound], axis=0)
         return bits.unpack_rows(rows, len(regions))
 
+    def single(self, states: States) -> Bools:
+        """Inputs as regions of one input each, (k, m, states)."""
+        regions: Bools = states[:, :, None] == np.arange(self.region.shape[1])
+        return regions
+
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
         """Return the output for each input, and a bound on the model's deviation from it."""
-        reached = self.reached(states[:, :, None] == np.arange(3))
-        outputs: Vector = self.leaves.values @ reached + self.leaves.constant
+        outputs = np.empty(len(states))
+        for start in range(0, len(states), self.batch):
+            part = slice(start, start + self.batch)
+            outputs[part] = (
+                self.leaves.values @ self.reached(self.single(states[part])) + self.leaves.constant
+            )
         return outputs, np.full(len(states), self.leaves.rounding)
 
     @property
@@ -263,9 +250,17 @@ class Forest:
             order, self.leaves.starts, axis=0
         )
 
+    def _bound_inputs(self, states: States) -> Vector:
+        """The sum of the leaves for each input, a batch at a time."""
+        sums = [
+            self.bound_regions(self.single(states[start : start + self.batch]))[0]
+            for start in range(0, len(states), self.batch)
+        ]
+        return np.concatenate([np.zeros(0), *sums])
+
     def outputs(self, states: States) -> Vector:
         """The output for each input; its sign is the model's own decision."""
-        outputs = self.bound_regions(states[:, :, None] == np.arange(3))[0]
+        outputs = self._bound_inputs(states)
         close = np.flatnonzero(np.abs(outputs) <= self.leaves.tolerance)
         if len(close):
             outputs[close] = np.where(self.decide(states[close]), 1, -1) * self.leaves.tolerance
@@ -274,7 +269,7 @@ class Forest:
     def outputs_after_moves(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move."""
         states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
-        outputs: Numbers = self.bound_regions(states[:, :, None] == np.arange(3))[0].reshape(len(moves), -1).T
+        outputs: Numbers = self._bound_inputs(states).reshape(len(moves), -1).T
         return outputs
 
     def root_bound(self) -> float:
@@ -290,17 +285,16 @@ class Forest:
         closed, best, states, nodes = -np.inf, -np.inf, None, 0
         while stack and best <= 0 and time.perf_counter() < deadline:
             regions, uppers = stack.pop()
-            if len(regions) > REGIONS_PER_BATCH:
-                stack.append((regions[:-REGIONS_PER_BATCH], uppers[:-REGIONS_PER_BATCH]))
-                regions = regions[-REGIONS_PER_BATCH:]
+            if len(regions) > self.batch:
+                stack.append((regions[: -self.batch], uppers[: -self.batch]))
+                regions = regions[-self.batch :]
             if keep is not None:
                 regions = regions[keep(regions)]
             if not len(regions):
                 continue
             nodes += len(regions)
             upper, leaves = self.bound_regions(regions)
-            against = self._against(leaves)
-            tried = self.space.maximise_effects(-against, regions)[1]
+            tried = self.space.maximise_effects(self._support(leaves), regions)[1]
             outputs = self.outputs(tried)
             single = regions.sum(axis=(1, 2)) == self.space.count
             known = single.copy()
@@ -322,26 +316,59 @@ class Forest:
             rest = np.flatnonzero(~settled)
             rest = rest[np.argsort(upper[rest], kind="stable")]
             if len(rest):
-                stack.append(self._split(regions[rest], against[rest], upper[rest]))
+                stack.append(self._split(regions[rest], leaves[:, rest], upper[rest]))
         waiting = max((float(uppers.max()) for _, uppers in stack), default=-np.inf)
         return SearchOutcome(max(closed, waiting), best, states, nodes, not stack)
 
-    def _against(self, leaves: States) -> Numbers:
-        """The weight of the highest leaves that each state of each base variable excludes, (k, m, 3)."""
+    def _expand(self, leaves: States) -> tuple[NDArray[np.intp], NDArray[np.intp], Vector]:
+        """The conditions of leaves, (trees, k): for each its region, its kind, and the weight of its tree."""
         spread = np.maximum.reduceat(self.leaves.values, self.leaves.starts)
         spread = spread - np.minimum.reduceat(self.leaves.values, self.leaves.starts)
-        against: Numbers = np.zeros((leaves.shape[1], self.space.count, 3))
-        for weight, chosen in zip(spread.tolist(), leaves, strict=True):
-            against += weight * ~self.leaves.states[chosen]
-        return against
+        chosen = leaves.T.reshape(-1)  # (k·trees,)
+        counts = self.first[chosen + 1] - self.first[chosen]
+        places = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        kinds = self.kind[np.repeat(self.first[chosen], counts) + places]
+        pairs = np.repeat(np.arange(len(chosen)), counts)
+        return pairs // len(leaves), kinds, spread[pairs % len(leaves)]
 
-    def _split(self, regions: Bools, against: Numbers, upper: Vector) -> tuple[Bools, Vector]:
-        """Split each region by the states of the free base variable that excludes most weight."""
-        free = regions.sum(axis=2) > 1
-        least = np.where(regions, against, np.inf).min(axis=2)
-        total = np.where(regions, against, 0).sum(axis=2)
-        chosen = np.where(free, least + 1e-3 * total, -1).argmax(axis=1)
-        parent, state = np.nonzero(regions[np.arange(len(regions)), chosen])
-        parts = regions[parent]
-        parts[np.arange(len(parts)), chosen[parent]] = np.arange(3) == state[:, None]
-        return self.space.propagate_groups(parts), upper[parent]
+    def _support(self, leaves: States) -> Numbers:
+        """The weight of the given leaves, (trees, k), that each state of each base variable leads to."""
+        states = self.region.shape[1]
+        region, kind, weight = self._expand(leaves)
+        change: Numbers = np.zeros((leaves.shape[1], self.space.count, states + 1))
+        variable, last = self.variable[kind], weight * self.last[kind]
+        for place, sign in ((self.start[kind], weight), (self.stop[kind], -weight)):
+            np.add.at(change, (region, variable, place), sign)
+        np.add.at(change, (region, variable, states - 1), last)
+        support: Numbers = np.cumsum(change, axis=2)[:, :, :states]
+        return support
+
+    def _split(self, regions: Bools, leaves: States, upper: Vector) -> tuple[Bools, Vector]:
+        """Split each region by the condition that most weight of its highest leaves depends on."""
+        region, kind, weight = self._expand(leaves)
+        meeting, allowed = self.count_states(regions)
+        open_ = meeting[region, kind] < allowed[region, kind]
+        codes, place = np.unique(region[open_] * len(self.variable) + kind[open_], return_inverse=True)
+        totals = np.bincount(place.reshape(-1), weight[open_], minlength=len(codes))
+        owner = codes // max(len(self.variable), 1)
+        order = np.lexsort((-totals, owner))
+        found, first = np.unique(owner[order], return_index=True)
+        variable, passing = self._halves(regions)
+        chosen = codes[order[first]] % max(len(self.variable), 1)
+        variable[found] = self.variable[chosen]
+        places = np.arange(regions.shape[2])
+        passing[found] = (places >= self.start[chosen, None]) & (places < self.stop[chosen, None])
+        passing[found, -1] = self.last[chosen] > 0
+        rows = np.arange(len(regions))
+        parts = [regions.copy(), regions.copy()]
+        parts[0][rows, variable] &= passing
+        parts[1][rows, variable] &= ~passing
+        both = np.stack(parts, axis=1).reshape(-1, *regions.shape[1:])
+        return self.space.propagate_groups(both), np.repeat(upper, 2)
+
+    def _halves(self, regions: Bools) -> tuple[States, Bools]:
+        """For each region its base variable with the most states, and the first half of them."""
+        sizes = regions.sum(axis=2)
+        variable: States = sizes.argmax(axis=1)
+        own = regions[np.arange(len(regions)), variable]
+        return variable, own & (np.cumsum(own, axis=1) <= sizes.max(axis=1)[:, None] // 2)

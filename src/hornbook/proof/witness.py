@@ -10,7 +10,7 @@ import numpy as np
 
 from hornbook.logic import Bools
 from hornbook.proof.network import Vector
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, Space, States
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, Numbers, States
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class SearchOutcome:
 
     `upper` bounds the model's output, rounding included; `best` is the highest output found, at the
     input `states`; `nodes` counts the cells that were bounded; `ended` is false if some were left.
+    In a continuous space `shares` may say how far the input is on the way from the false to the true
+    state of each base variable.
     """
 
     upper: float
@@ -26,6 +28,7 @@ class SearchOutcome:
     states: States | None
     nodes: int
     ended: bool = True
+    shares: Vector | None = None
 
     @property
     def settled(self) -> bool:
@@ -47,7 +50,7 @@ class Outputs(Protocol):
     """The interface of a model that local search needs."""
 
     @property
-    def space(self) -> Space:
+    def space(self) -> InputSpace:
         """Its inputs."""
 
     def outputs(self, states: States) -> Vector:
@@ -86,7 +89,7 @@ def climb(
 
 
 def random_states(
-    space: Space, region: Bools, size: int, rng: np.random.Generator, shares: Numbers | float = 1.0
+    space: InputSpace, region: Bools, size: int, rng: np.random.Generator, shares: Numbers | float = 1.0
 ) -> States:
     """Draw inputs of a nonempty region; `shares`, (size, 1, 3), weights the states."""
     # u^(1/w) is the largest with probability proportional to w
@@ -101,7 +104,7 @@ def random_states(
     return states
 
 
-def apply_move(space: Space, states: States, variable: int, state: int) -> States:
+def apply_move(space: InputSpace, states: States, variable: int, state: int) -> States:
     """Set one variable to a state; if it becomes true, the others of its group become false."""
     states = states.copy()
     if state == TRUE:
@@ -112,7 +115,7 @@ def apply_move(space: Space, states: States, variable: int, state: int) -> State
     return states
 
 
-def _blocked(space: Space, here: States, moves: States) -> Bools:
+def _blocked(space: InputSpace, here: States, moves: States) -> Bools:
     """Whether a move would make a variable unknown while another of its group is true, (inputs, moves)."""
     blocked = np.zeros((len(here), len(moves)), np.bool_)
     for members in space.groups:

@@ -1,7 +1,24 @@
-"""The report of an extraction: its content, its charts, and a self-contained HTML page.
+"""The report of an extraction: one self-contained page, a fragment for notebooks, and plain text.
 
-`content.Report` holds the content; `page.to_html` makes a page of it. Other pages extend
-`templates/base.html` and are rendered by `page.render_page`.
+Other pages extend `templates/base.html` and are rendered by `render_page`.
 """
 
-from __future__ import annotations
+from hornbook.report.charts import Chart, Dot, Series, frontier_chart, plot_chart, plot_frontier, to_svg
+from hornbook.report.content import explain_guarantee, format_percent, to_text
+from hornbook.report.page import render_page, to_html, to_notebook
+
+__all__ = [
+    "Chart",
+    "Dot",
+    "Series",
+    "explain_guarantee",
+    "format_percent",
+    "frontier_chart",
+    "plot_chart",
+    "plot_frontier",
+    "render_page",
+    "to_html",
+    "to_notebook",
+    "to_svg",
+    "to_text",
+]

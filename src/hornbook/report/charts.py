@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from markupsafe import Markup, escape
 
-from hornbook.classify.candidate import Point as Weighed
-from hornbook.learners import DisagreementPoint
-from hornbook.report.content import ConvergencePoint
-from hornbook.statistics import Share
+from hornbook.extraction import FrontierPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,55 +63,29 @@ class Chart:
     logarithmic: bool = False
 
 
-def fidelity_chart(curve: Iterable[DisagreementPoint | Weighed]) -> Chart:
-    """Chart fidelity against size: the best explanation of each size.
-
-    Rules, cards and trees are compared by literals; a learner's run is shown by rules.
+def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
+    """Chart fidelity against size, on each population.
 
     Examples
     --------
-    >>> wrong = {(1, 3): 30, (2, 6): 10, (2, 5): 8}
-    >>> curve = [DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()]
-    >>> [(dot.x, dot.y) for dot in fidelity_chart(curve).series[0].dots]
-    [(1, 0.7), (2, 0.92)]
+    >>> from hornbook.evaluate import Fidelity
+    >>> from hornbook.statistics import Share
+    >>> points = [FrontierPoint(n, Fidelity(Share.of(90 + n, 100), Share.of(40 + n, 50))) for n in (1, 2)]
+    >>> for series in frontier_chart(points).series:
+    ...     print(series.name, [(dot.x, dot.y) for dot in series.dots])
+    unseen rows [(1, 0.82), (2, 0.84)]
+    samples [(1, 0.91), (2, 0.92)]
 
     """
-    best: dict[str, dict[int, Share]] = {}
-    x = "rules"
-    for point in curve:
-        if isinstance(point, DisagreementPoint):
-            form, size, agreed = "rules", point.rules, _agreement(point)
-        else:
-            form, size, agreed, x = point.form, point.literals, point.fidelity, "literals to read"
-        sizes = best.setdefault(form, {})
-        if size not in sizes or agreed.estimate > sizes[size].estimate:
-            sizes[size] = agreed
-    series = tuple(
-        Series(form, tuple(Dot(size, *_share_values(share)) for size, share in sorted(sizes.items())))
-        for form, sizes in sorted(best.items(), reverse=True)
-    )
-    title = "How often the answers agree with the model, for explanations of growing size"
-    return Chart(title, x, "fidelity", series, percent=True)
-
-
-def _agreement(point: DisagreementPoint) -> Share:
-    wrong = point.disagreement
-    return Share.of(wrong.size - wrong.hits, wrong.size, wrong.confidence)
-
-
-def _share_values(share: Share) -> tuple[float, float, float]:
-    return share.estimate, share.low, share.high
-
-
-def convergence_chart(convergence: Iterable[ConvergencePoint]) -> Chart:
-    """Chart the disagreement over the equivalence queries of a run."""
-    dots = tuple(
-        Dot(step.equivalence_queries, *_share_values(step.point.disagreement)) for step in convergence
-    )
-    title = "How often rules and model disagree, as the run goes on"
-    return Chart(
-        title, "equivalence queries", "disagreement", (Series("disagreement", dots, "steps"),), percent=True
-    )
+    dots: dict[str, list[Dot]] = {}
+    for point in sorted(frontier, key=lambda point: point.literals):
+        for population, share in point.fidelity.populations.items():
+            if share.size:
+                dot = Dot(point.literals, share.estimate, share.low, share.high)
+                dots.setdefault(population, []).append(dot)
+    title = "How often explanation and model say the same, for explanations of growing size"
+    series = tuple(Series(name, tuple(each)) for name, each in dots.items())
+    return Chart(title, "conditions to read", "fidelity", series, percent=True)
 
 
 WIDTH, HEIGHT = 500, 280
@@ -123,8 +94,8 @@ N_COLOURS = 4
 """Number of series colours in the style sheet; further series start again with the first."""
 
 
-def to_svg(chart: Chart) -> Markup:
-    """Draw a chart as an `<svg>` element.
+def to_svg(chart: Chart, mark: float | None = None) -> Markup:
+    """Draw a chart as an `<svg>` element, with an upright line at `mark` if there is one.
 
     Examples
     --------
@@ -139,6 +110,9 @@ def to_svg(chart: Chart) -> Markup:
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">'
     ]
     parts += _grid(chart, plane)
+    if mark is not None:
+        path = f'<path d="M0 {TOP}V{HEIGHT - BOTTOM}"/>'
+        parts.append(f'<g class="mark" transform="translate({place_mark(chart, mark)})">{path}</g>')
     for number, series in enumerate(chart.series):
         parts.append(f'<g class="series s{number % N_COLOURS}"><title>{escape(series.name)}</title>')
         parts += _draw_series_svg(series, plane)
@@ -146,6 +120,11 @@ def to_svg(chart: Chart) -> Markup:
     if len(chart.series) > 1:
         parts += _legend(chart, plane)
     return Markup("".join([*parts, "</svg>"]))
+
+
+def place_mark(chart: Chart, x: float) -> float:
+    """How far from the left of its picture a value of a chart lies."""
+    return _Plane.around(chart).x(x)
 
 
 @dataclass(frozen=True)
@@ -277,7 +256,10 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
     ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
     low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
     top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
-    parts = []
+    height = 18 * len(chart.series) + 4
+    parts = [
+        f'<rect class="plate" x="{WIDTH - 178}" y="{top - 11}" width="{178 - RIGHT}" height="{height}"/>'
+    ]
     for number, series in enumerate(chart.series):
         y = top + 18 * number
         parts.append(
@@ -287,24 +269,19 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
     return parts
 
 
-def plot_fidelity(curve: Iterable[DisagreementPoint | Weighed], ax: Axes | None = None) -> Axes:
-    """Plot fidelity against size, the report's first chart, with matplotlib.
+def plot_frontier(frontier: Iterable[FrontierPoint], ax: Axes | None = None) -> Axes:
+    """Plot fidelity against size with matplotlib.
 
     Examples
     --------
+    >>> from hornbook.evaluate import Fidelity
     >>> from hornbook.statistics import Share
-    >>> wrong = {(1, 3): 30, (2, 6): 10}
-    >>> ax = plot_fidelity([DisagreementPoint(*size, Share.of(hits, 100)) for size, hits in wrong.items()])
+    >>> ax = plot_frontier([FrontierPoint(n, Fidelity(Share.of(90 + n, 100))) for n in (1, 2)])
     >>> ax.get_xlabel(), ax.get_ylabel()
-    ('rules', 'fidelity')
+    ('conditions to read', 'fidelity')
 
     """
-    return plot_chart(fidelity_chart(curve), ax)
-
-
-def plot_convergence(steps: Iterable[ConvergencePoint], ax: Axes | None = None) -> Axes:
-    """Plot disagreement over equivalence queries, the report's second chart, with matplotlib."""
-    return plot_chart(convergence_chart(steps), ax)
+    return plot_chart(frontier_chart(frontier), ax)
 
 
 def plot_chart(chart: Chart, ax: Axes | None = None) -> Axes:

@@ -1,293 +1,251 @@
-"""The content of a report on an extraction, and the data of its explorer; rendering is in `page`."""
+"""What a report says in words: figures, guarantees and where they come from, as plain text too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from textwrap import fill
 from typing import Any, TypeAlias
 
-from hornbook.cards.card import Card
-from hornbook.classify.candidate import Point as Weighed
-from hornbook.data.conditions import exclusivity_rules
-from hornbook.deciders import Decider
-from hornbook.distributions import Groups
-from hornbook.errors import HornbookError
-from hornbook.evaluate import Fidelity
-from hornbook.learners import DisagreementPoint
-from hornbook.logic import Bottom, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.queries import Budget, Guarantee
+from hornbook.extraction import Extraction, LineStatistics
+from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share
-from hornbook.trees.tree import Node, Split, Tree
 
 Details: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values in reading order: `(("file", "model.onnx"), …)`."""
 
 
-@dataclass(frozen=True)
-class ReportedRule:
-    """One rule with its support and precision.
+def format_percent(share: float) -> str:
+    """Format a share in percent, with a useful number of digits.
 
-    Parameters
-    ----------
-    rule
-        The rule, over the vocabulary of the report's background.
-    support
-        The share of interpretations in which its whole body is true.
-    precision
-        Of the interpretations that break it, the share that the model rejects.
-    guarantee
-        A guarantee for this rule, such as a proof, if there is one.
+    Examples
+    --------
+    >>> [format_percent(share) for share in (0.98765, 0.0042, 1.0, 0.99996, float("nan"))]
+    ['98.8 %', '0.42 %', '100 %', '99.996 %', '–']
 
     """
-
-    rule: Rule
-    support: Share
-    precision: Share
-    guarantee: Guarantee | None = None
-
-
-@dataclass(frozen=True)
-class ConvergencePoint:
-    """The cost and the disagreement of a run after one equivalence query."""
-
-    equivalence_queries: int
-    membership_queries: int
-    seconds: float
-    point: DisagreementPoint
+    if share != share:
+        return "–"
+    nearest = min(share, 1 - share)
+    if nearest <= 0:
+        return f"{100 * share:.0f} %"
+    digits = 1 if nearest >= 0.01 else 2 if nearest >= 0.0001 else 3
+    return f"{100 * share:.{digits}f} %"
 
 
-@dataclass(frozen=True)
-class DisagreeingRow:
-    """A row on which rules and model disagree.
+def format_interval(share: Share) -> str:
+    """Format the confidence interval of a share.
 
-    Parameters
-    ----------
-    name
-        Its name, such as `row 17`.
-    facts
-        Its known values.
-    model, rules
-        The answer of each, in words: a label, its negation, or `undetermined`.
+    Examples
+    --------
+    >>> format_interval(Share.of(980, 1000))
+    '96.9 to 98.8 %'
+    >>> format_interval(Share.of(0, 0))
+    'not measured'
 
     """
-
-    name: str
-    facts: Interpretation
-    model: str
-    rules: str
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The cost of a run, and its budget."""
-
-    equivalence_queries: int
-    membership_queries: int
-    seconds: float
-    budget: Budget = field(default_factory=Budget)
+    return (
+        f"{format_percent(share.low).removesuffix(' %')} to {format_percent(share.high)}"
+        if share.size
+        else "not measured"
+    )
 
 
-@dataclass(frozen=True)
-class Caveats:
-    """What a reader should know before trusting the report.
+def format_count(number: int) -> str:
+    """Format a count, large ones in millions or billions.
 
-    Parameters
-    ----------
-    distribution
-        The samples on which every share was measured, unless it names other cases.
-    incoherence
-        How often the model's answers for unknown values contradict those for known ones.
-    rows_rejected
-        The share of the real rows, with their true labels, that the model rejects.
-    notes
-        Further warnings, a sentence each.
+    Examples
+    --------
+    >>> format_count(845), format_count(12_345), format_count(1_897_739), format_count(3_200_000_000)
+    ('845', '12,345', '1.9 million', '3.2 billion')
 
     """
+    for size, name in ((10**9, "billion"), (10**6, "million")):
+        if number >= size:
+            return f"{number / size:.1f} {name}"
+    return f"{number:,}"
 
-    distribution: str
-    incoherence: Share | None = None
-    rows_rejected: Share | None = None
-    notes: tuple[str, ...] = ()
 
+def count_things(number: int, singular: str) -> str:
+    """Format a number of things.
 
-@dataclass(frozen=True)
-class Report:
-    """The content of a report on an extraction.
-
-    Parameters
-    ----------
-    title
-        One line, such as `What the network says about survives`.
-    labels
-        The variables that the rules predict: one for a classifier, several for several classes,
-        none for a model that judges whole interpretations.
-    model, data, settings
-        Details about the model, the data and the settings.
-    background
-        The rules that hold by construction, over the vocabulary of the whole report.
-    rules
-        The extracted rules, the most useful first.
-    words
-        Descriptions of variables by name: `{"albumin=high": "albumin > 4.1 g/dL"}`. By default a
-        variable is described by its name, and a dual by "not" and its partner's description.
-    groups
-        Sets of variables of which at most one is true.
-    guarantee
-        The guarantee for the rules as a whole.
-    fidelity
-        The share of answers that equal the model's, on unseen rows (if any) and on samples.
-    decider
-        A score card or tree instead of rules or in addition; its vocabulary is part of the
-        report's.
-    undetermined
-        The share of cases that no rule decides.
-    default
-        The answer where no rule decides, if there is one.
-    stop_reason
-        Why the run stopped.
-    curve
-        The fidelity of theories, cards or trees of growing size.
-    convergence
-        The progress of the run, query by query.
-    disagreements
-        Some rows on which rules and model disagree.
-    cost, caveats
-        The cost of the run, and the caveats of the report.
+    Examples
+    --------
+    >>> count_things(1, "condition"), count_things(1200, "condition")
+    ('1 condition', '1,200 conditions')
 
     """
-
-    title: str
-    background: HornTheory
-    rules: tuple[ReportedRule, ...]
-    guarantee: Guarantee
-    fidelity: Fidelity
-    stop_reason: str
-    cost: Cost
-    caveats: Caveats
-    labels: tuple[str, ...] = ()
-    model: Details = ()
-    data: Details = ()
-    settings: Details = ()
-    words: Mapping[str, str] = field(default_factory=dict)
-    groups: Groups = ()
-    decider: Decider | None = None
-    undetermined: Share | None = None
-    default: str | None = None
-    curve: tuple[DisagreementPoint | Weighed, ...] = ()
-    convergence: tuple[ConvergencePoint, ...] = ()
-    disagreements: tuple[DisagreeingRow, ...] = ()
-
-    def __post_init__(self) -> None:
-        spoken_of = () if self.decider is None else (self.decider.label, *self.decider.vocabulary)
-        for name in (*self.labels, *self.words, *spoken_of):
-            self.background.vocabulary.index(name)
-        if self.default is not None and not self.labels:
-            raise HornbookError(f"a default answer {self.default!r} needs a label to be about")
-
-    @property
-    def known(self) -> HornTheory:
-        """The rules that hold by construction: the background, and the exclusivity of groups."""
-        return self.background | exclusivity_rules(self.background.vocabulary, self.groups)
-
-    @property
-    def theory(self) -> HornTheory:
-        """The extracted rules together with those that hold by construction."""
-        found = HornTheory(self.background.vocabulary, (reported.rule for reported in self.rules))
-        return self.known | found
-
-    def describe(self, variable: int) -> str:
-        """Describe a variable in words."""
-        vocabulary = self.background.vocabulary
-        name, dual = vocabulary.name(variable), vocabulary.dual(variable)
-        if name in self.words or dual is None or dual > variable:
-            return self.words.get(name, name)
-        return f"not {self.describe(dual)}"
+    return f"{number:,} {singular}" + ("" if number == 1 else "s")
 
 
-OTHER_FACTS = "Facts"
-"""The explorer's heading for facts that do not share a column with others."""
+GRADES = {
+    "exact": "proved",
+    "proved": "proved",
+    "pac": "sampled, with a bound",
+    "estimated": "sampled, with an interval",
+    "none": "observed only",
+    "undecided": "observed only",
+    "refuted": "refuted",
+}
+"""How sure each kind of guarantee makes a statement."""
 
 
-def explorer_data(report: Report) -> dict[str, Any]:
-    """Return the explorer's data as a JSON object; `templates/reasoner.js` documents it."""
-    vocabulary = report.background.vocabulary
-    known, labels, decider = report.known, vocabulary.variables(report.labels), report.decider
-    used = {_base(vocabulary, v) for v in used_literals(report)}
-    facts = [v for v in base_variables(vocabulary) if v not in labels]
-    askable = [v for v in facts if v in used]
-    return {
-        "width": len(vocabulary),
-        "duals": list(vocabulary.duals),
-        "words": [report.describe(v) for v in range(len(vocabulary))],
-        "rules": [_rule_object(rule) for rule in (*known, *(reported.rule for reported in report.rules))],
-        "known": len(known),
-        "groups": [list(group) for group in report.groups],
-        "askable": askable,
-        "unused": len(facts) - len(askable),
-        "sections": _sections(report, askable),
-        "goals": sorted(labels) or askable,
-        "default": report.default,
-        "card": _card_object(vocabulary, decider) if isinstance(decider, Card) else None,
-        "tree": _tree_object(vocabulary, decider) if isinstance(decider, Tree) else None,
-        "cases": [{"name": case.name, **_case_facts(case.facts, facts)} for case in report.disagreements],
-    }
+def explain_guarantee(guarantee: Guarantee) -> str:
+    """Explain a guarantee to a reader without training in logic or statistics.
+
+    Examples
+    --------
+    >>> from textwrap import fill
+    >>> print(fill(explain_guarantee(Pac(0.05, 0.1, "rows like yours")), 105))
+    If the whole run were repeated many times, in at least 90 % of the repetitions explanation and model
+    would give different answers in no more than 5 of 100 such cases: rows like yours. It says nothing about
+    other cases.
+
+    """
+    match guarantee:
+        case Exact():
+            return "Explanation and model give the same answer in every possible case."
+        case Proved():
+            return "It was proved, not sampled: explanation and model give the same answer for every input."
+        case Pac(epsilon, delta, distribution):
+            return (
+                f"If the whole run were repeated many times, in at least {100 * (1 - delta):g} % of the "
+                "repetitions explanation and model would give different answers in no more than "
+                f"{100 * epsilon:g} of 100 such cases: {distribution}. It says nothing about other cases."
+            )
+        case Estimated(disagreement, distribution):
+            return (
+                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation "
+                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true "
+                f"share lies, with {100 * disagreement.confidence:g} % confidence, between "
+                f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
+                "and for no others."
+            )
+        case Unknown(reason):
+            return f"There is no guarantee: {reason}. Treat the explanation as a suggestion."
 
 
-def base_variables(vocabulary: Vocabulary) -> list[int]:
-    """Return one variable of each pair of duals, and all others: what can be asked about."""
-    seconds = {w for _, w in vocabulary.pairs}
-    return [v for v in range(len(vocabulary)) if v not in seconds]
+POPULATIONS = {
+    "unseen rows": "rows of the table that were held out before anything was made of the others",
+    "samples": "fresh samples, drawn as told below; they stray further from the table than its own rows do",
+}
+"""What the cases are on which fidelity is measured."""
 
 
-def used_literals(report: Report) -> set[int]:
-    """Return the variables that occur in the rules, the card or the tree."""
-    rules = [reported.rule for reported in report.rules]
-    heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
-    decider = report.decider
-    asked = () if decider is None else decider.vocabulary.named(decider.used)
-    return heads.union(*(rule.body for rule in rules), report.background.vocabulary.variables(asked))
+def title_report(extraction: Extraction) -> str:
+    """The title of a report.
+
+    The name of the model is that of the provenance, if there is one.
+    """
+    model = extraction.provenance.get("model")
+    name = model.get("name") if isinstance(model, Mapping) else None
+    return f"What {name or 'the model'} says about {extraction.target}"
 
 
-def _base(vocabulary: Vocabulary, variable: int) -> int:
-    dual = vocabulary.dual(variable)
-    return variable if dual is None else min(variable, dual)
+def summarise_extraction(extraction: Extraction) -> str:
+    """What the explanation is and how faithful it is, in a sentence."""
+    explanation, fidelity = extraction.explanation, extraction.fidelity
+    share = fidelity.share
+    article = "An" if explanation.noun[0] in "aeiou" else "A"
+    size = count_things(explanation.literals, "condition")
+    if not share.size:
+        return f"{article} {explanation.noun} with {size}."
+    return (
+        f"{article} {explanation.noun} with {size} that decides as the model does on "
+        f"{format_percent(share.estimate)} of {share.size:,} {fidelity.population}."
+    )
 
 
-def _rule_object(rule: Rule) -> dict[str, Any]:
-    return {"body": sorted(rule.body), "head": -1 if isinstance(rule.head, Bottom) else rule.head}
-
-
-def _card_object(vocabulary: Vocabulary, card: Card) -> dict[str, Any]:
-    lines = [
-        {
-            "body": sorted(vocabulary.variables(card.vocabulary.named(line.body))),
-            "points": line.points,
-            "unknown": line.if_unknown,
-        }
-        for line in card.items
+def list_limits(extraction: Extraction) -> list[str]:
+    """What an explanation does not say, a sentence each."""
+    return [
+        "It does not say whether the model is right. It describes what the model does; where the model errs, "
+        "so does the explanation.",
+        "It says nothing about causes: a condition that decides in the model need not matter in the world.",
+        "It is not the model. Where the two differ, the model is what decides in practice.",
+        f"It says nothing about cases unlike those that it was measured on: {extraction.distribution}.",
     ]
-    return {"label": vocabulary.index(card.label), "lines": lines, "threshold": card.threshold}
 
 
-def _tree_object(vocabulary: Vocabulary, tree: Tree) -> dict[str, Any]:
-    def written(node: Node) -> Any:
-        if not isinstance(node, Split):
-            return node
-        literal = vocabulary.index(tree.vocabulary.name(node.literal))
-        return {"literal": literal, "yes": written(node.yes), "no": written(node.no)}
-
-    return {"label": vocabulary.index(tree.label), "root": written(tree.root)}
-
-
-def _case_facts(facts: Interpretation, base: Iterable[int]) -> dict[str, list[int]]:
-    return {"yes": [v for v in base if v in facts.true], "no": [v for v in base if v in facts.false]}
+def describe_making(extraction: Extraction) -> Details:
+    """How an explanation was made."""
+    return (
+        ("samples", extraction.distribution),
+        ("missing values", extraction.missing_values),
+        ("answers of the model", f"{extraction.answers:,}"),
+        ("the run ended because", extraction.stop_reason),
+    )
 
 
-def _sections(report: Report, askable: list[int]) -> list[dict[str, Any]]:
-    """Group the facts that share a column under its name; the others come first."""
-    names = report.background.vocabulary.names
-    together = [[v for v in group if v in askable] for group in report.groups]
-    columns = [(names[group[0]].rpartition("=")[0], group) for group in together if len(group) > 1]
-    single = [v for v in askable if not any(v in group for _, group in columns)]
-    sections = [(OTHER_FACTS, single), *columns]
-    return [{"title": title, "variables": variables} for title, variables in sections if variables]
+def describe_provenance(extraction: Extraction) -> list[tuple[str, Details]]:
+    """What an explanation was made from, by subject."""
+    return [(str(subject), tuple(_details(content))) for subject, content in extraction.provenance.items()]
+
+
+def _details(content: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(content, Mapping):
+        yield from ((str(name), str(value)) for name, value in content.items())
+    else:
+        yield "", str(content)
+
+
+TEXT_WIDTH = 88
+"""The width of paragraphs in plain text."""
+
+
+def to_text(extraction: Extraction) -> str:
+    """The report as plain text, for terminals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from hornbook import HornExtractor
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X = X[["petal width (cm)"]]
+    >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
+    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
+    >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
+    What the model says about virginica
+    A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
+    <BLANKLINE>
+    if petal width (cm) > 1.75: virginica
+        46 rows; ... of samples, the model agrees on 100 %
+    otherwise: not virginica
+        104 rows; ... of samples, the model agrees on 100 %
+    <BLANKLINE>
+    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
+    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %)
+    <BLANKLINE>
+    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
+    table), explanation and model gave different answers in 0 %. The true share lies, with
+    95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+
+    """
+    written = str(extraction.explanation).splitlines()
+    headings = written[: len(written) - len(extraction.lines)]
+    lines = list(headings)
+    for text, statistics in zip(written[len(headings) :], extraction.lines, strict=True):
+        lines += [text, f"    {describe_line(statistics)}"]
+    guarantee = extraction.guarantee
+    return "\n".join(
+        [
+            title_report(extraction),
+            summarise_extraction(extraction),
+            "",
+            *lines,
+            "",
+            *extraction.fidelity.describe(),
+            "",
+            fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
+            *(fill(note, TEXT_WIDTH) for note in extraction.notes),
+        ]
+    )
+
+
+def describe_line(statistics: LineStatistics) -> str:
+    """How often a line applies, and how often the model agrees with it, in words."""
+    rows = "" if statistics.rows is None else count_things(statistics.rows, "row") + "; "
+    words = f"{rows}{format_percent(statistics.support.estimate)} of samples"
+    if statistics.precision is not None and statistics.precision.size:
+        words += f", the model agrees on {format_percent(statistics.precision.estimate)}"
+    return words if statistics.guarantee is None else f"{words}; {statistics.guarantee}"

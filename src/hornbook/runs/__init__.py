@@ -1,15 +1,23 @@
-"""Saved runs: the run folder, its report, its proofs, and comparisons with trees."""
+"""Saved runs: the run folder, its proofs, and comparisons with trees."""
 
-from hornbook.runs.folder import Run, check_writable, library_versions, metrics_object, save_run, start_run
-from hornbook.runs.reporting import make_report, report_rules
+from hornbook.runs.folder import (
+    Run,
+    check_writable,
+    library_versions,
+    load_extraction,
+    metrics_object,
+    save_extraction,
+    save_run,
+    start_run,
+)
 
 __all__ = [
     "Run",
     "check_writable",
     "library_versions",
-    "make_report",
+    "load_extraction",
     "metrics_object",
-    "report_rules",
+    "save_extraction",
     "save_run",
     "start_run",
 ]

@@ -1,4 +1,4 @@
-"""Compare the rules of a run with decision trees fitted to the same model."""
+"""Compare the explanation of a run with decision trees fitted to the same model."""
 
 from __future__ import annotations
 
@@ -6,85 +6,139 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier
+
 from hornbook.baselines.hoeffding import hoeffding_tree
-from hornbook.baselines.tree import Baseline, decision_tree
-from hornbook.evaluate import Agreement
-from hornbook.explain.answers import Answers
-from hornbook.extractor.subject import Judged, Subject
-from hornbook.logic import Batch, Bools
-from hornbook.queries import Budget, Membership
+from hornbook.baselines.tree import decision_tree
+from hornbook.explain import HornRules
+from hornbook.explanations import Explanation
+from hornbook.queries import Budget
+from hornbook.query_teacher import BoundModel
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.teacher import ClassifierTeacher
 
-TREE_SIZES = (2, 4, 8, 16, 32)
-"""Numbers of leaves of the trees that are compared, besides a full tree."""
+TREE_SIZES = (2, 4, 8, 16, 32, 64)
+"""Numbers of questions of the trees that are compared."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """The fidelity and size of one explanation.
+    """The size of one explanation, and its fidelity on rows that it was not made from and on samples.
 
-    Attributes
-    ----------
-    method
-        Its name.
-    fidelity
-        The share of fresh samples on which it agrees with the model.
-    rules, literals
-        Its size: rules, lines of a card or leaves; and literals, or tests on the paths to leaves.
-    seconds
-        The time to fit it, labels included; None for the run itself.
-
+    `literals` counts conditions to read, for a tree its questions; `rows` is None where no rows are
+    left over.
     """
 
     method: str
-    fidelity: Share
-    rules: int
     literals: int
-    seconds: float | None
+    rows: Share | None
+    samples: Share
 
 
 def compare_with_trees(
-    answers: Answers, subject: Subject | Judged, size: int, seed: int, seconds: float
+    explanation: Explanation, teacher: ClassifierTeacher, unseen: pd.DataFrame, size: int, seed: int
 ) -> Iterator[ComparisonRow]:
-    """Measure the rules and several trees on the same fresh samples, the rules first.
+    """Measure an explanation and trees of several sizes on the same unseen rows and fresh samples.
 
     Parameters
     ----------
-    answers
-        The rules.
-    subject
-        The model that they explain.
+    explanation
+        The explanation.
+    teacher
+        The model, bound to the rows that the explanation was made from.
+    unseen
+        The other rows.
     size
-        The number of training samples of a tree, and of evaluation samples.
+        The number of samples that trees are fitted to, and of those that all are measured on.
     seed
-        The seed; results are repeatable unless the time limit is reached.
+        Decides the samples.
+
+    """
+    training, fresh = (
+        teacher.sample(size, generator(seed, purpose))
+        for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)
+    )
+    labels, row_labels = teacher.labels(fresh), teacher.labels(unseen)
+
+    def measure(method: str, literals: int, on_rows: object, on_fresh: object) -> ComparisonRow:
+        rows = Share.of(int((on_rows == row_labels).sum()), len(unseen)) if len(unseen) else None
+        return ComparisonRow(method, literals, rows, Share.of(int((on_fresh == labels).sum()), size))
+
+    yield measure("hornbook", explanation.literals, explanation.decide(unseen), explanation.decide(fresh))
+    encode = ColumnEncoder.of(teacher.frame)
+    wanted = teacher.labels(training)
+    for questions in TREE_SIZES:
+        tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=0)
+        tree.fit(encode(training), wanted)
+        asked = int((tree.tree_.feature >= 0).sum())
+        decided = (tree.predict(encode(rows)) if len(rows) else np.zeros(0) for rows in (unseen, fresh))
+        yield measure(f"tree of scikit-learn, at most {questions}", asked, *decided)
+
+
+def compare_rules_with_trees(
+    rules: HornRules, bound: BoundModel, size: int, seed: int, seconds: float
+) -> Iterator[ComparisonRow]:
+    """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
+
+    Parameters
+    ----------
+    rules
+        The rules.
+    bound
+        The model that they are about, bound to the table's variables.
+    size
+        The number of samples that trees are fitted to, and of those that all are measured on.
+    seed
+        Decides the samples.
     seconds
         Time limit of the Hoeffding tree, which learns sample by sample.
 
     """
-    distribution = subject.drawn_from if isinstance(subject, Subject) else subject.asked_from
-    member = _member(subject)
+    member, distribution = bound.decide_items, bound.feature_distribution
     fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
-    model = member(fresh)
-    agreed = Agreement.of(answers.filled(fresh), model).plain
-    yield ComparisonRow("hornbook", agreed, answers.lines, answers.to_read, None)
-    for leaves in (*TREE_SIZES, None):
+    labels = member(fresh)
+
+    def measure(method: str, literals: int, decided: object) -> ComparisonRow:
+        return ComparisonRow(method, literals, None, Share.of(int((decided == labels).sum()), size))
+
+    yield measure("hornbook", rules.literals, rules.decide_items(fresh))
+    for questions in TREE_SIZES:
         rng = generator(seed, Purpose.PEER_TRAINING)
-        tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=leaves)
-        name = f"tree of {leaves} leaves" if leaves else "full tree"
-        yield _row(name, tree, fresh, model)
+        tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=questions + 1)
+        name = f"tree of scikit-learn, at most {questions}"
+        yield measure(name, len(tree.leaves) - 1, tree.member(fresh))
     if find_spec("river") is not None:
         rng = generator(seed, Purpose.PEER_TRAINING)
         tree = hoeffding_tree(member, distribution, size, rng, budget=Budget(5, None, seconds))
-        yield _row("Hoeffding tree", tree, fresh, model)
+        yield measure("Hoeffding tree of river", len(tree.leaves) - 1, tree.member(fresh))
 
 
-def _row(name: str, tree: Baseline, fresh: Batch, model: Bools) -> ComparisonRow:
-    agreed = Agreement.of(tree.member(fresh), model).plain
-    return ComparisonRow(name, agreed, len(tree.leaves), sum(tree.leaves), tree.seconds)
+@dataclass(frozen=True)
+class ColumnEncoder:
+    """Turns rows into numbers for scikit-learn's trees: categories become columns of 0 and 1."""
 
+    numbers: tuple[str, ...]
+    categories: tuple[tuple[str, object], ...]
 
-def _member(subject: Subject | Judged) -> Membership:
-    """The function that a tree learns: the label, or the judge's acceptance."""
-    return subject.teacher if isinstance(subject, Judged) else subject.labels
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> ColumnEncoder:
+        """The encoder of a table."""
+        numbers = [
+            name
+            for name in frame.columns
+            if pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
+        ]
+        others = [name for name in frame.columns if name not in numbers]
+        categories = [(name, value) for name in others for value in frame[name].dropna().unique()]
+        return cls(tuple(numbers), tuple(categories))
+
+    def __call__(self, frame: pd.DataFrame) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """The encoded rows, shape (rows, numbers + categories); missing numbers stay NaN."""
+        columns = [frame[name].to_numpy(np.float64, na_value=np.nan) for name in self.numbers]
+        columns += [
+            (frame[name] == value).fillna(False).to_numpy(np.float64) for name, value in self.categories
+        ]
+        return np.stack(columns, axis=1)

@@ -1,7 +1,7 @@
 """The run folder: writing and reading everything about a run.
 
 `config.json` holds the settings and is written first; `trace.jsonl` grows during the run;
-`rules.json`, `rules.horn`, `metrics.json` and `report.html` are written at the end, each
+`extraction.json`, `rules.horn`, `report.html` and `metrics.json` are written at the end, each
 atomically. A folder with a config and no metrics is an unfinished run.
 """
 
@@ -9,38 +9,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 import hornbook
-from hornbook.cards.card import Card
-from hornbook.classify.candidate import Point as Weighed
-from hornbook.data.binarise import Binariser
-from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Fidelity, RuleStatistics
-from hornbook.explain.answers import FREE, Answers
-from hornbook.extraction import share_object
-from hornbook.extractor.reading import Reading
+from hornbook.explain import HornRules
+from hornbook.extraction import Extraction, fidelity_object
 from hornbook.learners.extract import INTERRUPTED
-from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic import Rule
+from hornbook.models import load_model
 from hornbook.proof.certificate import PROOFS_FILE, Certificates, digest
-from hornbook.queries import Guarantee
-from hornbook.report.content import ReportedRule
-from hornbook.statistics import Share
-from hornbook.trees.tree import Tree
+from hornbook.report import to_html
 
-CONFIG_FILE, RULES_FILE, THEORY_FILE, METRICS_FILE = "config.json", "rules.json", "rules.horn", "metrics.json"
-TRACE_FILE, REPORT_FILE, MODEL_FILE = "trace.jsonl", "report.html", "model.safetensors"
+CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
+    "config.json",
+    "extraction.json",
+    "rules.horn",
+    "metrics.json",
+)
+TRACE_FILE, REPORT_FILE = "trace.jsonl", "report.html"
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
@@ -59,32 +51,12 @@ RECORDED_LIBRARIES = (
 
 @dataclass(frozen=True)
 class Run:
-    """A saved run.
-
-    Attributes
-    ----------
-    config, metrics
-        The settings and the measured figures.
-    answers
-        The rules as a classifier.
-    rules
-        The rules with their support and precision; none for a card or tree.
-    groups
-        Sets of variables of which at most one is true.
-    guarantees
-        The guarantee for each rule as JSON; None where nothing was proved.
-    checksums
-        The checksums of the configuration and of the rules.
-
-    """
+    """A saved run: its settings, its result, what it cost, and the checksums of settings and result."""
 
     folder: Path
     config: dict[str, Any]
+    extraction: Extraction
     metrics: dict[str, Any]
-    answers: Answers
-    rules: tuple[ReportedRule, ...]
-    groups: Groups
-    guarantees: Mapping[Rule, Any]
     checksums: Mapping[str, str]
 
     @classmethod
@@ -100,57 +72,100 @@ class Run:
                 f"{folder} holds a run that did not end; resume it with the same command: "
                 f"{config.get('command', 'hornbook extract …')}"
             )
-        rules, metrics = _read(folder, RULES_FILE), _read(folder, METRICS_FILE)
-        try:
-            vocabulary = Vocabulary(rules["vocabulary"], rules["duals"])
-            background = HornTheory(
-                vocabulary, (read_rule(vocabulary, entry) for entry in rules["background"])
-            )
-            found = {read_rule(vocabulary, entry): entry for entry in rules["rules"]}
-            labels, literals = tuple(rules["labels"]), rules["default"]
-            answers = Answers(background | HornTheory(vocabulary, found), background, labels)
-            default = answers.literals.index(literals) if literals is not None else FREE
-            answers = replace(answers, default=default)
-            for kind, name in ((Card, "card"), (Tree, "tree")):
-                if rules.get(name) is not None:
-                    answers = answers.by(kind.from_object(rules[name], answers.features))
-            groups = tuple(tuple(map(vocabulary.index, group)) for group in rules["groups"])
-            reported, guarantees = (
-                tuple(_read_reported_rules(found)),
-                {r: e["guarantee"] for r, e in found.items()},
-            )
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, HornbookError) as error:
-            raise HornbookError(f"{folder / RULES_FILE} is not what a run leaves there: {error}") from None
-        checksums = run_checksums(config, rules)
-        return cls(folder, config, metrics, answers, reported, groups, guarantees, checksums)
-
-    @cached_property
-    def binariser(self) -> Binariser:
-        """The binariser of the run's table."""
-        return Binariser.from_json(json.dumps(self.config.get("binariser")))
+        content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
+        extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
+        return cls(folder, config, extraction, metrics, run_checksums(config, content))
 
     @property
-    def found(self) -> HornTheory:
-        """The extracted rules, without the background."""
-        return HornTheory(self.answers.theory.vocabulary, self.answers.rules)
+    def rules(self) -> HornRules:
+        """The rules of a run by queries; refuse a run that has other explanations."""
+        explanation = self.extraction.explanation
+        if not isinstance(explanation, HornRules):
+            raise HornbookError(f"{self.folder} holds a {explanation.form}, and not rules by queries")
+        return explanation
 
-    def describe(self, name: str) -> str:
-        """The condition behind the name of a variable, or the name."""
-        return self.binariser.describe(name) if name in self.binariser.vocabulary_ else name
+    @property
+    def guarantees(self) -> dict[Rule, Any]:
+        """For each rule of a run by queries, what the run says was proved of it."""
+        lines = self.extraction.lines
+        return {
+            rule: None
+            if line.guarantee is None
+            else {"kind": line.guarantee.kind, "says": str(line.guarantee)}
+            for rule, line in zip(self.rules.rules, lines, strict=False)
+        }
 
-    def empty_frame(self) -> pd.DataFrame:
-        """A table without rows, with the columns of the run's table."""
-        return pd.DataFrame(columns=list(self.binariser.columns_))
+    def find_model(self, given: Path | None = None) -> Path:
+        """The path of the run's model: the given one, or the one that the run recorded."""
+        about = self.config.get("model")
+        if not isinstance(about, dict) or not isinstance(about.get("path"), str):
+            raise HornbookError(f"{self.folder / CONFIG_FILE} does not say where the model is")
+        return given or self.folder / about["path"]  # an absolute path stays as it is
 
-    def facts(self, values: Mapping[str, str]) -> Interpretation:
-        """Return the facts that follow from values of columns: numbers, words, bin names, or `?`."""
-        true: set[int] = set()
-        false: set[int] = set()
-        for column, value in values.items():
-            known = self.binariser.facts(column, value)
-            true |= known.true
-            false |= known.false
-        return Interpretation(frozenset(true), frozenset(false))
+    def load_model(self, path: Path, trust_pickle: bool = False) -> Any:
+        """Load the run's model; refuse a file that has changed."""
+        model, about = load_model(path, trust_pickle), self.config["model"]
+        if "sha256" in about and file_checksum(path) != about["sha256"]:
+            raise HornbookError(f"{path} has changed since the run was made: the checksums differ")
+        return model
+
+
+def save_extraction(folder: Path, extraction: Extraction) -> None:
+    """Save an extraction that was made without a run: its result and its report."""
+    start_run(folder, {"versions": library_versions(), **extraction.provenance}, force=True)
+    save_run(folder, extraction, seconds=None)
+
+
+def load_extraction(folder: str | Path) -> Extraction:
+    """The extraction in a run folder."""
+    return Run.load(Path(folder)).extraction
+
+
+def save_run(
+    folder: Path, extraction: Extraction, seconds: float | None, certificates: Certificates | None = None
+) -> None:
+    """Save the result of a run; the metrics come last and mark the run as complete."""
+    if certificates is not None:
+        extraction = add_guarantees(extraction, certificates)
+    _write(folder / EXTRACTION_FILE, extraction.to_json())
+    _write(folder / THEORY_FILE, extraction.theory.to_text())
+    _write(folder / REPORT_FILE, to_html(extraction))
+    if certificates is None:
+        (folder / PROOFS_FILE).unlink(missing_ok=True)
+    else:
+        content = json.loads(extraction.to_json())
+        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), content))
+    _write(folder / METRICS_FILE, _json(metrics_object(extraction, seconds)))
+
+
+def add_guarantees(extraction: Extraction, certificates: Certificates) -> Extraction:
+    """The extraction, with what was proved of each of its rules."""
+    assert isinstance(extraction.explanation, HornRules)
+    proved, rules = certificates.guarantees, extraction.explanation.rules
+    lines = [
+        replace(line, guarantee=proved.get(rule)) for line, rule in zip(extraction.lines, rules, strict=False)
+    ]
+    return replace(extraction, lines=(*lines, *extraction.lines[len(lines) :]))
+
+
+def metrics_object(extraction: Extraction, seconds: float | None) -> dict[str, Any]:
+    """The figures of a run, ready for JSON."""
+    return {
+        "form": extraction.explanation.form,
+        "literals": extraction.explanation.literals,
+        "fidelity": {"population": extraction.fidelity.population, **fidelity_object(extraction.fidelity)},
+        "answers": extraction.answers,
+        "stop_reason": extraction.stop_reason,
+        "seconds": None if seconds is None else round(seconds, 3),
+    }
+
+
+def run_checksums(config: Mapping[str, Any], extraction: Mapping[str, Any]) -> dict[str, str]:
+    """The checksums of a run's configuration and result as JSON objects, which its certificates record."""
+    return {
+        "config": digest({part: config.get(part) for part in DECISIVE_PARTS}),
+        "extraction": digest(extraction),
+    }
 
 
 def check_writable(folder: Path) -> None:
@@ -169,7 +184,7 @@ def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> N
     if (folder / CONFIG_FILE).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG_FILE), config)
     for name in (
-        RULES_FILE,
+        EXTRACTION_FILE,
         THEORY_FILE,
         METRICS_FILE,
         REPORT_FILE,
@@ -193,101 +208,6 @@ def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str,
         )
 
 
-def save_run(
-    folder: Path,
-    reading: Reading,
-    groups: Groups,
-    report: str,
-    certificates: Certificates | None = None,
-) -> None:
-    """Save the result of a run; the metrics come last and mark the run as complete."""
-    answers = reading.answers
-    text = HornTheory(answers.theory.vocabulary, answers.rules).to_text()
-    if answers.decider is not None:
-        text = "".join(f"# {line}\n" for line in str(answers.decider).splitlines())
-    rules = rules_object(reading, groups, {} if certificates is None else certificates.guarantees)
-    _write(folder / RULES_FILE, _json(rules))
-    _write(folder / THEORY_FILE, text)
-    _write(folder / REPORT_FILE, report)
-    if certificates is None:
-        (folder / PROOFS_FILE).unlink(missing_ok=True)
-    else:
-        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), rules))
-    _write(folder / METRICS_FILE, _json(metrics_object(reading)))
-
-
-def rules_object(
-    reading: Reading, groups: Groups, guarantees: Mapping[Rule, Guarantee] | None = None
-) -> dict[str, Any]:
-    """Convert the rules and their statistics to a JSON object; a card or tree is not compiled to rules."""
-    decider, answers = reading.answers.decider, reading.answers.plain()
-    vocabulary = answers.theory.vocabulary
-    worth = {found.rule: found for found in reading.rules}
-    proved = guarantees or {}
-    return {
-        "vocabulary": list(vocabulary.names),
-        "duals": vocabulary.dual_names,
-        "labels": list(answers.labels),
-        "default": None if answers.default == FREE else answers.literals[answers.default],
-        "groups": [list(vocabulary.named(group)) for group in groups],
-        "rules": [
-            _reported_rule_object(vocabulary, rule, worth.get(rule), proved.get(rule))
-            for rule in answers.rules
-        ],
-        "background": [rule_object(vocabulary, rule) for rule in answers.background],
-        "card": decider.to_object() if isinstance(decider, Card) else None,
-        "tree": decider.to_object() if isinstance(decider, Tree) else None,
-    }
-
-
-def metrics_object(reading: Reading) -> dict[str, Any]:
-    """Convert the measured figures to a JSON object."""
-    fidelity, worst = reading.fidelity, reading.worst
-    return {
-        "rules": len(reading.answers.readable),
-        "literals": reading.literals,
-        "fidelity": fidelity_object(fidelity),
-        "derived": share_object(reading.derived),
-        "undetermined": share_object(reading.undetermined),
-        "conflicts": share_object(reading.conflicts),
-        "guarantee": {"kind": worst.guarantee.kind, "says": str(worst.guarantee)},
-        "stop_reason": reading.stop_reason,
-        "queries": reading.queries,
-        "seconds": round(reading.seconds, 3),
-        "distribution": worst.distribution,
-        "unknown_values": worst.unknowns,
-        "incoherence": None if worst.coherence is None else share_object(worst.coherence.rate),
-        "frontier": [
-            {
-                "form": found.form if isinstance(found, Weighed) else "rules",
-                "rules": point.rules,
-                "literals": point.literals,
-                "disagreement": share_object(point.disagreement),
-            }
-            for found, point in zip(worst.frontier, worst.curve, strict=True)
-        ],
-    }
-
-
-def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
-    """Convert fidelity to a JSON object: the headline share and population, then the other figures."""
-    used_rows = None if math.isnan(fidelity.used_rows) else fidelity.used_rows
-    return {
-        "population": fidelity.population,
-        **share_object(fidelity.share),
-        "samples": share_object(fidelity.samples),
-        "used_rows": used_rows,
-    }
-
-
-def run_checksums(config: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
-    """Return the checksums of a run's configuration and rules, which its certificates record."""
-    return {
-        "config": digest({part: config.get(part) for part in (*DECISIVE_PARTS, "binariser")}),
-        "rules": digest(rules),
-    }
-
-
 def file_checksum(path: Path) -> str:
     """The SHA-256 of a file."""
     try:
@@ -305,26 +225,6 @@ def library_versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _reported_rule_object(
-    vocabulary: Vocabulary, rule: Rule, worth: RuleStatistics | None, guarantee: Guarantee | None
-) -> dict[str, Any]:
-    measured = {
-        "support": None if worth is None else share_object(worth.support),
-        "precision": None if worth is None else share_object(worth.precision),
-        "guarantee": None if guarantee is None else {"kind": guarantee.kind, "says": str(guarantee)},
-    }
-    return {**rule_object(vocabulary, rule), **measured}
-
-
-def _read_reported_rules(found: Mapping[Rule, Mapping[str, Any]]) -> Iterator[ReportedRule]:
-    for rule, entry in found.items():
-        if entry["support"] is not None:
-            support, precision = (
-                Share.of(entry[name]["hits"], entry[name]["of"]) for name in ("support", "precision")
-            )
-            yield ReportedRule(rule, support, precision)
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from hornbook.errors import HornbookError
-from hornbook.extractor.subject import Judged, Subject
 from hornbook.logic import Rule
+from hornbook.models import as_predictor
 from hornbook.proof.certificate import (
     PROOFS_FILE,
     Certificate,
@@ -27,21 +29,9 @@ from hornbook.proof.certificate import (
 )
 from hornbook.proof.primes import repair_rule
 from hornbook.proof.prover import PROOF_SECONDS, Prover
-from hornbook.runs.folder import CONFIG_FILE, METRICS_FILE, RULES_FILE, Run, file_checksum
-from hornbook.runs.models import find_run_model, load_run_model, restore_extractor
-
-
-def make_prover(subjects: Sequence[Subject | Judged], seconds: float) -> Prover:
-    """Make the prover of a run's model."""
-    if len(subjects) > 1:
-        raise HornbookError("proofs are about models of two classes; say which class with --positive")
-    (subject,) = subjects
-    if isinstance(subject, Subject) and subject.by_columns:
-        raise HornbookError(
-            f"{subject.predictor.name} reads the columns of the table; proofs are about networks that read "
-            "the variables that hornbook makes of them, such as those of --train"
-        )
-    return subject.prover(seconds)
+from hornbook.queries import Proved
+from hornbook.query_teacher import BoundModel
+from hornbook.runs.folder import CONFIG_FILE, EXTRACTION_FILE, Run, file_checksum
 
 
 def prove_and_repair(
@@ -87,15 +77,15 @@ def verify_run(
         Time limit of each proof.
 
     """
-    path = run.folder / PROOFS_FILE
-    if not path.is_file() and any(run.guarantees.values()):
-        yield from find_missing(run.answers.theory.vocabulary, RunClaims(run.checksums, run.guarantees))
+    path, guarantees = run.folder / PROOFS_FILE, run.guarantees
+    if not path.is_file() and any(guarantees.values()):
+        yield from find_missing(run.rules.theory.vocabulary, RunClaims(run.checksums, guarantees))
         return
     content = read_certificates(path)
     if _names_other(content, "run", "config", run.checksums["config"]):
         yield _changed_finding(CONFIG_FILE)
         return
-    source = find_run_model(run, model)
+    source = run.find_model(model)
     if _names_other(content, "model", "sha256", file_checksum(source)):
         yield _changed_finding(source.name)
         return
@@ -116,10 +106,13 @@ def _changed_finding(name: str) -> Finding:
 def restore_prover(
     run: Run, model: Path, trust_pickle: bool = False, seconds: float = PROOF_SECONDS
 ) -> Prover:
-    """Restore the prover of a run from its configuration and its model file."""
+    """Restore the prover of a run by queries from its rules, its configuration and its model file."""
+    rules = run.rules
     try:
-        extractor = restore_extractor(run, load_run_model(run, model, trust_pickle))
-        return make_prover(extractor.subjects(run.empty_frame()), seconds)
+        settings = run.config["settings"]
+        predictor = as_predictor(run.load_model(model, trust_pickle), encoding=settings["encoding"])
+        frame = pd.DataFrame(columns=list(rules.columns))
+        return BoundModel(predictor, rules.reader, frame, rules.label).prover(seconds)
     except HornbookError:
         raise
     except Exception as error:
@@ -133,22 +126,22 @@ def verify_content(
 ) -> Iterator[Finding]:
     """Verify the content of a run's certificate file with a prover restored from the run."""
     asked = subject_object(prover)["asked"]
-    vocabulary, labels = run.answers.theory.vocabulary, list(run.answers.labels)
+    rules = run.rules
+    vocabulary = rules.theory.vocabulary
     told = {
         "vocabulary": list(vocabulary.names),
         "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
-        "groups": [list(vocabulary.named(group)) for group in run.groups],
-        "label": labels[0] if labels else None,
+        "groups": [list(vocabulary.named(group)) for group in rules.reader.groups],
+        "label": rules.label,
     }
-    if difference := find_difference(told, {part: asked[part] for part in told}, RULES_FILE):
+    if difference := find_difference(told, {part: asked[part] for part in told}, EXTRACTION_FILE):
         yield Finding(
-            RULES_FILE, False, f"it is about other variables than the model is asked about: {difference}"
+            EXTRACTION_FILE, False, f"it is about other variables than the model is asked about: {difference}"
         )
         return
-    guarantee = run.metrics.get("guarantee")
-    if isinstance(guarantee, dict) and guarantee.get("kind") == "proved":
+    if isinstance(run.extraction.guarantee, Proved):
         yield Finding(
-            METRICS_FILE, False, "it calls the rules as a whole proved, for which there is no certificate"
+            EXTRACTION_FILE, False, "it calls the rules as a whole proved, for which there is no certificate"
         )
     claims = RunClaims(run.checksums, run.guarantees)
     yield from verify_certificates(prover, content, model=model, claims=claims, seconds=seconds)

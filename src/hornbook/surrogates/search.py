@@ -17,8 +17,9 @@ from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_rules
-from hornbook.surrogates.score_card import MAX_NESTING, PointCard, fit_cards
+from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
@@ -53,10 +54,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """All candidates, the shortest first, and the one chosen."""
+    """All candidates, the shortest first, the one chosen, and how many answers of the model it took."""
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate
+    answers: int
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
@@ -129,7 +131,7 @@ def search_explanations(
         if watch is not None:
             watch(candidates[-1])
     ordered = tuple(sorted(candidates, key=lambda one: (one.literals, -one.fidelity.hits)))
-    return SearchResult(ordered, choose_candidate(ordered, max_literals))
+    return SearchResult(ordered, choose_candidate(ordered, max_literals), len(samples) + len(fresh))
 
 
 def choose_candidate(

@@ -1,8 +1,9 @@
-"""Check that intervals cover the true value as often as they claim, over many runs on random models.
+"""Whether intervals cover the truth as often as they say, over many runs whose truth can be known.
 
-The true value of a figure is measured on a huge fresh sample: rows of the population, or draws of
-the distribution that the figure is about. Only one rule of each run is checked: the rules of one run
-are measured on the same samples, so they are no independent trials.
+Each run has a model and a population of its own. The truth about a figure is what a huge fresh
+sample shows: rows of the population, or draws of the distribution that the figure is about. Of the
+rules of a run one is looked at: those of one run are measured on the same samples, and would not be
+independent trials.
 """
 
 from __future__ import annotations
@@ -16,28 +17,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.evaluate import RuleStatistics, statistics_on
-from hornbook.extractor import Found, HornExtractor
-from hornbook.extractor.reading import draw_samples
-from hornbook.logic import Batch, Bools, HornTheory
+from hornbook.evaluate.rules import statistics_on
+from hornbook.explain import HornRules
+from hornbook.extractor import HornExtractor, QueryExtractor
+from hornbook.logic import Bools, HornTheory
+from hornbook.models import as_predictor
+from hornbook.oracles import GroupPropagation
 from hornbook.queries import Estimated, Pac
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
 CONFIDENCE = 0.95
-FALSE_ALARM = 0.001
-"""Probability that correct intervals are reported as wrong."""
+UNLIKELY = 0.001
+"""With this probability intervals that are right are taken for wrong."""
 
 COLUMNS, VARIABLES, UNITS = 3, 12, 12
-ACCEPTED_SHARE = 0.7
+ACCEPTED = 0.7
 
 (MODEL, ROWS, FRESH_ROWS, FRESH_SAMPLES) = range(4)
-"""Numbers of the random generators of a run, by purpose."""
+"""What random words of a run are for."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Whether one claim of one run was true, which must happen with this probability."""
+    """Whether one claim of one run was true; `probability` is how often such claims have to be."""
 
     figure: str
     covered: bool
@@ -46,7 +49,7 @@ class Trial:
 
 @dataclass
 class Coverage:
-    """The number of true claims and of runs, by figure."""
+    """How many claims were true, by figure."""
 
     covered: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
@@ -60,13 +63,13 @@ class Coverage:
             self.probabilities[trial.figure] = trial.probability
 
     def fewest(self, figure: str) -> int:
-        """The fewest true claims that do not count as a failure."""
+        """The fewest true claims that a figure may have, but for an unlikely accident."""
         from scipy.stats import binom
 
-        return int(binom.ppf(FALSE_ALARM, self.runs[figure], self.probabilities[figure]))
+        return int(binom.ppf(UNLIKELY, self.runs[figure], self.probabilities[figure]))
 
     def misses(self) -> list[str]:
-        """One sentence for each figure whose intervals cover the truth too rarely."""
+        """The figures that cover too rarely, in words."""
         return [
             f"{figure}: {self.covered[figure]} of {runs}, at least {self.fewest(figure)} are needed"
             for figure, runs in self.runs.items()
@@ -75,8 +78,8 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class WaveClassifier:
-    """A random classifier of numeric rows with more small regions than a short explanation can describe.
+class Waves:
+    """A classifier of rows of numbers with many small regions, which no short explanation has all of.
 
     A missing value counts as 0.
     """
@@ -86,8 +89,8 @@ class WaveClassifier:
     weights: NDArray[np.float64]
 
     @classmethod
-    def draw(cls, rng: np.random.Generator) -> WaveClassifier:
-        """Draw a random classifier."""
+    def draw(cls, rng: np.random.Generator) -> Waves:
+        """A random one."""
         return cls(
             1.5 * rng.standard_normal((COLUMNS, UNITS)),
             rng.uniform(0, 2 * np.pi, UNITS),
@@ -102,130 +105,130 @@ class WaveClassifier:
 
 
 @dataclass(frozen=True)
-class ThresholdJudge:
-    """A random judge: accepts an interpretation if a random network, with ½ for ?, scores it high."""
+class AcceptanceThreshold:
+    """A judge of variables, unknown ones as ½, that accepts what a random layer scores high."""
 
     inner: NDArray[np.float64]
     outer: NDArray[np.float64]
     least: float
 
     @classmethod
-    def draw(cls, rng: np.random.Generator) -> ThresholdJudge:
-        """Draw a random judge that accepts a share `ACCEPTED_SHARE` of complete interpretations."""
+    def draw(cls, rng: np.random.Generator) -> AcceptanceThreshold:
+        """A random one that accepts the usual share of complete interpretations."""
         inner, outer = rng.standard_normal((VARIABLES, UNITS)), rng.standard_normal(UNITS)
         scores = cls(inner, outer, 0.0).scores(rng.integers(0, 2, (4000, VARIABLES)))
-        return cls(inner, outer, float(np.quantile(scores, 1 - ACCEPTED_SHARE)))
+        return cls(inner, outer, float(np.quantile(scores, 1 - ACCEPTED)))
 
     def scores(self, array: Any) -> NDArray[np.float64]:
-        """The network's output for each row."""
+        """How well an interpretation does."""
         scores: NDArray[np.float64] = np.tanh((np.asarray(array, np.float64) - 0.5) @ self.inner) @ self.outer
         return scores
 
     def __call__(self, array: Any) -> Bools:
-        """Whether each row is accepted."""
+        """Whether it is accepted."""
         accepted: Bools = self.scores(array) >= self.least
         return accepted
 
 
 def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw rows for classifiers: numeric columns, two of them correlated."""
+    """Rows of the population of classifiers: numbers, of which two go together."""
     values = rng.standard_normal((size, COLUMNS))
     values[:, 1] += 0.5 * values[:, 0]
     return pd.DataFrame(values, columns=[f"x{column}" for column in range(COLUMNS)])
 
 
 def draw_interpretations(size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw complete rows of 0/1 variables for judges."""
+    """Rows of variables, the population of judges."""
     values = rng.integers(0, 2, (size, VARIABLES)).astype(np.float64)
     return pd.DataFrame(values, columns=[f"v{variable}" for variable in range(VARIABLES)])
 
 
 def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """Run an extraction on a random classifier, and compare each of its claims with fresh samples.
+    """One explanation of a classifier, each claim of which is held against so much that is fresh.
 
     Parameters
     ----------
     seed
-        The seed of model, rows and run.
+        Decides model, rows and run.
     rows
-        The number of rows given to `fit`.
+        How many rows are given to `fit`.
     fresh
-        The size of the fresh samples.
+        The size of the samples that show the truth.
     settings
-        Parameters of `HornExtractor`.
+        Those of `HornExtractor`.
 
     """
-    model = WaveClassifier.draw(_test_generator(seed, MODEL))
-    frame = draw_rows(rows, _test_generator(seed, ROWS))
-    extractor = HornExtractor(model, "high", encoding="nan", random_state=seed, **settings).fit(frame)
-    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
-    kind = extractor.method
-    population = draw_rows(fresh, _test_generator(seed, FRESH_ROWS))
-    truth = extractor.score(population)
+    model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
+    frame = draw_rows(rows, _source(seed, ROWS))
+    extractor = HornExtractor(model, "high", random_state=seed, **settings).fit(frame)
+    extraction, teacher = extractor.extraction_, extractor.teacher_
+    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
+    if extraction.fidelity.unseen_rows is not None:
+        yield Trial("explanation: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
+        assert isinstance(extraction.guarantee, Estimated)
+        claimed = extraction.guarantee.disagreement
+        yield Trial("explanation: estimated guarantee", _covers(claimed, 1 - truth))
+    samples = teacher.sample(fresh, _source(seed, FRESH_SAMPLES))
+    labels, explanation = teacher.labels(samples), extraction.explanation
+    agreed = float((explanation.decide(samples) == labels).mean())
+    yield Trial("explanation: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
+    number = seed % len(extraction.lines)
+    line, applies = extraction.lines[number], explanation.match_lines(samples)[number]
+    yield Trial("explanation: support", _covers(line.support, float(applies.mean())))
+    if line.precision is not None and applies.any():
+        right = labels[applies] == explanation.classes.index(explanation.lines()[number].outcome)
+        yield Trial("explanation: precision", _covers(line.precision, float(right.mean())))
+
+
+def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
+    """One run by queries on a classifier; the settings are those of `QueryExtractor`."""
+    model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
+    frame = draw_rows(rows, _source(seed, ROWS))
+    extractor = QueryExtractor(model, "high", random_state=seed, **settings).fit(frame)
+    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
     if extractor.fidelity_.unseen_rows is not None:
-        yield Trial(f"{kind}: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
-    samples = draw_samples(subject, found, fresh, _test_generator(seed, FRESH_SAMPLES))
-    agreed = float((extractor.reading_.answers.filled(samples) == subject.answers(samples)).mean())
-    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
-    if kind == "queries":
-        yield from _try_theory(kind, found, subject.teacher, fresh, seed)
-        return
-    if isinstance(found.guarantee, Estimated):
-        yield Trial(f"{kind}: estimated guarantee", _covers(found.guarantee.disagreement, 1 - agreed))
-    if found.statistics:
-        claimed = _pick_rule(found.statistics, seed)
-        labels = subject.answers(samples) == (claimed.rule.head == found.theory.vocabulary.index("high"))
-        fires = _fires(claimed, samples)
-        yield Trial(f"{kind}: support", _covers(claimed.support, float(fires.mean())))
-        if fires.any():
-            yield Trial(f"{kind}: precision", _covers(claimed.precision, float(labels[fires].mean())))
+        yield Trial("queries: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
+    yield from _try_samples("queries", extractor, fresh, seed)
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """Run an extraction on a random judge; the parameters are those of `try_classifier`."""
-    model = ThresholdJudge.draw(_test_generator(seed, MODEL))
-    frame = draw_interpretations(rows, _test_generator(seed, ROWS))
-    extractor = HornExtractor(model, judge=True, encoding="half", random_state=seed, **settings).fit(frame)
-    (subject,), (found,) = extractor.subjects_, extractor.reading_.found.values()
-    teacher = subject.teacher
-    samples = teacher.distribution.draw(fresh, _test_generator(seed, FRESH_SAMPLES))
-    agreed = float((found.theory.satisfied_by(samples) == teacher(samples)).mean())
-    yield Trial("judge: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
-    yield from _try_theory("judge", found, teacher, fresh, seed)
+    """One run by queries on a judge; the settings are those of `QueryExtractor`."""
+    model = as_predictor(AcceptanceThreshold.draw(_source(seed, MODEL)), encoding="half")
+    frame = draw_interpretations(rows, _source(seed, ROWS))
+    extractor = QueryExtractor(model, judge=True, random_state=seed, **settings).fit(frame)
+    yield from _try_samples("judge", extractor, fresh, seed)
 
 
-def _try_theory(kind: str, found: Found, teacher: Any, fresh: int, seed: int) -> Iterator[Trial]:
-    """Check the claims of a run by queries: its guarantee, and the statistics of one rule."""
-    batch = teacher.distribution.draw(fresh, _test_generator(seed, FRESH_SAMPLES))
+def _try_samples(kind: str, extractor: QueryExtractor, fresh: int, seed: int) -> Iterator[Trial]:
+    """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
+    bound, result, rules = extractor.bound_, extractor.result_, extractor.explanation_
+    assert isinstance(rules, HornRules)
+    propagate = GroupPropagation(bound.reader.vocabulary, bound.reader.groups)
+    items = propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
+    agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
+    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
+    teacher = bound.teacher
+    batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
     accepted = teacher(batch)
-    wrong = float((found.theory.satisfied_by(batch) != accepted).mean())
-    guarantee = found.guarantee
-    if isinstance(guarantee, Pac):
+    wrong = float((result.theory.satisfied_by(batch) != accepted).mean())
+    if isinstance(result.guarantee, Pac):
+        guarantee = result.guarantee
         yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)
-    elif isinstance(guarantee, Estimated):
-        yield Trial(f"{kind}: estimated guarantee", _covers(guarantee.disagreement, wrong))
-    if found.statistics:
-        claimed = _pick_rule(found.statistics, seed)
-        alone = HornTheory(found.theory.vocabulary, [claimed.rule])
+    elif isinstance(result.guarantee, Estimated):
+        covered = _covers(result.guarantee.disagreement, wrong)
+        yield Trial(f"{kind}: estimated guarantee", covered)
+    if result.statistics:
+        claimed = result.statistics[seed % len(result.statistics)]
+        alone = HornTheory(result.theory.vocabulary, [claimed.rule])
         (shown,) = statistics_on([(batch, accepted)], alone)
         yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
         if shown.precision.size:
             yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
 
 
-def _pick_rule(statistics: tuple[RuleStatistics, ...], seed: int) -> RuleStatistics:
-    """Pick the statistics of one rule by the seed."""
-    return statistics[seed % len(statistics)]
-
-
-def _fires(claimed: RuleStatistics, samples: Batch) -> Bools:
-    fires: Bools = (samples.to_array()[:, sorted(claimed.rule.body)] == 1).all(axis=1)
-    return fires
-
-
 def _covers(share: Share, truth: float) -> bool:
     return share.low <= truth <= share.high
 
 
-def _test_generator(seed: int, number: int) -> np.random.Generator:
+def _source(seed: int, number: int) -> np.random.Generator:
     return generator(seed, Purpose.TEST_CASES, number)

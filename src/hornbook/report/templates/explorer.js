@@ -2,7 +2,6 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const program = Reasoner.compile(data);
-  const decider = data.card ?? data.tree; // what always decides, in place of rules
   const byId = (id) => document.getElementById(id);
   const values = new Map(); // variable → true or false; unknown facts are absent
   const inputs = new Map(); // variable → {fieldset, radios, hint}
@@ -118,9 +117,7 @@
       contradiction: `No case can have all of them, if the rules are right.${otherwise}`,
     };
     const follows = values.size ? "It follows from what you said." : "It always holds.";
-    const how = data.card ? "By the points of the card." : "By the questions of the tree.";
-    const note = decider ? how : (notes[answer] ?? follows);
-    box.append(element("small", { textContent: note }));
+    box.append(element("small", { textContent: notes[answer] ?? follows }));
   }
 
   function suppose(now, variable, value) {
@@ -186,78 +183,11 @@
     }
   }
 
-  const signed = (points) => (points > 0 ? `+${points}` : String(points).replace("-", "−"));
-
-  function showCard({ score, low, high, lines }) {
-    const list = element("dl", { className: "score" });
-    data.card.lines.forEach(({ body }, number) => {
-      const { status, value } = lines[number];
-      if (status === "false") return;
-      const open = status === "unknown";
-      const className = open ? "open" : "";
-      const textContent = body.map(say).join(" and ") + (open ? " (unknown)" : "");
-      list.append(element("dt", { className, textContent }), element("dd", { className, textContent: signed(value) }));
-    });
-    const { threshold, label } = data.card;
-    list.append(element("dt", { className: "total", textContent: "Score" }), element("dd", { className: "total", textContent: signed(score) }));
-    const decided = low >= threshold || high < threshold;
-    const range = `It lies between ${signed(low)} and ${signed(high)} whatever is unknown`;
-    const text = decided ? `${range}: the answer stays.` : `${range}: the answer may still change.`;
-    put("card", `Points: ${signed(threshold)} or more for ${say(label)}`, list, element("p", { className: "soft", textContent: text }));
-  }
-
-  function showTree({ path }) {
-    const words = { true: "yes", false: "no", unknown: "unknown, so not true" };
-    const list = element("ol");
-    for (const { literal, status } of path) {
-      list.append(element("li", {}, `${say(literal)}? `, element("b", { textContent: words[status] })));
-    }
-    put("tree-path", "The questions on the way", list);
-  }
-
-  /* With a card or a tree: single facts that would turn the answer. */
-  function showTurning(answer, now) {
-    const list = element("ul");
-    for (const variable of data.askable.filter((v) => !values.has(v))) {
-      for (const value of [true, false]) {
-        const then = decide(settledWith(variable, value, now));
-        if (then === answer) continue;
-        const button = element("button", { type: "button", textContent: sayFact(variable, value) });
-        button.addEventListener("click", () => choose(variable, value));
-        list.append(element("li", {}, button, ` would give: ${sayFact(decider.label, then === "yes")}`));
-      }
-    }
-    return list.children.length ? put("decide", "One more fact would turn it", list) : put("decide", "");
-  }
-
-  /* The state with one more fact, and with what its group makes of it. */
-  function settledWith(variable, value, now) {
-    const next = Reasoner.set(now, variable, value);
-    const others = value ? data.groups.filter((group) => group.includes(variable)).flat() : [];
-    return { yes: next.yes, no: [...next.no, ...others.filter((v) => v !== variable)] };
-  }
-
-  function decide(now) {
-    const yes = data.card
-      ? Reasoner.score(program, data.card, now).score >= data.card.threshold
-      : Reasoner.walk(program, data.tree, now).answer;
-    return yes ? "yes" : "no";
-  }
-
-  function refreshDecided(now) {
-    const answer = decide(now);
-    showVerdict(answer, decider.label);
-    if (data.card) showCard(Reasoner.score(program, data.card, now));
-    else showTree(Reasoner.walk(program, data.tree, now));
-    showTurning(answer, now);
-  }
-
   function refresh() {
     const now = state();
     for (const [v, { radios }] of inputs) {
       radios[values.has(v) ? (values.get(v) ? "yes" : "no") : ""].checked = true;
     }
-    if (decider) return refreshDecided(now);
     const goal = Number(byId("goal").value);
     const answer = Reasoner.verdict(program, now, goal);
     const ruledOut = answer === "contradiction" ? [] : Reasoner.excluded(program, now, data.askable);

@@ -174,35 +174,5 @@ const Reasoner = (() => {
     return yes === no ? null : yes ? "yes" : "no";
   }
 
-  /* The points of a card: a line that is false has none, and one that is unknown its own.
-     `low` and `high` bound what the score can become as unknown lines are settled. */
-  function score(program, card, state) {
-    const { yes, no } = literals(program, state);
-    const total = { score: 0, low: 0, high: 0, lines: [] };
-    for (const { body, points, unknown: open } of card.lines) {
-      const status = body.some((v) => no.has(v)) ? "false" : body.every((v) => yes.has(v)) ? "true" : "unknown";
-      const value = { false: 0, unknown: open, true: points }[status];
-      total.score += value;
-      total.low += status === "unknown" ? Math.min(0, points, open) : value;
-      total.high += status === "unknown" ? Math.max(0, points, open) : value;
-      total.lines.push({ status, value });
-    }
-    return total;
-  }
-
-  /* The questions of a tree on the way of a case, and the answer: what is unknown counts as not true. */
-  function walk(program, tree, state) {
-    const { yes, no } = literals(program, state);
-    const path = [];
-    let node = tree.root;
-    while (typeof node !== "boolean") {
-      const { literal } = node;
-      const status = yes.has(literal) ? "true" : no.has(literal) ? "false" : "unknown";
-      path.push({ literal, status });
-      node = status === "true" ? node.yes : node.no;
-    }
-    return { answer: node, path };
-  }
-
-  return { score, walk, compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
+  return { compile, set, literals, closure, contradictory, verdict, derive, explain, conflict, deciders, excluded, nearest };
 })();

@@ -1,12 +1,12 @@
 /* Sorting and searching the table of rules. */
 (() => {
-  const SHOWN = 7; // conditions of a body; the style sheet hides the rest
+  const LONG = 240; // characters of a rule; the style sheet hides what is beyond three lines
   const FIRST = 25; // rules
   document.documentElement.classList.add("js");
   const table = document.getElementById("table");
-  if (!table) return; // a card or a tree has no rules
   const body = table.tBodies[0];
-  const rows = [...body.rows].filter((row) => row.cells.length > 1);
+  const rows = [...body.rows];
+  const conclusions = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === "Then");
   const data = JSON.parse(document.getElementById("data").textContent);
   const search = document.getElementById("search");
   const conclusion = document.getElementById("conclusion");
@@ -14,35 +14,27 @@
 
   /* Of many rules only the first are written out; the page holds the words of the others once. */
   rows.forEach((row, number) => {
-    const list = row.querySelector("ul.if");
-    if (list.children.length) return;
-    for (const v of data.rules[data.known + number].body) {
-      const item = document.createElement("li");
-      item.textContent = data.words[v];
-      list.append(item);
-    }
+    const rule = data.rules[data.known + number];
+    if (!row.cells[0].textContent.trim() && rule) row.cells[0].textContent = `if ${rule.body.map((v) => data.words[v]).join(" and ")}`;
   });
-  const texts = new Map(rows.map((row) => [row, `${row.cells[1].textContent} ${row.cells[2].textContent}`.toLowerCase()]));
+  const texts = new Map(rows.map((row) => [row, `${row.cells[0].textContent} ${row.cells[conclusions].textContent}`.toLowerCase()]));
 
-  /* A long body is folded; a search unfolds it, so that what was found can be seen. */
-  const folded = [...document.querySelectorAll("ul.if")].filter((list) => list.children.length > SHOWN + 1);
-  for (const list of folded) {
+  /* A long rule is folded; a search unfolds it, so that what it looks for can be seen. */
+  const folded = rows.map((row) => row.cells[0]).filter((cell) => cell.textContent.length > LONG);
+  for (const cell of folded) {
+    const text = document.createElement("div");
+    text.append(...cell.childNodes);
     const button = document.createElement("button");
     button.type = "button";
-    const more = `and ${list.children.length - SHOWN} more`;
-    const fold = (open) => {
-      list.classList.toggle("open", open);
+    button.className = "screen";
+    cell.fold = (open) => {
+      text.classList.toggle("clipped", !open);
       button.setAttribute("aria-expanded", String(open));
-      button.textContent = open ? "fewer" : more;
+      button.textContent = open ? "less" : "the whole rule";
     };
-    button.addEventListener("click", () => fold(!list.classList.contains("open")));
-    const item = document.createElement("li");
-    item.className = "more";
-    item.append(button);
-    list.append(item);
-    list.classList.add("long");
-    list.fold = fold;
-    fold(false);
+    button.addEventListener("click", () => cell.fold(text.classList.contains("clipped")));
+    cell.append(text, button);
+    cell.fold(false);
   }
 
   let everything = rows.length <= FIRST + 5;
@@ -53,7 +45,7 @@
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (row) => {
-      const wanted = !conclusion.value || row.cells[2].textContent.trim() === conclusion.value;
+      const wanted = !conclusion.value || row.cells[conclusions].textContent.trim() === conclusion.value;
       return wanted && words.every((word) => texts.get(row).includes(word));
     };
     let count = 0;
@@ -63,7 +55,7 @@
       count += !row.hidden;
       row.classList.toggle("later", !everything && count > FIRST);
     }
-    folded.forEach((list) => list.fold(words.length > 0));
+    folded.forEach((cell) => cell.fold(words.length > 0));
     all.hidden = everything || count <= FIRST;
     shown.textContent = count === rows.length ? `${count} rules` : `${count} of ${rows.length} rules`;
   }

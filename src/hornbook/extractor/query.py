@@ -1,0 +1,329 @@
+"""QueryExtractor: a Horn theory out of a model by membership and equivalence queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from hornbook.data.binarise import Binariser
+from hornbook.data.reader import Reader, is_binary, to_frame
+from hornbook.data.table import infer_kind, split_rows
+from hornbook.evaluate import Agreement, Fidelity
+from hornbook.explain import UNDETERMINED, Conclusion, HornRules
+from hornbook.extraction import (
+    ColumnSummary,
+    Extraction,
+    FrontierPoint,
+    LineStatistics,
+    complement,
+    list_differences,
+)
+from hornbook.extractor.base import Extractor, draw_seed, name_values, refuse_numbers
+from hornbook.learners import QueryResult, Settings, extract
+from hornbook.logic import Batch, Bools
+from hornbook.oracles import GroupPropagation
+from hornbook.oracles.columns import fit_binariser
+from hornbook.queries import Budget, Guarantee
+from hornbook.query_teacher import BoundModel
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share, check_tolerances
+from hornbook.teacher import list_predictors
+
+POOL_SAMPLES = 1 << 14
+"""Labelled samples that rules are compared on during a run."""
+
+FRESH_SAMPLES = 1 << 13
+"""Fresh samples that fidelity is measured on."""
+
+Watch = Callable[[dict[str, Any]], None]
+"""Is called with what just happened, ready for JSON."""
+
+
+class QueryExtractor(Extractor):
+    """Learns a Horn theory about a model by queries, with a stated guarantee.
+
+    Parameters
+    ----------
+    model
+        The black box, already fitted: a judge that accepts or rejects whole interpretations, as the
+        paper's network does, or a classifier of two classes. See `HornExtractor` for its kinds; it
+        is never refitted, copied or changed, and clones share it.
+    target
+        What a classifier predicts: the label of the rules.
+    judge
+        Whether the model is a judge; rules then say which interpretations it accepts.
+    binariser
+        The fitted binariser that made the columns, or that is to make variables of them. Without
+        one, columns of 1, 0 and NaN are taken as variables, and others are binarised here.
+    max_rules
+        The most rules besides those that always hold.
+    max_queries
+        The most equivalence queries.
+    epsilon, delta
+        The tolerated disagreement, and the tolerated probability that it is exceeded.
+    sample_size
+        How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
+    min_precision
+        The share of what a rule newly rejects that the model must reject too.
+    max_seconds
+        Time limit in seconds; None is no limit.
+    random_state
+        Makes the run repeatable.
+
+    Attributes
+    ----------
+    explanation_
+        The rules as an explanation: `HornRules`.
+    theory_, background_
+        The rules, and what always holds beside them.
+    fidelity_
+        How often the rules, with their default, say what the model says: on unseen rows, with an
+        interval, and on `samples`. The rows of a judge are not held out.
+    guarantee_
+        Under what the rules are held to be equivalent to the model.
+    result_
+        What the learner returned: statistics of each rule, incoherence, refuted rules, trace.
+    frontier_, extraction_, classes_, feature_names_in_, n_features_in_
+        As of `HornExtractor`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (99, 3)), columns=list("abc"))
+    >>> def judge(array):
+    ...     return ~((array[:, 0] == 1) & (array[:, 1] == 1) & (array[:, 2] == 0))
+    >>> from hornbook.models import as_predictor
+    >>> model = as_predictor(judge, encoding="half")
+    >>> extractor = QueryExtractor(model, judge=True, random_state=0).fit(frame)
+    >>> print(extractor.theory_)
+    a ∧ b → c
+    >>> extractor.guarantee_.kind
+    'pac'
+
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        target: str = "label",
+        *,
+        judge: bool = False,
+        binariser: Binariser | None = None,
+        max_rules: int = 100,
+        max_queries: int = 100,
+        epsilon: float = 0.05,
+        delta: float = 0.05,
+        sample_size: str | int = "angluin",
+        min_precision: float = 0.9,
+        max_seconds: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.model = model
+        self.target = target
+        self.judge = judge
+        self.binariser = binariser
+        self.max_rules = max_rules
+        self.max_queries = max_queries
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sample_size = sample_size
+        self.min_precision = min_precision
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        trace: Path | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Ask the model until the rules say what it says, or a limit is reached.
+
+        Parameters
+        ----------
+        X
+            Rows like those that the model will see, missing values as NaN: variables, or the columns
+            that a binariser makes variables of.
+        y
+            Not used: the rules are about what the model says.
+        trace
+            A file that gets a line for each equivalence query, and from which a killed run resumes.
+        watch
+            Is called with every such entry.
+
+        """
+        check_tolerances(self.epsilon, self.delta)
+        refuse_numbers(y, self.target)
+        frame = self._read_frame(X, reset=True)
+        seed = draw_seed(self.random_state)
+        used, held_out = split_rows(frame, seed, hold_out=not self.judge)
+        self.bound_ = self.bind(frame, used, seed)
+        self.result_ = self._learn(seed, trace, watch)
+        self.extraction_ = self._extraction(frame, frame.iloc[held_out], seed)
+        return self
+
+    def bind(self, frame: pd.DataFrame, used: NDArray[np.intp], seed: int) -> BoundModel:
+        """The model bound to the rows that are used; the kinds of columns are told by all rows."""
+        predictors, classes = list_predictors(self.model)
+        self.classes_ = np.array([False, True] if self.judge else classes)
+        predictor = predictors[0]
+        label = None if self.judge else self.target
+        if self.binariser is not None:
+            reader = Reader.of(frame, self.binariser, duals=not self.judge)
+        elif is_binary(frame):
+            reader = Reader.of_variables(frame.iloc[used], duals=not self.judge)
+        else:
+            kinds = {str(column): infer_kind(values) for column, values in frame.items()}
+            reader = Reader.of(frame, fit_binariser(predictor, frame.iloc[used], kinds))
+        return BoundModel(predictor, reader, frame.iloc[used], label, seed)
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """Under what the rules are held to be equivalent to the model."""
+        return self.extraction_.guarantee
+
+    def explain(self, row: Any) -> Conclusion:
+        """What follows from one row, why, and the fewest facts that would undo it.
+
+        Parameters
+        ----------
+        row
+            A series, a list, a frame of one row, or a mapping of some columns to values: the others
+            are unknown.
+
+        """
+        check_is_fitted(self)
+        rules = self.extraction_.explanation
+        assert isinstance(rules, HornRules)
+        return rules.conclude(rules.reader.interpretation(name_values(row, self._columns)))
+
+    def _name_columns(self, frame: pd.DataFrame) -> list[str]:
+        """Columns without names are called x0, x1, …, and not_x0, … if one half mirrors the other."""
+        named = all(isinstance(name, str) for name in frame.columns)
+        return list(to_frame(frame.to_numpy()).columns) if not named else super()._name_columns(frame)
+
+    def _learn(self, seed: int, trace: Path | None, watch: Watch | None) -> QueryResult:
+        settings = Settings(
+            Budget(self.max_queries, None, self.max_seconds),
+            size=self.sample_size,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            min_precision=self.min_precision,
+            max_rules=self.max_rules,
+            pool=POOL_SAMPLES,
+            evaluation=FRESH_SAMPLES,
+            seed=seed,
+        )
+        teacher = self.bound_.teacher
+        return extract(
+            teacher,
+            teacher.distribution,
+            settings,
+            margin=teacher.margin,
+            background=teacher.background,
+            heads=teacher.heads,
+            groups=teacher.groups,
+            trace=trace,
+            watch=watch and (lambda _, trace: watch(trace.entries[-1])),
+        )
+
+    def _extraction(self, frame: pd.DataFrame, unseen: pd.DataFrame, seed: int) -> Extraction:
+        bound, result = self.bound_, self.result_
+        chosen_by, fresh = (
+            self._draw(FRESH_SAMPLES, generator(seed, purpose))
+            for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
+        )
+        rules = HornRules(result.theory, result.background, bound.reader, bound.label)
+        if bound.label is not None:
+            default = choose_default(rules, chosen_by, bound.decide_items(chosen_by))
+            rules = HornRules(result.theory, result.background, bound.reader, bound.label, default)
+        labels, derived = bound.decide_items(fresh), rules.derive(fresh)
+        unseen_labels = bound.decide_rows(unseen).astype(np.intp) if len(unseen) else np.zeros(0, np.intp)
+        fidelity = Fidelity(
+            samples=Agreement.of(rules.decide_items(fresh), labels).plain,
+            unseen_rows=Agreement.of(rules.decide(unseen), unseen_labels).plain if len(unseen) else None,
+            used_rows=Agreement.of(rules.decide(bound.frame), bound.decide_rows(bound.frame)).plain.estimate,
+        )
+        return Extraction(
+            target=self.target if bound.label else "what it accepts",
+            classes=tuple(self.classes_.tolist()),
+            explanation=rules,
+            fidelity=fidelity,
+            guarantee=result.guarantee,
+            frontier=tuple(
+                FrontierPoint(point.literals, Fidelity(complement(point.disagreement)))
+                for point in result.frontier
+            ),
+            lines=tuple(self._lines(rules, frame, derived, labels)),
+            columns=tuple(ColumnSummary.of(frame[name]) for name in rules.columns),
+            differences=tuple(list_differences(rules, unseen, unseen_labels)) if len(unseen) else (),
+            answers=result.membership_queries,
+            stop_reason=result.stop_reason,
+            distribution=bound.feature_distribution.describe(),
+            missing_values=bound.teacher.describe(),
+            notes=tuple(self._notes(derived)),
+        )
+
+    def _draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """Samples of the features; a column known to be in one bin is known to be in no other."""
+        items = self.bound_.feature_distribution.draw(size, rng)
+        return GroupPropagation(items.vocabulary, self.bound_.reader.groups)(items)
+
+    def _lines(
+        self, rules: HornRules, frame: pd.DataFrame, derived: NDArray[np.int8], labels: Bools
+    ) -> list[LineStatistics]:
+        """The statistics of each rule, and of the default on the samples that it decides."""
+        counts = rules.match_lines(frame).sum(axis=1).tolist()
+        measured = {each.rule: each for each in self.result_.statistics}
+        lines = [
+            LineStatistics(count, measured[rule].support, measured[rule].precision)
+            if rule in measured
+            else LineStatistics(count, Share.of(0, 0), None)
+            for count, rule in zip(counts, rules.rules, strict=False)
+        ]
+        if rules.label is not None:
+            left = derived == UNDETERMINED
+            right = int((labels[left] == rules.default).sum())
+            support, precision = Share.of(int(left.sum()), len(left)), Share.of(right, int(left.sum()))
+            lines.append(LineStatistics(counts[-1], support, precision))
+        return lines
+
+    def _notes(self, derived: NDArray[np.int8]) -> list[str]:
+        """What else a reader should know about rules from queries."""
+        notes = []
+        if self.bound_.label is not None:
+            left = Share.of(int((derived == UNDETERMINED).sum()), len(derived))
+            notes.append(f"The rules leave {left} of the samples undetermined, and the default decides them.")
+        asked = [each.entailed_by_model for each in self.result_.statistics]
+        answered = [answer for answer in asked if answer is not None]
+        if answered:
+            notes.append(
+                f"The model confirms {sum(answered)} of {len(answered)} rules when only their conditions are "
+                "known and all other values are unknown."
+            )
+        if not all(answered):
+            notes.append("The other rules were right on the samples; no claim is made beyond those.")
+        if self.result_.coherence is not None:
+            notes.append(
+                f"The model contradicts itself about unknown values on {self.result_.coherence.rate} of the "
+                "samples."
+            )
+        if self.bound_.reads_columns:
+            notes.append("The model reads columns: each bin is asked about by several values observed in it.")
+        return notes
+
+    def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        return self.bound_.decide_rows(frame).astype(np.intp)
+
+
+def choose_default(rules: HornRules, items: Batch, labels: Bools) -> int:
+    """The class that the model decides for most often where the rules decide nothing."""
+    left = labels[rules.derive(items) == UNDETERMINED]
+    return int(2 * (left if len(left) else labels).sum() >= (len(left) or len(labels)))

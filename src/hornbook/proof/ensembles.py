@@ -1,0 +1,358 @@
+"""Reading trees, forests and boosting of scikit-learn, XGBoost and LightGBM.
+
+A `TreeEnsemble` holds every tree as arrays of nodes. At a node a number goes left if it is at most
+the node's cut, compared as doubles, and a missing value goes where the node sends it. Libraries
+compare in their own ways: scikit-learn's trees round a number to single precision first, XGBoost
+does so too and sends numbers below its threshold to the left, LightGBM and histogram boosting
+compare doubles. Rounding is monotone, so each comparison is one with a double, which `single_cut`
+finds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.logic import Bools
+from hornbook.models import Predictor
+from hornbook.proof.network import (
+    DOUBLE_ROUNDOFF,
+    SINGLE_ROUNDOFF,
+    ScoreLink,
+    Vector,
+    gamma,
+    refuse_changed,
+    unprovable,
+)
+
+Ints = NDArray[np.intp]
+
+
+class TreeNodes(NamedTuple):
+    """The nodes of one tree, the root first; `column` is -1 at a leaf."""
+
+    column: Ints  # (nodes,), like the others
+    cut: Vector
+    left: Ints
+    right: Ints
+    missing_left: Bools
+    value: Vector
+    kind: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """Trees whose leaves add up to the output N, apart from a constant.
+
+    Parameters
+    ----------
+    trees
+        The nodes of each tree; the value of a leaf is what it adds, and leaves of one kind hold the
+        same numbers in the model.
+    constant
+        The constant part of the output.
+    rounding
+        A bound on the rounding error of the model's own sum.
+    link
+        The relation between the output and the model's score.
+
+    """
+
+    trees: tuple[TreeNodes, ...]
+    constant: float
+    rounding: float
+    link: ScoreLink
+
+
+def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
+    """Read the trees of a model; None for other models, subclasses included."""
+    kind = type(predictor.source)
+    for library, readers in READERS.items():
+        if kind.__module__.partition(".")[0] == library:
+            reader = readers.get(kind.__name__)
+            if reader is None:
+                return None
+            module = __import__(library, fromlist=["_"])
+            if not _is_exactly(kind, module, kind.__name__):
+                return None
+            return reader(predictor.source, predictor)
+    return None
+
+
+def single_cut(threshold: float, strict: bool = False) -> float:
+    """The largest double that goes left where numbers are rounded to single precision first.
+
+    Parameters
+    ----------
+    threshold
+        What the rounded number is compared with.
+    strict
+        Whether it has to be below the threshold, or at most the threshold.
+
+    Examples
+    --------
+    >>> cut = single_cut(0.1)
+    >>> float(np.float32(cut)) <= 0.1, float(np.float32(np.nextafter(cut, 1))) <= 0.1
+    (True, False)
+
+    """
+    most = np.float32(threshold)
+    if float(most) > threshold or (strict and float(most) >= threshold):
+        most = np.nextafter(most, np.float32(-np.inf))
+    above = np.nextafter(most, np.float32(np.inf))
+    if not np.isfinite(above):
+        return math.inf
+    middle = (float(most) + float(above)) / 2
+    return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
+
+
+def _is_exactly(kind: type, module: Any, name: str) -> bool:
+    """Whether a class is the library's own of that name, and no class of the same name elsewhere."""
+    places = [
+        module,
+        *(getattr(module, part, None) for part in ("tree", "ensemble", "basic", "sklearn", "core")),
+    ]
+    return any(getattr(place, name, None) is kind for place in places)
+
+
+def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
+    """Read trees whose class frequencies are averaged, or that add up to log-odds."""
+    from sklearn import ensemble, tree
+
+    part = {
+        ensemble.RandomForestClassifier: tree.DecisionTreeClassifier,
+        ensemble.ExtraTreesClassifier: tree.ExtraTreeClassifier,
+        ensemble.GradientBoostingClassifier: tree.DecisionTreeRegressor,
+    }.get(type(model), type(model))
+    refuse_changed(model, "it", predictor)
+    if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != 2:
+        raise _not_two_classes(predictor)
+    columns = 1 if part is tree.DecisionTreeRegressor else 2
+    trees = [model] if type(model) is part else list(np.ravel(model.estimators_))
+    for number, each in enumerate(trees):
+        refuse_changed(each, f"its tree {number}", predictor)
+        if type(each) is not part or each.tree_.value.shape[1:] != (1, columns):
+            raise unprovable(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
+    raw = np.concatenate([each.tree_.value[:, 0] for each in trees])  # (nodes, 1 or 2)
+    if columns == 2:
+        link, constant, rounding, values = _average_votes(raw, len(trees), predictor)
+    else:
+        link, constant, rounding, values = _add_log_odds(raw, trees, predictor)
+    kinds = np.unique(raw, axis=0, return_inverse=True)[1].reshape(-1)
+    ends = np.cumsum([each.tree_.node_count for each in trees])[:-1]
+    parts = zip(trees, np.split(values, ends), np.split(kinds, ends), strict=True)
+    nodes = tuple(_sklearn_nodes(each.tree_, value, kind) for each, value, kind in parts)
+    return TreeEnsemble(nodes, constant, rounding, link)
+
+
+def _average_votes(raw: Vector, trees: int, predictor: Predictor) -> tuple[ScoreLink, float, float, Vector]:
+    link = ScoreLink.of(predictor, scale=0.0)
+    column = 1 if predictor.column is None else predictor.column
+    values = raw[:, column] / raw.sum(axis=1) / trees
+    return link, -link.cut, gamma(trees + 8, DOUBLE_ROUNDOFF), values
+
+
+def _add_log_odds(
+    raw: Vector, trees: Sequence[Any], predictor: Predictor
+) -> tuple[ScoreLink, float, float, Vector]:
+    """Scale leaves that add up to the log-odds, or to half of them if the loss is exponential."""
+    model = predictor.source
+    link = ScoreLink.of(predictor, scale=2.0 if model.loss == "exponential" else 1.0)
+    values = model.learning_rate * raw[:, 0]
+    start = _log_odds_before(predictor) / link.scale
+    ends = np.cumsum([0, *(each.tree_.node_count for each in trees)])[:-1]
+    sizes = np.maximum.reduceat(np.abs(values), ends).sum() + abs(start) + abs(link.cut)
+    sign = -1.0 if predictor.column == 0 else 1.0
+    rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
+    return link, sign * start - link.cut, rounding, sign * values
+
+
+def _log_odds_before(predictor: Predictor) -> float:
+    """The log-odds to which the trees of gradient boosting add."""
+    from sklearn.dummy import DummyClassifier
+
+    before = predictor.source.init_
+    if isinstance(before, str) and before == "zero":
+        return 0.0
+    if type(before) is not DummyClassifier or before.strategy != "prior":
+        raise unprovable(predictor, "it starts from a model of its own, which is not read")
+    eps = float(np.finfo(np.float32).eps)
+    share = min(max(float(before.class_prior_[1]), eps), 1 - eps)
+    return math.log(share / (1 - share))
+
+
+def _sklearn_nodes(tree: Any, values: Vector, kinds: Ints) -> TreeNodes:
+    leaf = tree.children_left < 0
+    cuts = np.array(
+        [np.inf if end else single_cut(cut) for cut, end in zip(tree.threshold, leaf, strict=True)]
+    )
+    column = np.where(leaf, -1, tree.feature)
+    missing_left = np.asarray(tree.missing_go_to_left).astype(np.bool_)
+    return TreeNodes(column, cuts, tree.children_left, tree.children_right, missing_left, values, kinds)
+
+
+def _read_histogram_boosting(model: Any, predictor: Predictor) -> TreeEnsemble:
+    refuse_changed(model, "it", predictor)
+    if len(model.classes_) != 2:
+        raise _not_two_classes(predictor)
+    trees = []
+    for number, (each,) in enumerate(model._predictors):
+        nodes = each.nodes
+        if nodes["is_categorical"].any():
+            raise unprovable(
+                predictor, f"its tree {number} asks for categories, and proofs are about numbers"
+            )
+        leaf = nodes["is_leaf"].astype(np.bool_)
+        trees.append(
+            _additive_nodes(
+                np.where(leaf, -1, nodes["feature_idx"]),
+                nodes["num_threshold"].astype(np.float64),
+                nodes["left"],
+                nodes["right"],
+                nodes["missing_go_to_left"],
+                nodes["value"],
+            )
+        )
+    start = float(np.ravel(model._baseline_prediction)[0])
+    return _add_boosted(trees, start, DOUBLE_ROUNDOFF, 1.0, predictor)
+
+
+def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
+    refuse_changed(model, "it", predictor, ("feature_names", "feature_types"))
+    if hasattr(model, "get_booster"):
+        if not np.isnan(model.missing):
+            raise unprovable(predictor, f"it takes {model.missing} for a missing value, and proofs take NaN")
+        if len(model.classes_) != 2:
+            raise _not_two_classes(predictor)
+        model = model.get_booster()
+    learner = json.loads(model.save_raw("json"))["learner"]
+    objective, booster = learner["objective"]["name"], learner["gradient_booster"]
+    if booster["name"] != "gbtree" or objective not in ("binary:logistic", "binary:logitraw"):
+        raise unprovable(predictor, f"it is {booster['name']} for {objective}, which is not read")
+    if "best_iteration" in learner["attributes"]:
+        raise unprovable(
+            predictor, "it was stopped early, so it may not use all of its trees; slice it first"
+        )
+    trees = []
+    for number, tree in enumerate(booster["model"]["trees"]):
+        if any(tree["split_type"]) or tree["categories"]:
+            raise unprovable(
+                predictor, f"its tree {number} asks for categories, and proofs are about numbers"
+            )
+        left = np.array(tree["left_children"])
+        conditions = np.array(tree["split_conditions"], np.float32)
+        leaf = left < 0
+        cuts = [
+            math.inf if end else single_cut(float(cut), strict=True)
+            for cut, end in zip(conditions, leaf, strict=True)
+        ]
+        trees.append(
+            _additive_nodes(
+                np.where(leaf, -1, tree["split_indices"]),
+                np.array(cuts),
+                left,
+                np.array(tree["right_children"]),
+                np.array(tree["default_left"]),
+                conditions.astype(np.float64),
+            )
+        )
+    base = np.ravel(json.loads(str(learner["learner_model_param"]["base_score"]).replace("E", "e")))
+    start = float(base[0])
+    if objective == "binary:logistic":
+        start = math.log(start / (1 - start))
+    return _add_boosted(trees, start, SINGLE_ROUNDOFF, 1.0, predictor)
+
+
+def _read_lightgbm(model: Any, predictor: Predictor) -> TreeEnsemble:
+    refuse_changed(model, "it", predictor)
+    if hasattr(model, "booster_"):
+        if len(model.classes_) != 2:
+            raise _not_two_classes(predictor)
+        model = model.booster_
+    content = model.dump_model()
+    objective = dict(part.split(":") for part in content["objective"].split() if ":" in part)
+    if content["objective"].split()[0] != "binary" or content["num_tree_per_iteration"] != 1:
+        raise unprovable(predictor, f"it is trained for {content['objective']}, which is not read")
+    if content["average_output"]:
+        raise unprovable(predictor, "its trees are averaged, which is not read")
+    trees = [_lightgbm_nodes(tree["tree_structure"], predictor) for tree in content["tree_info"]]
+    return _add_boosted(trees, 0.0, DOUBLE_ROUNDOFF, float(objective.get("sigmoid", 1.0)), predictor)
+
+
+def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
+    rows: list[list[float]] = []
+
+    def add(node: dict[str, Any]) -> int:
+        place = len(rows)
+        if "leaf_value" in node:
+            if "leaf_features" in node or "leaf_coeff" in node:
+                raise unprovable(predictor, "its leaves are linear models, which are not read")
+            rows.append([-1, math.inf, -1, -1, 0, node["leaf_value"]])
+            return place
+        if node["decision_type"] != "<=":
+            raise unprovable(predictor, "its trees ask for categories, and proofs are about numbers")
+        if node["missing_type"] == "Zero":
+            raise unprovable(predictor, "it takes zero for a missing value, and proofs take NaN")
+        cut = float(node["threshold"])
+        # without a way of their own, missing values count as zero
+        left = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
+        rows.append([node["split_feature"], cut, 0, 0, left, 0.0])
+        rows[place][2:4] = add(node["left_child"]), add(node["right_child"])
+        return place
+
+    add(root)
+    columns = np.array(rows).T
+    whole = [part.astype(np.intp) for part in columns[[0, 2, 3]]]
+    return _additive_nodes(whole[0], columns[1], whole[1], whole[2], columns[4], columns[5])
+
+
+def _additive_nodes(column: Any, cut: Vector, left: Any, right: Any, missing: Any, value: Any) -> TreeNodes:
+    value = np.asarray(value, np.float64)
+    ints = (np.asarray(each).astype(np.intp) for each in (column, left, right))
+    places, lower, higher = ints
+    return TreeNodes(
+        places, cut, lower, higher, np.asarray(missing).astype(np.bool_), value, np.zeros(len(value), np.intp)
+    )
+
+
+def _add_boosted(
+    trees: list[TreeNodes], start: float, roundoff: float, scale: float, predictor: Predictor
+) -> TreeEnsemble:
+    """Trees that add up to the log-odds divided by a scale."""
+    link = ScoreLink.of(predictor, scale=scale)
+    leaves = [np.where(tree.column < 0, tree.value, 0) for tree in trees]
+    sizes = sum(float(np.abs(values).max()) for values in leaves) + abs(start) + abs(link.cut)
+    sign = -1.0 if predictor.column == 0 else 1.0
+    kinds = np.unique(np.concatenate(leaves), return_inverse=True)[1].reshape(-1)
+    ends = np.cumsum([len(values) for values in leaves])[:-1]
+    signed = tuple(
+        tree._replace(value=sign * values, kind=kind)
+        for tree, values, kind in zip(trees, leaves, np.split(kinds, ends), strict=True)
+    )
+    rounding = gamma(4 * len(trees) + 16, roundoff) * sizes
+    return TreeEnsemble(signed, sign * start - link.cut, rounding, link)
+
+
+def _not_two_classes(predictor: Predictor) -> Exception:
+    return unprovable(predictor, "it does not decide between two classes, which proofs are about")
+
+
+READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
+    "sklearn": {
+        "DecisionTreeClassifier": _read_sklearn,
+        "ExtraTreeClassifier": _read_sklearn,
+        "RandomForestClassifier": _read_sklearn,
+        "ExtraTreesClassifier": _read_sklearn,
+        "GradientBoostingClassifier": _read_sklearn,
+        "HistGradientBoostingClassifier": _read_histogram_boosting,
+    },
+    "xgboost": {"Booster": _read_xgboost, "XGBClassifier": _read_xgboost},
+    "lightgbm": {"Booster": _read_lightgbm, "LGBMClassifier": _read_lightgbm},
+}
+"""The reader for each library's classes, known by their exact type."""

@@ -1,0 +1,426 @@
+"""Teachers by queries: a model that answers about partial interpretations, bound to a table's variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import pandas as pd
+
+from hornbook.data.binarise import Binariser
+from hornbook.data.conditions import exclusivity_rules
+from hornbook.data.reader import Reader
+from hornbook.data.table import Table
+from hornbook.distributions import Distribution, Groups, Labelled, Rows
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
+from hornbook.models import Predictor
+from hornbook.models.predictor import Floats
+from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
+from hornbook.oracles.columns import reads_columns, wrap_column_model
+from hornbook.oracles.completions import LabelOracle
+from hornbook.proof.equivalence import ExactCompletions
+from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.proof.region import Values
+from hornbook.randomness import Purpose, generator
+from hornbook.teacher import ClassifierTeacher, bind_classifier
+
+Unknowns: TypeAlias = Literal["native", "completions", "exact"]
+"""How a model answers about unknown values: natively, by some completions, or by all of them."""
+
+MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
+"""How rows are perturbed: the shares of values made unknown and of values exchanged."""
+
+DRAWS = 32
+"""Default number of completions of an interpretation."""
+
+
+@dataclass(frozen=True)
+class QueryTeacher:
+    """A model that answers membership queries, and a distribution of queries.
+
+    Parameters
+    ----------
+    model
+        The model: a judge, a classifier, or completions of either.
+    distribution
+        Where samples come from.
+    groups
+        Sets of variables of which at most one is true.
+    heads
+        The heads that rules need to have, or None for any.
+
+    """
+
+    model: Judge | Classifier | Completions | ExactCompletions
+    distribution: Distribution
+    groups: Groups = ()
+    heads: tuple[int, ...] | None = None
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the model accepts each interpretation."""
+        return self.model(self.propagate_groups(batch))
+
+    def margin(self, batch: Batch) -> Floats:
+        """The model's margins; negative where it rejects."""
+        return self.model.margin(self.propagate_groups(batch))
+
+    @cached_property
+    def propagate_groups(self) -> GroupPropagation:
+        """Adds to each query what follows from the groups."""
+        return GroupPropagation(self.distribution.vocabulary, self.groups)
+
+    def describe(self) -> str:
+        """How unknown values are answered, in words."""
+        if isinstance(self.model, Judge | Classifier):
+            return "the model's own"
+        return self.model.describe()
+
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
+        model = self.model.member if isinstance(self.model, Completions) else self.model
+        if isinstance(model, ExactCompletions):
+            return model.prover
+        assert isinstance(model, Judge | Classifier)
+        values: Values | None = "complete" if isinstance(self.model, Completions) else None
+        return _make_prover(model, self.distribution.vocabulary, self.groups, values, seconds)
+
+    @property
+    def background(self) -> HornTheory:
+        """The rules that always hold: a variable excludes its dual and the others of its group."""
+        vocabulary = self.distribution.vocabulary
+        return HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
+
+
+def judge_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    *,
+    groups: Groups = (),
+    distribution: Distribution | None = None,
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> QueryTeacher:
+    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
+    predictor.check(rows.vocabulary)
+    distribution = distribution or perturbed_rows(rows, groups)
+    return _make_teacher(Judge(predictor), distribution, Rows(rows), groups, unknown, draws, seed)
+
+
+def classifier_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    distribution: Distribution | None = None,
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> QueryTeacher:
+    """Make a teacher, over features and label, of a model that predicts a label from features.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    rows
+        The features of real rows, without the label.
+    label
+        The name of the label, which is true where the model decides for its positive class.
+    inputs
+        The features that the model reads, in its order: see `Classifier`.
+    groups
+        Sets of features of which at most one is true.
+    distribution
+        Where the features of samples come from: by default the rows, see `perturbed_rows`.
+    unknown
+        How the model answers about ?: `native`, or by `completions`, in which case it accepts
+        what it accepts in one of `draws` completions with values of `rows`; or `exact`, by all
+        completions, which is decided for feed-forward ReLU networks (`hornbook.proof`).
+        By default native where the model has a number for ?.
+    draws, seed
+        How many completions are tried, and which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbook.logic import Vocabulary
+    >>> from hornbook.models import as_predictor
+    >>> symptoms = Vocabulary(["fever", "cough"])
+    >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
+    >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
+    >>> teacher = classifier_teacher(model, rows, "ill")
+    >>> batch = Batch.from_array([[1, np.nan, 0, 1], [0, np.nan, 0, 1]], teacher.distribution.vocabulary)
+    >>> teacher(batch)
+    array([False,  True])
+
+    """
+    labelled = Labelled(distribution or perturbed_rows(rows, groups), label)
+    classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
+    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, draws, seed)
+
+
+def _make_teacher(
+    model: Judge | Classifier,
+    distribution: Distribution,
+    rows: Distribution,
+    groups: Groups,
+    unknown: Unknowns | None,
+    draws: int,
+    seed: int,
+) -> QueryTeacher:
+    """Make a teacher with the given policy for unknown values."""
+    vocabulary = distribution.vocabulary
+    heads = model.heads if isinstance(model, Classifier) else frozenset()
+    answering: Judge | Classifier | Completions | ExactCompletions = model
+    if unknown == "exact":
+        answering = ExactCompletions(_make_prover(model, vocabulary, groups, "complete"))
+    elif _needs_completions(model.predictor, unknown):
+        rng = generator(seed, Purpose.COMPLETIONS)
+        answering = Completions(
+            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
+        )
+    return QueryTeacher(answering, distribution, groups, tuple(sorted(heads)) or None)
+
+
+def _make_prover(
+    model: Judge | Classifier,
+    vocabulary: Vocabulary,
+    groups: Groups,
+    values: Values | None,
+    seconds: float = PROOF_SECONDS,
+) -> Prover:
+    """Make a prover of a model's answers."""
+    classifier = model if isinstance(model, Classifier) else None
+    return Prover(
+        model.predictor,
+        vocabulary,
+        groups=groups,
+        values=values,
+        label=None if classifier is None else vocabulary.name(classifier.label),
+        features=None if classifier is None else classifier.features.names,
+        seconds=seconds,
+    )
+
+
+def prover_for_model(
+    predictor: Predictor,
+    features: Vocabulary,
+    label: str | None = None,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    seconds: float = PROOF_SECONDS,
+) -> Prover:
+    """Make a prover of a model's answers over features and label; without a label, over a judge's variables.
+
+    Parameters as for `classifier_teacher`, and the time limit in seconds per question.
+    """
+    complete = unknown == "exact" or _needs_completions(predictor, unknown)
+    return Prover(
+        predictor,
+        features if label is None else features.with_label(label),
+        groups=groups,
+        values="complete" if complete else None,
+        label=label,
+        features=inputs,
+        seconds=seconds,
+    )
+
+
+def classifier_labels(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    unknown: Unknowns | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> LabelOracle:
+    """Make an oracle for the model's label of rows of features, with or without unknown values.
+
+    The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
+    about `draws` completions, with values of `rows`, and the label that most of them get counts.
+    """
+    vocabulary = Labelled(Rows(rows), label).vocabulary
+    classifier = Classifier(predictor, vocabulary, label, inputs)
+    completions = draws if _needs_completions(predictor, unknown) else None
+    return LabelOracle(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
+
+
+def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
+    """The user's rows with some values exchanged or made unknown: the default distribution of teachers."""
+    return Rows(rows, MISSING_SHARE, EXCHANGED_SHARE, groups)
+
+
+def _needs_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
+    if unknown not in (None, *get_args(Unknowns)):
+        raise HornbookError(f"unknown is 'native', 'completions' or 'exact', not {unknown!r}")
+    if unknown == "native" and not predictor.encoding.native:
+        raise HornbookError(
+            f"{predictor.name} takes complete inputs only; ask it with unknown='completions', or name the "
+            "encoding of ? that it was trained with: as_predictor(model, encoding='half')"
+        )
+    return unknown == "completions" or not predictor.encoding.native
+
+
+@dataclass(frozen=True, eq=False)
+class BoundModel:
+    """A model bound to a table, asked about the variables that the table's columns are or become.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    reader
+        How rows become interpretations.
+    frame
+        The table.
+    label
+        The name of the label that a classifier decides; None for a judge of whole interpretations.
+    seed
+        Decides completions and the values that bins are represented by.
+
+    """
+
+    predictor: Predictor
+    reader: Reader
+    frame: pd.DataFrame
+    label: str | None
+    seed: int = 0
+
+    @cached_property
+    def reads_columns(self) -> bool:
+        """Whether the model reads the columns of the table, and not the variables made of them."""
+        source = self.reader.source
+        return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
+
+    @cached_property
+    def asked(self) -> Predictor:
+        """The model as a function of variables: one of columns is shown values that meet the question."""
+        source = self.reader.source
+        if not self.reads_columns or not isinstance(source, Binariser):
+            return self.predictor
+        rng = generator(self.seed, Purpose.BIN_VALUES)
+        return wrap_column_model(self.predictor, source, self.frame, self._takes_missing, rng)
+
+    @cached_property
+    def inputs(self) -> Sequence[str] | None:
+        """The variables that the model reads, in its order; None where it knows itself."""
+        if self.asked.names is not None:
+            return None
+        reader = self.reader
+        given = reader.vocabulary.names if isinstance(reader.source, Binariser) else reader.columns
+        counts = {self.asked.encoding.inputs(len(names)): names for names in (reader.plain, given)}
+        return counts.get(self.asked.inputs or -1, given)
+
+    @cached_property
+    def rows(self) -> Batch:
+        """The table as interpretations."""
+        return self.reader.batch(self.frame)
+
+    @cached_property
+    def teacher(self) -> QueryTeacher:
+        """The model as a teacher about variables and label."""
+        groups = self.reader.groups
+        if self.label is None:
+            return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
+        return classifier_teacher(
+            self.asked, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+        )
+
+    @cached_property
+    def label_oracle(self) -> LabelOracle:
+        """The model as a function from features to labels."""
+        assert self.label is not None
+        return classifier_labels(
+            self.asked,
+            self.rows,
+            self.label,
+            inputs=self.inputs,
+            groups=self.reader.groups,
+            seed=self.seed,
+        )
+
+    @property
+    def feature_distribution(self) -> Distribution:
+        """Where interpretations of the features come from: the rows, with some values changed."""
+        if self.label is None:
+            return self.teacher.distribution
+        return perturbed_rows(self.rows, self.reader.groups)
+
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
+        if self.reads_columns:
+            raise HornbookError(
+                f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
+                "that read its variables; hornbook extract --proof proves rules about columns"
+            )
+        return prover_for_model(
+            self.predictor,
+            self.reader.vocabulary,
+            self.label,
+            inputs=None if self.label is None else self.inputs,
+            groups=self.reader.groups,
+            seconds=seconds,
+        )
+
+    def decide_items(self, items: Batch) -> Bools:
+        """Whether the model accepts interpretations, or decides for its label."""
+        return self.teacher(items) if self.label is None else self.label_oracle(items)
+
+    def decide_rows(self, frame: pd.DataFrame) -> Bools:
+        """The model's own decision about rows as they are; by completions where it cannot read them."""
+        if self.reads_columns:
+            return self._classifier.labels(frame).astype(np.bool_)
+        items = self.reader.batch(frame)
+        if not self.asked.encoding.native:
+            return self.decide_items(items)
+        return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
+
+    @cached_property
+    def _classifier(self) -> ClassifierTeacher:
+        return bind_classifier(self.predictor, self.frame, self.seed)
+
+    @cached_property
+    def _takes_missing(self) -> bool:
+        return self._classifier.donors is None
+
+
+def teacher_from_table(
+    table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
+) -> QueryTeacher:
+    """Make a teacher over the columns of a table, binarised as the rules and the model need it.
+
+    Variables get duals if the rules or the model name one, or if the model has twice as many
+    inputs. A model that does not judge predicts the table's label from the other columns.
+    """
+    frame = table.frame if judges else table.features
+    kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
+    plain = Binariser(kinds=kinds).fit(frame).vocabulary_
+    named = {*_names(rules), *(predictor.names or ())} - {f"not_{table.label}" if not judges else ""}
+    paired = Vocabulary.with_duals(plain)
+    doubled = predictor.encoding.inputs(len(paired))
+    dual = predictor.inputs == doubled or any(name not in plain and name in paired for name in named)
+    binariser = Binariser(kinds=kinds, dual=dual).fit(frame)
+    rows, groups = binariser.batch(frame), binariser.groups_
+    if judges:
+        return judge_teacher(predictor, rows, groups=groups, seed=seed)
+    reads_plain = predictor.names is None and predictor.inputs == predictor.encoding.inputs(len(plain))
+    inputs = plain.names if reads_plain else None
+    return classifier_teacher(predictor, rows, str(table.label), inputs=inputs, groups=groups, seed=seed)
+
+
+def _names(rules: HornTheory) -> set[str]:
+    """The names of the variables in rules."""
+    heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
+    return set(rules.vocabulary.named(heads.union(*(rule.body for rule in rules))))

@@ -1,0 +1,143 @@
+/* Trees, score cards and rules in the page. Knows nothing of the page; tests hold it equal to hornbook.explanations.
+
+   An explanation is what its `to_object` wrote. A row is a Map of columns to numbers, texts, booleans,
+   or null where a value is missing; a column that is absent is missing. */
+"use strict";
+
+const Decider = (() => {
+  const plain = (value) => (typeof value === "boolean" ? Number(value) : value);
+  const same = (one, other) => plain(one) === plain(other);
+
+  /* Whether a condition is true of a row: true, false, or null where it is unknown. */
+  function evaluate(condition, row) {
+    const value = row.get(condition.column) ?? null;
+    if ("missing" in condition) return (value === null) === condition.missing;
+    if (value === null) return null;
+    if ("above" in condition) return plain(value) > condition.above;
+    if ("at_most" in condition) return plain(value) <= condition.at_most;
+    if ("is" in condition) return same(value, condition.is);
+    if ("is_not" in condition) return !same(value, condition.is_not);
+    const named = (condition.in ?? condition.not_in).some((each) => same(value, each));
+    return named === "in" in condition;
+  }
+
+  /* A value as Python writes it: numbers with 15 digits, very large and small ones with an exponent. */
+  function write(value) {
+    if (typeof value === "boolean") return value ? "True" : "False";
+    if (typeof value !== "number") return String(value);
+    const [digits, exponent] = value.toExponential(14).split("e");
+    if (value === 0 || (exponent >= -4 && exponent < 15)) return String(Number(value.toPrecision(15)));
+    return `${Number(digits)}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+  }
+
+  function say(condition, answer = true) {
+    const { column } = condition;
+    if ("missing" in condition) return `${column} is ${condition.missing === answer ? "missing" : "present"}`;
+    if (answer === null) return `${column} is missing`;
+    if ("above" in condition) return `${column} ${answer ? ">" : "≤"} ${write(condition.above)}`;
+    if ("at_most" in condition) return `${column} ${answer ? "≤" : ">"} ${write(condition.at_most)}`;
+    if ("is" in condition) return `${column} ${answer ? "=" : "≠"} ${write(condition.is)}`;
+    if ("is_not" in condition) return `${column} ${answer ? "≠" : "="} ${write(condition.is_not)}`;
+    const values = (condition.in ?? condition.not_in).map(write).join(", ");
+    return `${column} ${"in" in condition === answer ? "in" : "not in"} {${values}}`;
+  }
+
+  /* By form: the number of the class, the facts that decide in words, and the sums of a card.
+     `points` of a fact are empty where the form gives none. */
+  const forms = {
+    tree({ root }, row) {
+      const facts = new Set();
+      let node = root;
+      while (typeof node !== "number") {
+        const answer = evaluate(node.if, row);
+        facts.add(say(node.if, answer));
+        node = answer ? node.yes : node.no;
+      }
+      return { outcome: node, facts: [...facts].map((text) => ({ text, points: [] })), sums: [] };
+    },
+
+    rules({ rules, default: otherwise }, row) {
+      const passed = new Set();
+      for (const rule of rules) {
+        const answers = rule.if.map((condition) => [condition, evaluate(condition, row)]);
+        const failing = answers.find(([, answer]) => answer !== true);
+        if (!failing) {
+          const facts = [...rule.if.map((condition) => say(condition)), ...passed];
+          return { outcome: rule.then, facts: facts.map((text) => ({ text, points: [] })), sums: [] };
+        }
+        passed.add(say(...failing));
+      }
+      return { outcome: otherwise, facts: [...passed].map((text) => ({ text, points: [] })), sums: [] };
+    },
+
+    card({ lines, start }, row) {
+      const sums = [...start];
+      const facts = [];
+      for (const line of lines) {
+        const above = line.if.slice(0, -1);
+        const own = line.if[line.if.length - 1];
+        if (!above.every((condition) => evaluate(condition, row))) continue;
+        const answer = evaluate(own, row);
+        const points = answer ? line.points : answer === null ? line.if_missing : [];
+        points.forEach((each, number) => { sums[number] += each; });
+        if (points.some(Boolean)) {
+          const text = [...above.map((condition) => say(condition)), say(own, answer)].join(" and ");
+          facts.push({ text, points });
+        }
+      }
+      const outcome = sums.length === 1 ? Number(sums[0] >= 0) : sums.indexOf(Math.max(...sums));
+      return { outcome, facts, sums };
+    },
+  };
+
+  const decide = (explanation, row) => forms[explanation.form](explanation, row);
+
+  /* Every condition of an explanation, wherever it stands. */
+  function conditions(part) {
+    if (part === null || typeof part !== "object") return [];
+    if (typeof part.column === "string") return [part];
+    return Object.values(part).flatMap(conditions);
+  }
+
+  /* A value for each part of a column that the conditions tell apart: [{value, text}]. The value of a
+     range of numbers is the end that is nearer to `now`; `next` gives a number just above another. */
+  function parts(own, column, now, next) {
+    const cuts = [...new Set(own.flatMap(({ above, at_most: most }) => above ?? most ?? []))].sort((a, b) => a - b);
+    const values = own.flatMap((condition) => condition.is ?? condition.is_not ?? condition.in ?? condition.not_in ?? []);
+    const found = cuts.length ? [{ value: cuts[0], text: `${column} ≤ ${write(cuts[0])}` }] : [];
+    cuts.forEach((low, number) => {
+      const high = cuts[number + 1] ?? Infinity;
+      const least = next(low);
+      const value = (now !== null && now > high) || !(least > low && least <= high) ? high : least;
+      const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} ≤ ${write(high)}`;
+      found.push({ value, text });
+    });
+    for (const value of new Set(values)) found.push({ value, text: `${column} = ${write(value)}` });
+    found.push({ value: null, text: `${column} is missing` });
+    return found;
+  }
+
+  /* Single changes that lead to another class, of each column the nearest below and above what it is
+     now, its categories, and whether it is missing: [{column, value, text, outcome}]. */
+  function changes(explanation, row, next = (column, low) => low + 1) {
+    const { outcome } = decide(explanation, row);
+    const all = conditions(explanation);
+    const found = [];
+    for (const column of new Set(all.map((condition) => condition.column))) {
+      const now = row.get(column) ?? null;
+      const number = typeof now === "number" ? now : null;
+      const own = all.filter((condition) => condition.column === column);
+      const turning = parts(own, column, number, (low) => next(column, low))
+        .map((part) => ({ column, ...part, outcome: decide(explanation, new Map(row).set(column, part.value)).outcome }))
+        .filter((part) => part.outcome !== outcome);
+      const isNumber = ({ value }) => typeof value === "number";
+      const numeric = turning.filter(isNumber).sort((one, other) => one.value - other.value);
+      const below = number === null ? numeric : numeric.filter(({ value }) => value < number).slice(-1);
+      const above = number === null ? [] : numeric.filter(({ value }) => value > number).slice(0, 1);
+      found.push(...below, ...above, ...turning.filter((part) => !isNumber(part)));
+    }
+    return found;
+  }
+
+  return { evaluate, write, say, decide, conditions, changes };
+})();

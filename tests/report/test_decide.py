@@ -1,0 +1,169 @@
+"""Trees, cards and rules in the page decide as those in Python."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hornbook.explain.decision import list_cells
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+)
+from hornbook.report.page import read_asset, typeset_conditions
+
+EXPLANATIONS, ROWS = 240, 25
+
+DECIDE = """
+return JSON.stringify(JSON.parse(arguments[0]).map(({ explanation, rows }) => rows.map((row) =>
+  Decider.decide(explanation, new Map(Object.entries(row))))));
+"""
+
+CHANGE = """
+return JSON.stringify(JSON.parse(arguments[0]).map(({ explanation, rows }) => rows.map((row) =>
+  Decider.changes(explanation, new Map(Object.entries(row))))));
+"""
+
+VALUES = {
+    "age": [None, 18.0, 40.0, 40.5, 61.0, 90.0],
+    "dose (mg)": [None, -1e-5, 0.0, 2.5e-7, 0.1, 3e15],
+    "stage": [None, "I", "II", "", "<b>"],
+    "treated": [None, True, False],
+    "code": [None, 1, 2, 7],
+    "__proto__": [None, "a", "b"],
+}
+"""The values of each column: numbers, texts, booleans, codes, and a name that scripts may trip over."""
+
+CUTS = {"age": [20.0, 40.0, 60.25], "dose (mg)": [-2e-5, 0.0, 1e-7, 0.05, 2e15]}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    rng = np.random.default_rng(0)
+    return [(random_explanation(rng), random_rows(rng)) for _ in range(EXPLANATIONS)]
+
+
+@pytest.fixture(scope="module")
+def decisions(browser, cases):
+    return ask_page(browser, DECIDE, cases)
+
+
+def test_page_decides_as_python_does(cases, decisions):
+    seen = {"tree": 0, "card": 0, "rules": 0}
+    for (explanation, rows), decided in zip(cases, decisions, strict=True):
+        assert [each["outcome"] for each in decided] == explanation.decide(rows).tolist()
+        if isinstance(explanation, ScoreCard):
+            assert [each["sums"] for each in decided] == explanation.score(rows).tolist()
+        seen[explanation.form] += len(set(explanation.decide(rows).tolist()))
+    assert min(seen.values()) > EXPLANATIONS / 3, "some of every form decide for several classes"
+
+
+def test_page_gives_the_reasons_that_python_gives(cases, decisions):
+    for (explanation, rows), decided in zip(cases, decisions, strict=True):
+        for number in (0, 1):
+            facts = explanation.explain(rows.iloc[[number]]).facts
+            assert [write_fact(fact) for fact in decided[number]["facts"]] == [
+                typeset_conditions(fact) for fact in facts
+            ]
+
+
+def test_page_lists_single_changes_that_change_the_class(browser, cases):
+    few = [(explanation, rows.iloc[:2]) for explanation, rows in cases[::4]]
+    listed = ask_page(browser, CHANGE, few)
+    tried = 0
+    for (explanation, rows), answers in zip(few, listed, strict=True):
+        for number, changes in enumerate(answers):
+            row = rows.iloc[[number]]
+            now = explanation.decide(row)[0]
+            for change in changes:
+                changed = change_row(row, change["column"], change["value"])
+                assert explanation.decide(changed)[0] == change["outcome"] != now
+                tried += 1
+            assert {change["column"] for change in changes} >= turning_columns(explanation, row, now)
+    assert tried > 100
+
+
+def turning_columns(explanation, row, now):
+    """The columns of which some part alone leads to another class."""
+    return {
+        column
+        for column in explanation.columns
+        for value, _ in list_cells(explanation.conditions, column)
+        if explanation.decide(change_row(row, column, value))[0] != now
+    }
+
+
+def change_row(row, column, value):
+    dtype = float if column in CUTS else object
+    return row.assign(**{column: pd.Series([value], index=row.index, dtype=dtype)})
+
+
+def write_fact(fact):
+    points = ", ".join(f"{p:+d}".replace("-", "−") if p else "0" for p in fact["points"])
+    return f"{fact['text']}: {points}" if points else fact["text"]
+
+
+def ask_page(browser, script, cases):
+    """The answers of the page's deciders, all in one call."""
+    batch = [
+        {"explanation": explanation.to_object(), "rows": [plain_row(row) for _, row in rows.iterrows()]}
+        for explanation, rows in cases
+    ]
+    browser.get("data:text/html,<title>decide</title>")
+    return json.loads(browser.execute_script(read_asset("decide.js") + script, json.dumps(batch)))
+
+
+def plain_row(row):
+    return {name: None if value != value else value for name, value in row.items()}
+
+
+def random_rows(rng):
+    columns = {
+        name: pd.Series(
+            [values[k] for k in rng.integers(len(values), size=ROWS)], dtype=float if name in CUTS else object
+        )
+        for name, values in VALUES.items()
+    }
+    return pd.DataFrame(columns)
+
+
+def random_condition(rng):
+    column = str(rng.choice(list(VALUES)))
+    sign = bool(rng.integers(2))
+    if rng.random() < 0.15:
+        return Missing(column, sign)
+    if column in CUTS:
+        return Threshold(column, float(rng.choice(CUTS[column])), sign)
+    return Category(column, VALUES[column][rng.integers(1, len(VALUES[column]))], sign)
+
+
+def random_explanation(rng):
+    classes = tuple("abcd"[: rng.integers(2, 5)])
+    form = rng.integers(3)
+    if form == 0:
+        return DecisionTree(classes, random_node(rng, len(classes), 4))
+    bodies = [tuple(random_condition(rng) for _ in range(rng.integers(1, 4))) for _ in range(5)]
+    if form == 1:
+        rules = (ConditionRule(body, int(rng.integers(len(classes)))) for body in bodies)
+        return RuleSet(classes, tuple(rules), int(rng.integers(len(classes))))
+    sums = 1 if len(classes) == 2 else len(classes)
+
+    def points():
+        return tuple(map(int, rng.integers(-4, 5, sums)))
+
+    places = {(body[:-1], frozenset({body[-1], body[-1].negate()})): body for body in bodies}
+    return ScoreCard(classes, tuple(CardLine(body, points(), points()) for body in places.values()), points())
+
+
+def random_node(rng, classes, depth):
+    if not depth or rng.random() < 0.2:
+        return int(rng.integers(classes))
+    return Split(random_condition(rng), *(random_node(rng, classes, depth - 1) for _ in range(2)))
