@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from hornbook.distributions import Labelled, Mixture, Random, Rows
+from hornbook.distributions import Labelled, Mixture, Random, Rows, RowSampler
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor
+from hornbook.extractor import HornExtractor, QueryExtractor, query
 from hornbook.logic import Vocabulary
+from hornbook.models import as_predictor
 from hornbook.models.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
 
@@ -87,8 +89,22 @@ def test_no_module_makes_a_generator_outside_the_home():
     assert found == set(ELSEWHERE)
 
 
-@pytest.mark.parametrize("options", [{"judge": True}, {"method": "queries"}, {}])
-def test_no_two_draws_of_a_run_use_the_same_words(options, monkeypatch):
+def model_of_three(array):
+    values = np.asarray(array, float)
+    return values[:, 0] + values[:, 1] * values[:, 2] > 0.7
+
+
+BINARY = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (120, 6)).astype(float), columns=list("abcdef"))
+JUDGE = as_predictor(model_of_three, encoding="half")
+EXTRACTORS = {
+    "samples": HornExtractor(model_of_three, n_samples=2000, random_state=3),
+    "queries": QueryExtractor(JUDGE, epsilon=0.2, max_queries=1, min_precision=0.1, random_state=3),
+    "judge": QueryExtractor(JUDGE, judge=True, epsilon=0.2, max_queries=1, min_precision=0.1, random_state=3),
+}
+
+
+@pytest.mark.parametrize("kind", EXTRACTORS)
+def test_extractors_never_draw_twice_by_the_same_words(kind, monkeypatch):
     """What is measured was drawn by words that drew nothing before, however large samples are."""
     states = []
 
@@ -99,14 +115,9 @@ def test_no_two_draws_of_a_run_use_the_same_words(options, monkeypatch):
 
         return drawn
 
-    values = np.random.default_rng(0).integers(0, 2, (60, 6)).astype(float)
-    extractor = HornExtractor(
-        lambda array: array[:, 0] + array[:, 1] * array[:, 2] > 0.7, encoding="half", form="rules",
-        samples=6000, evaluation=200, epsilon=0.2, max_equivalence_queries=1, min_precision=0.1,
-        random_state=3, **options,
-    )  # fmt: skip
-    with monkeypatch.context() as patched:
-        for kind in (Rows, Labelled, Mixture):
-            patched.setattr(kind, "draw", recording(kind.draw))
-        extractor.fit(pd.DataFrame(values, columns=list("abcdef")))
-    assert len(states) >= 5 and len(set(states)) == len(states)
+    monkeypatch.setattr(query, "POOL_SAMPLES", 200)
+    monkeypatch.setattr(query, "FRESH_SAMPLES", 200)
+    for distribution in (Rows, Labelled, Mixture, RowSampler):
+        monkeypatch.setattr(distribution, "draw", recording(distribution.draw))
+    clone(EXTRACTORS[kind]).fit(BINARY)
+    assert len(states) >= 3 and len(set(states)) == len(states)

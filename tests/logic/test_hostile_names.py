@@ -2,23 +2,32 @@
 
 import csv
 import io
+import json
 import re
 import sqlite3
 from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hornbook.cards import Card, Item, observed
-from hornbook.deciders import compiled, to_sql
-from hornbook.trees import Split, Tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.cli.show import _csv
 from hornbook.errors import HornbookError
-from hornbook.evaluate import derive_labels
-from hornbook.explain import Answers
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+    read_explanation,
+)
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.logic.exports import sql_columns, sql_name
 from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
@@ -31,36 +40,35 @@ def hostile_theories(draw, max_size=5):
 
 
 @st.composite
-def nodes(draw, width, depth=2):
-    if depth and draw(st.booleans()):
-        literal = draw(st.integers(0, width - 1))
-        return Split(literal, draw(nodes(width, depth - 1)), draw(nodes(width, depth - 1)))
-    return draw(st.booleans())
-
-
-@st.composite
-def deciders(draw):
-    """Cards and trees over at most three hostile features, whose label is none of them."""
-    features = draw(hostile_vocabularies(3))
-    label = draw(hostile_names().filter(lambda name: {name, f"not_{name}"}.isdisjoint(features.names)))
-    literals = st.integers(0, len(features) - 1)
-    if draw(st.booleans()):
-        return Tree(features, label, Split(0, draw(nodes(len(features))), draw(nodes(len(features)))))
-    bodies = draw(st.lists(st.frozensets(literals, min_size=1, max_size=3), max_size=4, unique=True))
-    points = st.tuples(st.integers(-2, 2), st.integers(-2, 2)).filter(any)
-    return Card(
-        features, label, tuple(Item(body, *draw(points)) for body in bodies), draw(st.integers(-3, 3))
+def explained_rows(draw):
+    """An explanation over two columns with hostile names, values and classes, and every kind of row."""
+    number, word = draw(st.lists(hostile_names(), min_size=2, max_size=2, unique=True))
+    values = draw(st.lists(hostile_names(), min_size=2, max_size=2, unique=True))
+    classes = tuple(draw(st.lists(hostile_names(), min_size=2, max_size=3, unique=True)))
+    frame = pd.DataFrame(list(product([np.nan, 0.0, 1.0], [None, *values])), columns=[number, word])
+    conditions = st.one_of(
+        st.builds(Threshold, st.just(number), st.just(0.5), st.booleans()),
+        st.builds(Category, st.just(word), st.sampled_from(values), st.booleans()),
+        st.builds(Missing, st.sampled_from([number, word]), st.booleans()),
     )
-
-
-def every_row(features):
-    """All 3ⁿ rows of the features that are no duals."""
-    first = [v for v in range(len(features)) if features.dual(v) is None or v < features.dual(v)]
-    values = np.full((3 ** len(first), len(features)), np.nan)
-    values[:, first] = list(product([0, 1, np.nan], repeat=len(first)))
-    for v, w in features.pairs:
-        values[:, w] = 1 - values[:, v]
-    return Batch.from_array(values, features)
+    bodies = st.lists(conditions, min_size=1, max_size=2).map(tuple)
+    outcomes = st.integers(0, len(classes) - 1)
+    points = st.tuples(*[st.integers(-2, 2)] * (1 if len(classes) == 2 else len(classes)))
+    nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=4)
+    lines = st.lists(
+        st.builds(CardLine, bodies, points, points),
+        max_size=3,
+        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
+    ).map(tuple)
+    several = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=3).map(tuple)
+    explanation = draw(
+        st.one_of(
+            st.builds(DecisionTree, st.just(classes), nodes),
+            st.builds(RuleSet, st.just(classes), several, outcomes),
+            st.builds(ScoreCard, st.just(classes), lines, points),
+        )
+    )
+    return explanation, frame
 
 
 def answers_in_sqlite(query, columns, batch):
@@ -88,32 +96,32 @@ def closed_rows(theory, batch):
     return values
 
 
-@given(deciders())
+@given(explained_rows())
 @settings(max_examples=150)
-def test_compiled_theories_decide_as_cards_and_trees_do(decider):
-    batch, theory = every_row(decider.vocabulary), compiled(decider)
-    assert theory.vocabulary.names[: len(decider.vocabulary)] == decider.vocabulary.names
-    derived = derive_labels(theory, decider.label, observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal(derived, decider.decide(batch))
+def test_compiled_explanations_decide_alike_whatever_the_names(explained):
+    explanation, frame = explained
+    compiled = explanation.compile()
+    theory = compiled.theory
+    np.testing.assert_array_equal(compiled.decide(frame), explanation.decide(frame))
     assert HornTheory.from_json(theory.to_json()) == theory == HornTheory.from_dimacs(theory.to_dimacs())
+    assert read_explanation(json.loads(json.dumps(explanation.to_object()))) == explanation
 
 
 @pytest.mark.parametrize(
-    ("names", "body"),
+    ("first", "second"),
     [
-        (["x", "unknown_x"], {0}),
-        (["x", "not_x", "not_x_2"], {0}),
-        (["a", "b", "a_and_b"], {0, 1}),
-        (["a", "b_and_c", "a_and_b", "c"], {0, 1}),
+        (Category("a = b", "c"), Category("a", "b = c")),
+        (Category("n", 1), Category("n", "1")),
+        (Threshold("a", 0.5), Missing("a > 0.5 or a")),
     ],
 )
-def test_the_names_of_features_are_theirs_alone(names, body):
-    features = Vocabulary(names)
-    others = frozenset(range(len(names))) - body
-    card = Card(features, "ill", (Item(frozenset(body), 2, 1), Item(others, -1, 1)), 1)
-    batch, theory = every_row(features), compiled(card)
-    derived = derive_labels(theory, "ill", observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal(derived, card.decide(batch))
+def test_compiled_conditions_that_read_alike_stay_apart(first, second):
+    columns = {first.column: [1.0, 0.0, None, "c", "1", 1], second.column: ["b = c", "1", None, 1, "c", "1"]}
+    frame = pd.DataFrame(columns, dtype=object)
+    if isinstance(first, Threshold):
+        frame[first.column] = [1.0, 0.0, None, 2.0, 0.1, 1.0]
+    explanation = RuleSet(("x", "y", "z"), (ConditionRule((first,), 1), ConditionRule((second,), 2)), 0)
+    np.testing.assert_array_equal(explanation.compile().decide(frame), explanation.decide(frame))
 
 
 @given(hostile_names(), st.lists(hostile_names()))
@@ -121,14 +129,6 @@ def test_fresh_names_are_free_and_wanted_where_they_can_be(wanted, taken):
     name = fresh_name(wanted, taken)
     assert name not in taken and name.startswith(wanted)
     assert name == wanted or wanted in taken
-
-
-@pytest.mark.parametrize("feature", ["ill", "not_ill"])
-def test_a_label_that_is_a_feature_is_refused(feature):
-    with pytest.raises(
-        HornbookError, match=f"'{feature}' is among the features already, beside the label 'ill'"
-    ):
-        compiled(Tree(Vocabulary([feature]), "ill", Split(0, True, False)))
 
 
 def test_half_a_character_is_no_name():
@@ -146,27 +146,27 @@ def test_exported_sql_says_the_same_in_sqlite(theory, data):
     np.testing.assert_array_equal(found[:, :-1], closed_rows(theory, batch))
 
 
-@given(deciders())
-@settings(max_examples=80)
-def test_cards_and_trees_in_sql_decide_the_same_in_sqlite(decider):
-    batch = every_row(decider.vocabulary)
-    rows = answers_in_sqlite(to_sql(decider), sql_columns(decider.vocabulary), batch)
-    np.testing.assert_array_equal([row[-1] for row in rows], decider.decide(batch))
+@given(explained_rows())
+@settings(max_examples=60)
+def test_exported_sql_of_explanations_decides_the_same_in_sqlite(explained):
+    explanation, frame = explained
+    compiled = explanation.compile()
+    columns = sql_columns(compiled.theory.vocabulary)
+    rows = answers_in_sqlite(compiled.theory.export("sql"), columns, compiled.read_rows(frame))
+    follows = np.array([[row[v] == 1 for v in compiled.classes] for row in rows])
+    np.testing.assert_array_equal(follows.argmax(axis=1), explanation.decide(frame))
 
 
-def test_the_chain_of_a_card_in_sqlite_stays_small():
-    rng = np.random.default_rng(0)
-    features = Vocabulary.with_duals([f"x{i}" for i in range(14)])
-    card = Card(
-        features, "ill", tuple(Item(frozenset({v}), int(rng.integers(1, 4)), 1) for v in range(14)), 15
-    )
-    theory = compiled(card)
-    values = rng.choice([0, 1, np.nan], (40, 14))
-    batch = Batch.from_array(np.hstack([values, 1 - values]), features)
-    query = theory.export("sql")
-    rows = answers_in_sqlite(query, sql_columns(theory.vocabulary), observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal([row[14 * 2] == 1 for row in rows], card.decide(batch))
-    assert len(query) < 200 * len(theory)
+@given(explained_rows())
+@settings(max_examples=60)
+def test_csv_of_explanations_has_every_line(explained):
+    explanation, _ = explained
+    lines = explanation.lines()
+    unmeasured = SimpleNamespace(support=None, precision=None, rows=None)
+    extraction = SimpleNamespace(explanation=explanation, lines=[unmeasured] * len(lines))
+    table = _csv(SimpleNamespace(extraction=extraction), background=False)
+    _, *cells = csv.reader(io.StringIO(table, newline=""))
+    assert [row[0] for row in cells] == [line.text for line in lines]
 
 
 def read_prolog(text):
@@ -230,12 +230,6 @@ def test_json_dimacs_text_and_csv_come_back(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
     assert HornTheory.parse(theory.to_text(), theory.vocabulary) == theory
-    run = SimpleNamespace(answers=Answers(theory, HornTheory(theory.vocabulary)), rules=(), describe=str)
-    _, *cells = csv.reader(io.StringIO(_csv(run, background=False), newline=""))
-    read = [
-        HornTheory.parse(f"{body or 'true'} -> {head}", theory.vocabulary).rules for body, head, *_ in cells
-    ]
-    assert tuple(rule for (rule,) in read) == theory.rules
 
 
 def test_unnamed_variables_of_dimacs_get_names_that_are_free():
