@@ -11,7 +11,6 @@ from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.evaluate import (
     Agreement,
-    derive_labels,
     disagreement,
     fidelity,
     find_redundant_rules,
@@ -144,31 +143,6 @@ def test_fidelity_judge_is_faithful_where_it_does_not_disagree():
 def test_agreement_answers_and_model_must_match():
     with pytest.raises(HornbookError, match=r"got shapes \(2,\) and \(3,\)"):
         Agreement.of([1, 0], [1, 0, 0])
-
-
-@given(seeds)
-def test_derive_labels_gives_what_follows_from_the_other_values(seed):
-    vocabulary = Vocabulary.with_duals(["a", "b", "y"])
-    theory = HornTheory.parse("a -> y\nnot_a & b -> not_y\nb & y -> not_y", vocabulary)
-    theory = theory | HornTheory.background(vocabulary)
-    batch = Random(vocabulary).draw(50, np.random.default_rng(seed))
-    y, not_y = vocabulary.index("y"), vocabulary.index("not_y")
-    expected = []
-    for item in batch:
-        closed = theory.closure(item.true - {y, not_y})
-        decided = BOTTOM not in closed and (y in closed) != (not_y in closed)
-        expected.append(float(y in closed) if decided else math.nan)
-    predicted = derive_labels(theory, "y", batch)
-    np.testing.assert_array_equal(predicted, expected)
-
-
-def test_derive_labels_label_without_a_dual_is_never_denied():
-    vocabulary = Vocabulary(["a", "y"])
-    theory = HornTheory.parse("a -> y", vocabulary)
-    batch = Batch.from_array([[1, 0], [0, 1]], vocabulary)
-    np.testing.assert_array_equal(derive_labels(theory, "y", batch), [1, math.nan])
-    with pytest.raises(HornbookError, match="different vocabularies"):
-        derive_labels(theory, "y", Batch.from_array([[1]], Vocabulary(["y"])))
 
 
 # Rules
