@@ -106,6 +106,23 @@ def test_compiled_theories_decide_as_explanations_do(case):
     assert HornTheory.parse(theory.to_text(), theory.vocabulary) == theory
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Category("a = b", "c"), Category("a", "b = c")),
+        (Category("n", 1), Category("n", "1")),
+        (Threshold("a", 0.5), Missing("a > 0.5 or a")),
+    ],
+)
+def test_compiled_conditions_that_read_alike_stay_apart(first, second):
+    columns = {first.column: [1.0, 0.0, None, "c", "1", 1], second.column: ["b = c", "1", None, 1, "c", "1"]}
+    frame = pd.DataFrame(columns, dtype=object)
+    if isinstance(first, Threshold):
+        frame[first.column] = [1.0, 0.0, None, 2.0, 0.1, 1.0]
+    explanation = RuleSet(("x", "y", "z"), (ConditionRule((first,), 1), ConditionRule((second,), 2)), 0)
+    np.testing.assert_array_equal(explanation.compile().decide(frame), explanation.decide(frame))
+
+
 @given(hostile_names(), st.lists(hostile_names()))
 def test_fresh_names_are_free_and_wanted_where_they_can_be(wanted, taken):
     name = fresh_name(wanted, taken)

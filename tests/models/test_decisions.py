@@ -115,7 +115,7 @@ def children(inputs, seed=5, size=400):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_decisions_are_what_predict_says(name):
+def test_predictor_decisions_are_what_predict_says(name):
     inputs, labels = examples()
     if name == "xgboost":
         labels = (labels == "yes").astype(int)
@@ -131,7 +131,7 @@ def test_decisions_are_what_predict_says(name):
 
 
 @pytest.mark.parametrize("trees", [2, 10, 20])
-def test_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
+def test_predictor_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
     inputs, labels = examples()
     model = RandomForestClassifier(trees, random_state=0).fit(inputs, labels)
     tested = children(inputs)
@@ -217,7 +217,7 @@ def test_several_classes_are_those_of_predict():
     assert float(extractor.score(mixed)) == (extractor.predict(mixed) == expected).mean()
 
 
-def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
+def test_columns_with_missing_are_found_by_asking():
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1], "c": ["x", "y", "x", "y"]})
     parts = (
         (SimpleImputer(), ["a"]),
@@ -232,7 +232,7 @@ def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
     assert columns_with_missing(as_predictor(forest), frame) == {"a", "b", "c"}
 
 
-def test_a_model_of_variables_is_asked_whether_it_takes_missing_values():
+def test_predictor_model_of_variables_is_asked_whether_it_takes_missing_values():
     inputs, labels = examples()
     for model, native in (
         (make_pipeline(SimpleImputer(), LogisticRegression()), True),
@@ -250,21 +250,21 @@ def test_a_model_of_variables_is_asked_whether_it_takes_missing_values():
     ),
     st.sampled_from(["probability", "logit", "score"]),
 )
-def test_of_several_outputs_the_first_of_the_largest_decides(raw, output):
+def test_positive_leads_of_several_outputs_the_first_of_the_largest_decides(raw, output):
     for column in range(raw.shape[1]):
         leads = positive_leads(raw, column, output, positive_scores(raw, column, output, "model"))
         assert ((leads >= 0) == (raw.argmax(axis=1) == column)).all()
 
 
 @given(arrays(np.float64, st.integers(1, 20), elements=st.floats(-1, 1)), st.sampled_from([0.0, 0.5]))
-def test_a_single_number_decides_for_one_of_two_classes(raw, boundary):
+def test_positive_leads_single_number_decides_for_one_of_two_classes(raw, boundary):
     raw[0], output = boundary, "logit" if boundary == 0 else "score"
     leads = [positive_leads(raw, c, output, positive_scores(raw, c, output, "model")) for c in (0, 1)]
     assert ((leads[1] >= 0) == (raw >= boundary)).all()
     assert ((leads[0] >= 0) == (raw < boundary)).all()
 
 
-def test_a_network_says_the_first_of_equal_outputs():
+def test_predictor_network_says_the_first_of_equal_outputs():
     model = torch.nn.Sequential(torch.nn.Linear(WIDTH, 2))
     torch.nn.init.zeros_(model[0].weight)
     torch.nn.init.zeros_(model[0].bias)
@@ -274,7 +274,7 @@ def test_a_network_says_the_first_of_equal_outputs():
     assert as_predictor(model, threshold=0.5).decide(batch).all()
 
 
-def test_several_labels_a_row_are_refused():
+def test_predictor_several_labels_a_row_are_refused():
     inputs, _ = examples()
     model = MLPClassifier((2,), solver="lbfgs", max_iter=5, tol=1e3).fit(inputs, inputs[:, :2].astype(int))
     with pytest.raises(HornbookError, match="predicts several labels a row"):
@@ -282,7 +282,7 @@ def test_several_labels_a_row_are_refused():
 
 
 @pytest.mark.parametrize("zipmap", [True, False])
-def test_an_onnx_classifier_decides_by_its_label(zipmap):
+def test_predictor_onnx_classifier_decides_by_its_label(zipmap):
     import onnxruntime
     from skl2onnx import to_onnx
 
