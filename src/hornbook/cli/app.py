@@ -75,6 +75,10 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
         yield lambda text: bar.update(task, advance=1, description=text)
 
 
+MAX_TABLE_ROWS = 200_000
+"""Rows of a file that a command reads; of more rows it draws so many, uniformly."""
+
+
 @dataclass(frozen=True)
 class TargetTable:
     """A table as a command reads it.
@@ -128,7 +132,7 @@ def load_target_table(
     elif not path.exists():
         raise HornbookError(f"there is no file or dataset {source!r}; hornbook datasets lists the datasets")
     else:
-        table = read_table(source)
+        table = read_table(source, max_rows=MAX_TABLE_ROWS)
         if target is None:
             columns = list(table.frame.columns)
             raise HornbookError(
