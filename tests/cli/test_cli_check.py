@@ -160,6 +160,17 @@ def test_models_of_columns_are_checked_in_any_library(hornbook, loans, model):
     assert lines[4].strip().startswith("not good: income=") and lines[5].strip().startswith("this is row")
 
 
+@pytest.mark.parametrize("model", ["xgboost.json", "lightgbm.txt", "network.onnx"])
+def test_models_of_columns_are_proved_in_any_library(hornbook, loans, model):
+    done = hornbook("check", loans / "rules.horn", "--model", loans / model, "--data", loans / "loans.csv",
+                    "--target", "good", "--proof", "--json", "--samples", 300)  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
+    good, poor, rising, old = json.loads(done.stdout)["claims"]
+    assert good["guarantee"] == poor["guarantee"] == "proved" and good["margin"] > 0
+    assert rising["guarantee"] == "estimated" and "not proved" in rising["undecided"]
+    assert not old["holds"] and old["witness"]["rows"][0]["age"] > 50
+
+
 def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):
     rules = tmp_path / "rules.horn"
     rules.write_text("fever -> ill\nnot_ill -> not_fever\ncough -> ill\nfever & not_fever -> false\n")

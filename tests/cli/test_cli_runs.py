@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from commands import is_one_line, runner
 
@@ -17,7 +19,7 @@ from hornbook import __version__
 from hornbook.cli import main
 from hornbook.cli.app import app
 from hornbook.logic import HornTheory
-from hornbook.runs.folder import Run
+from hornbook.runs import Run
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -32,7 +34,7 @@ def hornbook(capsys, monkeypatch):
 def runs(tmp_path_factory):
     """Three runs on iris: rules, a card, and a tree."""
     folder = tmp_path_factory.mktemp("runs")
-    small = ["--samples", "2000", "--epsilon", "0.1", "--max-literals", "8"]
+    small = ["--samples", "1000", "--max-literals", "6"]
     with pytest.MonkeyPatch.context() as patch:
         for form in ("rules", "card", "tree"):
             arguments = ["extract", "iris", "--train", "--form", form, "-o", str(folder / form)]
@@ -43,88 +45,84 @@ def runs(tmp_path_factory):
     return folder
 
 
-def test_text_is_the_theory_again(hornbook, runs):
-    done = hornbook("show", runs / "rules")
-    run = Run.load(runs / "rules")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert HornTheory.parse(done.stdout, run.answers.theory.vocabulary) == run.found
-    whole = hornbook("show", runs / "rules", "--background").stdout
-    assert HornTheory.parse(whole, run.answers.theory.vocabulary).equivalent(run.answers.theory)
-    assert "or more → virginica" in hornbook("show", runs / "card").stdout
-    assert hornbook("show", runs / "tree").stdout.startswith("if ")
-
-
-def test_a_card_that_is_read_back_has_the_points_that_were_reported(runs):
-    card = Run.load(runs / "card").answers.decider
-    page = (runs / "card" / "report.html").read_text("utf-8")
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
-    lines = json.loads(data)["card"]["lines"]
-    kept = [(item.points, item.if_unknown) for item in card.items]
-    assert kept == [(line["points"], line["unknown"]) for line in lines]
-    assert any(unknown for _, unknown in kept)
-
-
-@pytest.mark.parametrize("form", ["card", "tree"])
-def test_what_is_read_back_decides_as_it_was_reported(hornbook, runs, form):
-    run = Run.load(runs / form)
-    kept = json.loads((runs / form / "rules.json").read_text("utf-8"))[form]
-    assert run.answers.decider.to_object() == kept
-    shown = hornbook("show", runs / form).stdout
-    assert shown.startswith(str(run.answers.decider))
-    reread = (runs / form / "rules.horn").read_text("utf-8").replace("# ", "")
-    assert reread.strip() == str(run.answers.decider)
-
-
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])
-def test_every_format_says_the_same(hornbook, runs, form):
-    formats = ("json", "csv", "prolog", "dimacs", "sympy", "python", "sql", "html", "latex")
+def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
+    run = Run.load(runs / form)
+    explanation, theory = run.extraction.explanation, run.extraction.compiled.theory
+    assert explanation.form == form
+    done = hornbook("show", runs / form)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{explanation}\n", "")
+    formats = ("json", "csv", "rules", "prolog", "dimacs", "sympy", "python", "sql", "html", "latex")
     shown = {name: hornbook("show", runs / form, "--format", name).stdout for name in formats}
-    theory = Run.load(runs / form).answers.theory
+    assert HornTheory.parse(shown["rules"], theory.vocabulary) == run.extraction.theory
+    whole = hornbook("show", runs / form, "--format", "rules", "--background").stdout
+    assert HornTheory.parse(whole, theory.vocabulary) == theory
     assert HornTheory.from_dimacs(shown["dimacs"]) == theory
     assert shown["json"] == hornbook("show", runs / form, "--json").stdout
-    assert json.loads(shown["json"])["labels"] == ["virginica"]
+    assert json.loads(shown["json"])["explanation"] == explanation.to_object()
     assert shown["prolog"].count("\n") == len(theory) + 3
     module = {}
     exec(shown["python"], module)
     assert len(module["RULES"]) == len(theory)
     assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"] and "SELECT" in shown["sql"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))
-    lines = Run.load(runs / form).answers
-    assert len([row for row in rows if row["if"]]) == (lines.to_read if form == "tree" else lines.lines)
-    assert all(row["in words"] for row in rows if row["if"])
+    assert [row["line"] for row in rows] == [line.text for line in explanation.lines()]
+    assert all(0 <= float(row["applies_to"]) <= 1 and row["rows"].isdigit() for row in rows)
 
 
-def test_facts_by_bin_number_and_word(hornbook, runs):
-    told = [
-        hornbook("explain", runs / "rules", "--set", f"petal_width={value}").stdout
-        for value in ("high", "2.4")
+@pytest.mark.parametrize("form", ["rules", "card", "tree"])
+def test_explain_takes_values_of_columns(hornbook, runs, form):
+    explanation = Run.load(runs / form).extraction.explanation
+    values = [item for name in explanation.columns for item in ("--set", f"{name}=99")]
+    told = hornbook("explain", runs / form, *values)
+    decided = explanation.classes[
+        explanation.decide(pd.DataFrame({n: [99.0] for n in explanation.columns}))[0]
     ]
-    assert told[0] == told[1] and told[0].startswith("virginica\n") and "would not follow without" in told[0]
-    entry = json.loads(hornbook("explain", runs / "rules", "--set", "petal_width=2.4", "--json").stdout)
-    assert entry["conclusion"] == "virginica" and entry["undo"]["smallest"]
-    assert "undetermined" in hornbook("explain", runs / "rules").stdout
-    assert "undetermined" in hornbook("explain", runs / "rules", "--set", "petal_width=?").stdout
-    assert "in all" in hornbook("explain", runs / "card", "--set", "petal_width=low").stdout
-    assert "? unknown, so not true" in hornbook("explain", runs / "tree").stdout
-    refused = {
-        "petal=1": "unknown name 'petal'",
+    assert told.returncode == 0 and told.stdout.startswith(f"{decided}, because\n")
+    entry = json.loads(hornbook("explain", runs / form, *values, "--json").stdout)
+    assert entry["outcome"] == decided and entry["facts"]
+    for wrong, message in {
+        "petal=1": "the explanation speaks of",
         "petal_width": "expected column=value",
-        "petal_width=wide": "a number or one of low, middle, high",
-    }
-    for wrong, message in refused.items():
-        done = hornbook("explain", runs / "rules", "--set", wrong)
-        assert is_one_line(done) and message in done.stderr
+    }.items():
+        assert (
+            is_one_line(done := hornbook("explain", runs / form, "--set", wrong)) and message in done.stderr
+        )
 
 
-def test_rules_are_compared_with_trees(hornbook, runs):
-    done = hornbook("compare", runs / "rules", "--samples", 1000, "--seconds", 2, "--json")
+@pytest.mark.parametrize("form", ["rules", "card", "tree"])
+def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, form):
+    explanation = Run.load(runs / form).extraction.explanation
+    rng = np.random.default_rng(0)
+    names = ("sepal_length", "sepal_width", "petal_length", "petal_width")
+    frame = pd.DataFrame({name: rng.uniform(0, 8, 30).round(1) for name in names}).mask(
+        rng.random((30, 4)) < 0.2
+    )
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    rows = list(csv.DictReader(io.StringIO(hornbook("predict", runs / form, tmp_path / "new.csv").stdout)))
+    decided = [explanation.classes[number] for number in explanation.decide(frame)]
+    assert [row["class"] for row in rows] == decided and all(row["row"] for row in rows)
+    entries = json.loads(hornbook("predict", runs / form, tmp_path / "new.csv", "--json").stdout)["rows"]
+    assert [entry["class"] for entry in entries] == decided
+
+
+def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
+    pd.DataFrame({"height": [1.0, 2.0]}).to_csv(tmp_path / "new.csv", index=False)
+    done = hornbook("predict", runs / "tree", tmp_path / "new.csv")
+    assert is_one_line(done) and "the rows have no column" in done.stderr
+
+
+def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
+    done = hornbook("compare", runs / "rules", "--samples", 1000, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
-    assert set(rows) >= {"hornbook", "tree of 2 leaves", "full tree", "Hoeffding tree"}
-    assert rows["tree of 2 leaves"]["rules"] == rows["tree of 2 leaves"]["literals"] == 2
-    assert all(0.5 < row["fidelity"]["share"] <= 1 for row in rows.values())
-    text = hornbook("compare", runs / "tree", "--samples", 500, "--seconds", 1).stdout
-    assert text.startswith("method") and "tree of 32 leaves" in text
+    assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2"}
+    explanation = Run.load(runs / "rules").extraction
+    assert rows["hornbook"]["literals"] == explanation.explanation.literals
+    assert rows["hornbook"]["rows"]["share"] == explanation.fidelity.unseen_rows.estimate
+    assert all(0.5 < row["samples"]["share"] <= 1 for row in rows.values())
+    text = hornbook("compare", runs / "tree", "--samples", 500).stdout
+    assert "unseen rows" in text and "tree of scikit-learn, at most 32" in text
 
 
 @pytest.mark.parametrize("command", ["show", "explain", "compare"])
@@ -135,15 +133,15 @@ def test_folders_that_are_no_finished_run_are_refused(hornbook, runs, tmp_path, 
     assert is_one_line(done := hornbook(command, tmp_path)) and "it has no config.json" in done.stderr
     half = tmp_path / "half"
     shutil.copytree(runs / "rules", half)
-    (half / "rules.json").write_text((half / "rules.json").read_text()[:200])
-    assert is_one_line(done := hornbook(command, half)) and "rules.json is damaged" in done.stderr
-    (half / "rules.json").write_text("{}")
-    assert is_one_line(done := hornbook(command, half)) and "is not what a run leaves there" in done.stderr
+    (half / "extraction.json").write_text((half / "extraction.json").read_text()[:200])
+    assert is_one_line(done := hornbook(command, half)) and "extraction.json is damaged" in done.stderr
+    (half / "extraction.json").write_text("{}")
+    assert is_one_line(done := hornbook(command, half)) and "is not what an extraction leaves" in done.stderr
     (half / "metrics.json").unlink()
     assert is_one_line(done := hornbook(command, half)) and "did not end" in done.stderr
 
 
-def test_a_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
+def test_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
     half = tmp_path / "half"
     shutil.copytree(runs / "rules", half)
     config = json.loads((half / "config.json").read_text())
@@ -170,7 +168,17 @@ def test_every_command_is_documented_with_examples(hornbook):
 
 
 def test_all_commands_are_here(hornbook):
-    assert set(COMMANDS) >= {"check", "compare", "datasets", "explain", "extract", "learn", "random", "show"}
+    assert set(COMMANDS) >= {
+        "check",
+        "compare",
+        "datasets",
+        "explain",
+        "extract",
+        "learn",
+        "predict",
+        "query",
+        "show",
+    }
     assert hornbook("--version").stdout == f"hornbook {__version__}\n"
 
 

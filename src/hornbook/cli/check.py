@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from hornbook.models import Predictor
 
 
+PROOF_NOTE = (
+    "# a proof is about every row whose numbers are between the lowest and the highest of their columns, "
+    "whole where those are, and missing where the table has missing values and the model takes them"
+)
+
+
 @app.command()
 def check(
     rules: Annotated[
@@ -108,7 +114,7 @@ def _check_columns(
     if as_json:
         emit_json({"claims": [_claim_entry(result) for result in results]})
     else:
-        emit("\n".join(map(_claim_line, results)))
+        emit("\n".join([*map(_claim_line, results), *([PROOF_NOTE] if proof else [])]))
     raise typer.Exit(1 if any(result.broken for result in results) else 0)
 
 

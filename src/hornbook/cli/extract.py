@@ -97,7 +97,8 @@ def extract(
         check_writable(output)
     black_box: Any
     if model is not None:
-        about, black_box = describe_file(model), load_model(model, trust_pickle)
+        black_box = load_model(model, trust_pickle)
+        about = describe_file(model)
         if encoding is not None:
             black_box = as_predictor(black_box, encoding=encoding, name=model.name)
     else:
@@ -130,13 +131,17 @@ def extract(
         random_state=seed,
     )
     started = time.perf_counter()
-    with progress("asking the model") as show:
-        extractor.fit(
-            table.features,
-            watch=lambda one: show(
-                f"{one.form} with {one.literals} literals: {100 * one.fidelity.estimate:.1f} % of samples"
-            ),
-        )
+    try:
+        with progress("asking the model") as show:
+            extractor.fit(
+                table.features,
+                watch=lambda one: show(
+                    f"{one.form} with {one.literals} literals: {100 * one.fidelity.estimate:.1f} % of samples"
+                ),
+            )
+    except KeyboardInterrupt:
+        print("hornbook: interrupted; run the same command again", file=sys.stderr)
+        raise typer.Exit(130) from None
     provenance = {name: config[name] for name in ("data", "model", "settings", "versions")}
     extraction = replace(extractor.extraction_, provenance=provenance)
     if output is not None:
@@ -150,11 +155,20 @@ def extract(
 
 def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
     """Train a network on the columns; what is known about it, and the network."""
-    from hornbook.models.column_network import train_column_network
+    from pandas.api.types import is_numeric_dtype
+
+    from hornbook.models import train_column_network
+    from hornbook.models.column_training import MAX_NUMERIC_CLASSES
 
     if table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
     known = table.labels.notna()
+    numbers = table.labels[known]
+    if is_numeric_dtype(numbers) and numbers.nunique() > MAX_NUMERIC_CLASSES:
+        raise HornbookError(
+            f"{table.target!r} has {numbers.nunique()} different numbers, and a network predicts classes; "
+            f"make two of them, e.g. --above {numbers.median():g}"
+        )
     with progress("training a network"):
         trained = train_column_network(table.features[known], table.labels[known], seed)
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}

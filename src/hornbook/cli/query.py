@@ -110,8 +110,8 @@ def query(
     used, _ = split_rows(frame, seed, hold_out=not judge)
     black_box: Any
     if model is not None:
-        about = describe_file(model)
         black_box = as_predictor(load_model(model, trust_pickle), encoding=encoding, name=model.name)
+        about = describe_file(model)
         binariser = fit_binariser(black_box, frame.iloc[used], kinds)
     else:
         binariser = Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])

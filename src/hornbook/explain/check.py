@@ -36,6 +36,7 @@ from hornbook.explanations.conditions import shorten_cut
 from hornbook.extraction import name_classes
 from hornbook.logic import Bools
 from hornbook.models import Predictor, load_model
+from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -166,12 +167,24 @@ def check(
     checker = ClaimChecker(
         teacher, list_predictors(model)[0], name_classes(target, teacher.classes), samples, local_search
     )
-    prove = _prover(model, frame, listed, proof_seconds) if proof else None
-    results = []
-    for number, claim in enumerate(listed):
+    for claim in listed:
         checker.refuse_unknown(claim)
-        results.append(checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prove))
-    return results
+    prover = _make_prover(model, frame, listed, checker.classes, proof_seconds) if proof else None
+    return [
+        checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prover)
+        for number, claim in enumerate(listed)
+    ]
+
+
+def _make_prover(
+    model: Any, frame: pd.DataFrame, claims: Sequence[Claim], classes: tuple[str, ...], seconds: float
+) -> ClaimProver:
+    if len(classes) != 2:
+        raise HornbookError(
+            f"proofs are about two classes, and the model has {len(classes)}; leave --proof out"
+        )
+    conditions = [each for claim in claims if isinstance(claim, RuleClaim) for each in claim.body]
+    return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
 
 
 def read_claims(claims: str | Path | Sequence[Claim]) -> tuple[Claim, ...]:
@@ -227,25 +240,28 @@ class ClaimChecker:
         except HornbookError as error:
             raise HornbookError(f"{claim}: {error}") from None
 
-    def check(self, claim: Claim, rng: np.random.Generator, prove: Any = None) -> ClaimCheck:
+    def check(self, claim: Claim, rng: np.random.Generator, prover: ClaimProver | None = None) -> ClaimCheck:
         """Look for rows that break one claim."""
         if isinstance(claim, MonotoneClaim):
-            note = "" if prove is None else "monotonicity is sampled and not proved"
+            note = "" if prover is None else "monotonicity is sampled and not proved"
             return self._check_monotone(claim, rng, note)
-        return self._check_rule(claim, rng, prove)
+        return self._check_rule(claim, rng, prover)
 
-    def _check_rule(self, claim: RuleClaim, rng: np.random.Generator, prove: Any) -> ClaimCheck:
+    def _check_rule(
+        self, claim: RuleClaim, rng: np.random.Generator, prover: ClaimProver | None
+    ) -> ClaimCheck:
         breaks = partial(self.breaks_rule, claim)
         sampler = BodySampler(self.teacher, claim.body)
         if not sampler.possible:
             return ClaimCheck(claim, None, Exact())
-        verdict = None if prove is None else prove(claim, self.classes)
+        verdict = None if prover is None else prover.prove(claim)
         if verdict is not None and verdict.guarantee is not None:
             return ClaimCheck(claim, None, verdict.guarantee)
         if verdict is not None and verdict.witness is not None:
             refuted = Unknown(f"refuted by {verdict.by}, not sampled")
-            witness = verdict.witness.reindex(columns=self.teacher.frame.columns)
-            return ClaimCheck(claim, self._bring_close(witness, breaks, claim.columns), refuted)
+            return ClaimCheck(
+                claim, self._bring_close(self._complete(verdict.witness), breaks, claim.columns), refuted
+            )
         undecided = "" if verdict is None else verdict.reason
         hits, found = 0, []
         for start in range(0, self.samples, CHUNK_ROWS):
@@ -259,6 +275,11 @@ class ClaimChecker:
             witnesses = self._search(claim, sampler, rng)
         violation = self._bring_close(witnesses, breaks, claim.columns) if len(witnesses) else None
         return ClaimCheck(claim, violation, guarantee, undecided)
+
+    def _complete(self, witness: pd.DataFrame) -> pd.DataFrame:
+        """A witness with all columns of the table; those that the model does not read are a row's."""
+        first = self.teacher.frame.head(1).reset_index(drop=True)
+        return first.assign(**{str(name): witness[name].array for name in witness})
 
     def breaks_rule(self, claim: RuleClaim, rows: pd.DataFrame) -> Bools:
         """Which rows meet the body and get another class than the outcome."""
@@ -540,6 +561,14 @@ def _score_rows(
     return scores
 
 
-def _prover(model: Any, frame: pd.DataFrame, claims: Sequence[Claim], seconds: float) -> Any:
-    """A function that proves or refutes a rule about rows of the table's domain."""
-    raise NotImplementedError
+@dataclass(frozen=True, eq=False)
+class ClaimProver:
+    """Proves or refutes rule claims about every row of a table's domain."""
+
+    prover: ColumnProver
+    classes: tuple[str, ...]
+
+    def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
+        """Prove or refute one claim."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        return self.prover.prove(claim.body, (number == 1) == positive)

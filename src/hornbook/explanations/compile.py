@@ -18,7 +18,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.conditions import Category, Condition, Missing, Threshold, background_rules
+from hornbook.explanations.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    background_rules,
+)
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, bits
 from hornbook.logic.vocabulary import Vocabulary, fresh_name
 
@@ -136,5 +143,7 @@ def is_plain(condition: Condition) -> bool:
             return condition.above
         case Category():
             return condition.equal
+        case CategorySet():
+            return condition.inside
         case Missing():
             return condition.missing

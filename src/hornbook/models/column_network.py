@@ -112,8 +112,8 @@ class LevelInputs:
         object.__setattr__(self, "levels", tuple(self.levels))
         if strange := [level for level in self.levels if not isinstance(level, str | bool | int | float)]:
             raise HornbookError(
-                f"column {self.column!r} holds {strange[0]!r}, a {type(strange[0]).__name__}; a network reads "
-                "numbers, text and truth values: leave the column out, or make it one of them"
+                f"column {self.column!r} holds {strange[0]!r}, a {type(strange[0]).__name__}; a network "
+                "reads numbers, text and truth values: leave the column out, or make it one of them"
             )
         if len(set(self.levels)) < len(self.levels):
             raise HornbookError(f"column {self.column!r} has a level twice: {self.levels}")
@@ -139,7 +139,9 @@ INPUT_KINDS = {kind.kind: kind for kind in (NumericInputs, LevelInputs)}
 def read_numeric(values: pd.Series[Any], column: str) -> Floats64:
     """A column as numbers, NaN where a value is missing."""
     try:
-        numbers: Floats64 = pd.to_numeric(values.astype(object)).to_numpy(np.float64, na_value=np.nan)
+        if not pd.api.types.is_numeric_dtype(values):
+            values = pd.to_numeric(values.astype(object))
+        numbers: Floats64 = values.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise HornbookError(f"column {column!r} holds numbers for this network: {error}") from None
     return numbers
@@ -241,7 +243,8 @@ class ColumnNetwork:
 
     def predict(self, frame: pd.DataFrame) -> NDArray[Any]:
         """The label of each row: the class with the largest log-odds, the first of equals."""
-        return self.classes_[self.log_odds(frame).argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[self.log_odds(frame).argmax(axis=1)]
+        return labels
 
     def predict_proba(self, frame: pd.DataFrame) -> Floats64:
         """The probability of each class for each row, shape (rows, classes)."""
@@ -289,23 +292,19 @@ class ColumnNetwork:
             "classes": self.classes,
             "provenance": self.provenance,
         }
-        arrays = {f"{part}_{number}": values for number, part, values in self._parameters()}
+        arrays: dict[str, Any] = {"description": np.array(json.dumps(description))}
+        for number, layer in enumerate(self.layers):
+            arrays |= {f"weights_{number}": layer.weights, f"biases_{number}": layer.biases}
         with Path(path).open("wb") as file:
-            np.savez(file, description=np.array(json.dumps(description)), **arrays)
-
-    def _parameters(self) -> list[tuple[int, str, Floats64]]:
-        """The number of the layer, the name and the values of each array of parameters."""
-        return [
-            (number, part, values)
-            for number, layer in enumerate(self.layers)
-            for part, values in layer._asdict().items()
-        ]
+            np.savez(file, **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnNetwork:
         """Load a network that `save` wrote; other files and damaged ones are refused."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                if (broken := arrays.zip.testzip()) is not None:  # arrays cut short are not compared
+                    raise HornbookError(f"{broken} is not as it was written")
                 content = {name: arrays[name] for name in arrays.files}
             description = json.loads(str(content.pop("description")))
             if description["format"] != FILE_FORMAT:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import ENCODINGS
 from hornbook.models.from_sklearn import own_decisions
@@ -37,6 +39,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         column=column,
         output=output or "score",
         inputs=booster.num_feature(),
+        dtype=np.float64,  # in which it compares
         decisions=decisions,
         row_wise=True,
     )

@@ -17,7 +17,7 @@ def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
     ----------
     path
         `.onnx`; `.safetensors` with the JSON of the same name beside it; `.keras`; `.skops`
-        (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM).
+        (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM); `.npz` (a `ColumnNetwork`).
     trust_pickle
         Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`. Such a file is a program that
         runs when it is loaded and can do anything you can.
@@ -74,6 +74,12 @@ def _lightgbm(path: Path) -> Any:
     return library("lightgbm", "lightgbm").Booster(model_file=path)
 
 
+def _column_network(path: Path) -> Any:
+    from hornbook.models.column_network import ColumnNetwork
+
+    return ColumnNetwork.load(path)
+
+
 def _pickle(path: Path) -> Any:
     import joblib
 
@@ -96,6 +102,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".json": _xgboost,
     ".ubj": _xgboost,
     ".txt": _lightgbm,
+    ".npz": _column_network,
 }
 PICKLES: dict[str, Callable[[Path], Any]] = {
     ".pkl": _pickle,

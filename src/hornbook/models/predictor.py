@@ -330,9 +330,9 @@ class Predictor:
                 )
             return rows[list(self.names)]
         trained_on = list(getattr(self.source, "feature_names_in_", ()))
-        return (
-            rows[trained_on] if trained_on and {*trained_on} <= {*rows.columns} else rows.to_numpy(self.dtype)
-        )
+        if trained_on and {*trained_on} <= {*rows.columns}:
+            return rows[trained_on]
+        return np.array(rows.to_numpy(self.dtype))  # a copy, for torch warns of arrays that are read-only
 
     @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:

@@ -3,7 +3,9 @@
 A cell whose bound is below 0 by more than the rounding error contains no witness. Any other cell is
 split by the unit whose open sign costs the bound most or, where no sign is open, by a base variable.
 In a continuous space a cell without open signs is a linear program: its dual solution is one more set
-of multipliers for the bound, and its primal solution an input that may be a witness. Local search starts again from the inputs where the linear bounds are highest, and so finds witnesses
+of multipliers for the bound, and its primal solution an input that may be a witness.
+
+Local search starts again from the inputs where the linear bounds are highest, and so finds witnesses
 that it missed before.
 
 References
@@ -155,8 +157,10 @@ def _choices(bounds: Bounds, cells: Cells) -> Bools:
 
 def _are_linear(bounds: Bounds, cells: Cells) -> Bools:
     """Whether the network is linear on each cell of a continuous space, so that nothing is to be split."""
-    linear: Bools = ~cells.open.any(axis=1) & ~_choices(bounds, cells).any(axis=1)
-    return linear & bounds.space.continuous
+    if not bounds.space.continuous:
+        return np.zeros(cells.size, np.bool_)
+    divisible: Bools = np.logical_or(cells.open.any(axis=1), _choices(bounds, cells).any(axis=1))
+    return ~divisible
 
 
 def _cost(cells: Cells, tried: RelaxedBound) -> Vector:

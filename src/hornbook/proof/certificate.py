@@ -321,7 +321,7 @@ def _read_prime(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Prime:
     """The rule and its literals that `_prime_object` wrote; without the questions on the way."""
     rule = read_rule(vocabulary, entry)
     needed = {vocabulary.index(v): _read_input(vocabulary, item) for v, item in entry["needed"].items()}
-    verdict = Verdict("proved", entry["by"], 0.0, _read_bound(entry))
+    verdict = Verdict[Interpretation]("proved", entry["by"], 0.0, _read_bound(entry))
     return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))))
 
 

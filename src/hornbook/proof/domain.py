@@ -135,7 +135,9 @@ class Domain:
         """
         for condition in (*body, *(each for other in excluded for each in other)):
             if condition.column not in self.intervals:
-                raise HornbookError(f"{condition}: proofs are about columns of numbers, and it is none")
+                raise HornbookError(
+                    f"{condition}: proofs are about the numbers that the model reads, and this is none"
+                )
         boxes = list(_meet_all(self.intervals, body))
         for other in excluded:
             boxes = [part for box in boxes for part in _fail_some(box, other)]

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, HornTheory, Rule
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule
 from hornbook.models.predictor import Floats
 from hornbook.proof.prover import BY_BRANCHING, Prover, Verdict, search
 from hornbook.proof.region import States

@@ -63,7 +63,7 @@ class Preprocessing:
 
 
 def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Preprocessing]:
-    """Split a pipeline into what happens to the columns and the classifier; other models have no first part."""
+    """Split a pipeline into what happens to the columns, nothing for other models, and the classifier."""
     from sklearn.pipeline import Pipeline
 
     before = Preprocessing.none(columns)
@@ -110,11 +110,14 @@ def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predic
         raise unprovable(predictor, f"{layer} comes after another step, which is not read")
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
         raise unprovable(predictor, f"{layer} takes {step.missing_values!r} for missing, and proofs take NaN")
-    fills = np.asarray(step.statistics_)
-    if fills.dtype.kind not in "fi" or not np.isfinite(fills).all():
+    try:
+        fills = np.asarray(step.statistics_, np.float64)
+    except (TypeError, ValueError):
+        fills = np.full(len(before.fills), np.nan)
+    if len(fills) != len(before.fills) or not np.isfinite(fills).all():
         raise unprovable(predictor, f"{layer} fills in what are no numbers, or drops columns")
     indicators: tuple[int, ...] = ()
     if step.add_indicator:
         indicators = tuple(int(column) for column in step.indicator_.features_)
     width = len(fills) + len(indicators)
-    return Preprocessing(fills.astype(np.float64), indicators, np.ones(width), np.zeros(width))
+    return Preprocessing(fills, indicators, np.ones(width), np.zeros(width))

@@ -46,7 +46,7 @@ Side: TypeAlias = Bounds | Forest
 def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
     """Read a model's accepting and rejecting side; refuse it if its own answers differ from them."""
     accepting, rejecting = _read(predictor, space)
-    refuse_misreading(predictor, accepting)
+    refuse_misreading(predictor, accepting, space)
     return accepting, rejecting
 
 
@@ -62,14 +62,14 @@ def search(
     return branch_and_bound(side, side.root(), seconds, keep, admits)
 
 
-def refuse_misreading(predictor: Predictor, accepting: Side) -> None:
+def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:
     """Raise if a model's answer to some random input differs from the reading of the model.
 
     Half of the inputs have uniformly random states; in each of the others some states are rare, so
     that nearly all values are true, or false, or unknown. Scores may differ by the rounding error,
     and decisions only where the score is that close to the threshold.
     """
-    space, rng = accepting.space, generator(0, Purpose.MODEL_READING)
+    rng = generator(0, Purpose.MODEL_READING)
     shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
     for start in range(0, PROBES, PROBE_BLOCK):
         part = shares[start : start + PROBE_BLOCK, None]

@@ -94,7 +94,7 @@ class InputSpace:
         return numbers
 
     def column_states(self, column: int) -> tuple[int, Vector]:
-        """The base variable that decides a number of the model's input, and the number in each of its states."""
+        """The base variable that decides an input of the model, and the input in each of its states."""
         variable = int(np.abs(self.inputs[:, :, column]).sum(axis=1).argmax())
         return variable, self.inputs[variable, :, column]
 

@@ -66,7 +66,9 @@ class Leaves:
         """List the leaves that some input of a space reaches."""
         leaf: list[int] = []
         conditions: list[tuple[int, ...]] = []
-        values, kinds, starts = [], [], []
+        values: list[float] = []
+        kinds: list[int] = []
+        starts: list[int] = []
         for tree in ensemble.trees:
             starts.append(len(values))
             for node, masks in _iterate_leaves(tree, space):
@@ -193,7 +195,7 @@ class Forest:
         yield np.array([leaves.constant])
 
     def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """For each kind of condition, how many states of each region meet it, and how many there are, (k, kinds)."""
+        """How many states of each region meet each kind of condition, and of how many, (k, kinds) both."""
         counts = np.zeros((*regions.shape[:2], regions.shape[2]), np.intp)
         np.cumsum(regions[:, :, :-1], axis=2, out=counts[:, :, 1:])
         inner = counts[:, self.variable, self.stop] - counts[:, self.variable, self.start]
@@ -211,7 +213,8 @@ class Forest:
 
     def single(self, states: States) -> Bools:
         """Inputs as regions of one input each, (k, m, states)."""
-        return states[:, :, None] == np.arange(self.region.shape[1])
+        regions: Bools = states[:, :, None] == np.arange(self.region.shape[1])
+        return regions
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
         """Return the output for each input, and a bound on the model's deviation from it."""

@@ -1,0 +1,452 @@
+"""Proofs about the columns that a model reads: whether it decides so for every row that meets conditions.
+
+A question is a body of conditions and a class: does the model decide for the class on every row of
+the domain that meets the body? For a network each box of such rows is bounded, with the ends of its
+intervals as states; for trees the states are cells. A proof holds for the numbers between the ends of
+a column, whole numbers only where the column has only those; a witness is a row that the model itself
+decided otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split
+from hornbook.explanations.tree import Node
+from hornbook.logic import Bools
+from hornbook.models import ENCODINGS, Predictor, as_predictor
+from hornbook.models.encoding import COMPLETE
+from hornbook.models.missing import columns_with_missing
+from hornbook.proof.bounds import Bounds
+from hornbook.proof.cells import CellGrid
+from hornbook.proof.domain import Box, Domain, Interval, condition_cuts
+from hornbook.proof.ensembles import TreeEnsemble, read_ensemble
+from hornbook.proof.network import Matrix, ReluNet, Vector, relu_net, unprovable
+from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, read_pipeline
+from hornbook.proof.prover import (
+    BY_BRANCHING,
+    BY_VACUITY,
+    LARGEST_SUM,
+    PROOF_SECONDS,
+    Verdict,
+    decide_region,
+    refuse_difference,
+)
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
+from hornbook.proof.trees import Forest, Leaves
+from hornbook.randomness import Purpose, generator
+
+COMPARED_ROWS = 1024
+"""Rows of each kind on which a reading is compared with its model: of the table, random, and at the edges."""
+
+
+class ColumnProver:
+    """Proves or refutes that a model decides for a class on all rows that meet conditions.
+
+    Parameters
+    ----------
+    model
+        A classifier of two classes, the path of a model file, or a predictor: a ReLU network of torch,
+        Keras, ONNX or scikit-learn, a logistic regression, trees, forests and boosting of scikit-learn,
+        XGBoost and LightGBM, or a scikit-learn pipeline of `SimpleImputer`, a scaler and one of these.
+    domain
+        The rows in question. Values are missing only where the model takes missing values.
+    conditions
+        Conditions that questions will be about; it may be others as well, which takes longer for trees.
+    seconds
+        Time limit of each question.
+
+    Examples
+    --------
+    >>> from hornbook.explanations import Threshold
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> prover = ColumnProver(model, Domain.of(rows))
+    >>> prover.prove([Threshold("income", 60)], positive=True).status
+    'proved'
+    >>> prover.prove([Threshold("age", 40)], positive=True).witness.to_dict("list")
+    {'age': [70.0], 'income': [20.0]}
+
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        domain: Domain,
+        conditions: Iterable[Condition] = (),
+        *,
+        seconds: float = PROOF_SECONDS,
+    ) -> None:
+        if seconds <= 0:
+            raise HornbookError(f"a proof needs time; got seconds={seconds}")
+        self.predictor = model if isinstance(model, Predictor) else as_predictor(model)
+        self.seconds = seconds
+        if self.predictor.encoding not in (COMPLETE, ENCODINGS["nan"]):
+            raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
+        self.columns = list_columns(self.predictor, domain.rows)
+        self.domain = self._narrow(domain)
+        inner, self.before = read_pipeline(self.predictor, len(self.columns))
+        ensemble = read_ensemble(inner)
+        self.reading: NetworkReading | TreeReading
+        if ensemble is None:
+            self.reading = NetworkReading(self.predictor, relu_net(inner), self.before, self.columns)
+        elif self.before.scales:
+            raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
+        else:
+            self.reading = TreeReading(self.predictor, ensemble, self.before, self.columns)
+        self.reading.prepare(self.domain, tuple(conditions))
+
+    def prove(
+        self,
+        body: Sequence[Condition],
+        positive: bool,
+        excluded: Sequence[Sequence[Condition]] = (),
+        seconds: float | None = None,
+    ) -> Verdict[pd.DataFrame]:
+        """Prove or refute that the model decides for a class on every row that meets a body.
+
+        Parameters
+        ----------
+        body
+            The conditions that the rows meet.
+        positive
+            Whether the class is the positive one, or the other.
+        excluded
+            Bodies that the rows do not meet, such as those of earlier rules.
+        seconds
+            The time limit.
+
+        """
+        started = time.perf_counter()
+        deadline = started + (self.seconds if seconds is None else seconds)
+        conditions = (*body, *(condition for other in excluded for condition in other))
+        try:
+            domain = self.domain.widen(body)
+            waiting = domain.list_boxes(body, excluded)
+        except HornbookError as error:
+            return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
+        self.reading.prepare(domain, conditions)
+        verdicts = []
+        while waiting:
+            box = waiting.pop()
+            confirm = _Confirmation(self.predictor, self.columns, box, (body, excluded), positive)
+            verdict = self.reading.decide(box, not positive, started, deadline, confirm)
+            if verdict is None:
+                continue
+            if verdict.status == "undecided" and confirm.fraction is not None:
+                waiting += _split_box(box, *confirm.fraction)
+                continue
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        return _combine(verdicts, time.perf_counter() - started)
+
+    def _narrow(self, domain: Domain) -> Domain:
+        """The domain of the columns that the model reads, missing only where it takes missing values."""
+        taken = columns_with_missing(self.predictor, domain.rows)
+        intervals = {}
+        for name in self.columns:
+            if name not in domain.intervals:
+                raise unprovable(
+                    self.predictor, f"its column {name!r} has no numbers, and proofs are about those"
+                )
+            own = domain.intervals[name]
+            missing = own.missing and name in taken
+            intervals[name] = Interval(own.low, own.high, own.whole, missing)
+        return Domain(intervals, domain.rows)
+
+
+def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
+    """The columns of a table that a model reads, in its order."""
+    read = predictor.read(frame.head(1))
+    columns = list(read.columns) if hasattr(read, "columns") else list(frame.columns)
+    if predictor.inputs not in (None, len(columns)):
+        raise unprovable(predictor, f"it reads {predictor.inputs} columns, and the table has {len(columns)}")
+    return columns
+
+
+def prove_explanation(
+    explanation: Explanation, model: Any, domain: Domain, seconds: float = PROOF_SECONDS
+) -> tuple[Verdict[pd.DataFrame] | None, ...]:
+    """Whether each line of an explanation holds for every row of a domain.
+
+    A line of rules is about the rows that meet its rule and none before it, a line of a tree about the
+    rows that come to the class on it; the class is the one that the line names.
+
+    Parameters
+    ----------
+    explanation
+        Rules or a tree; the lines of a score card hold only together, so none has a verdict.
+    model
+        The model; see `ColumnProver`.
+    domain
+        The rows in question.
+    seconds
+        Time limit of each line.
+
+    Returns
+    -------
+    verdicts
+        One for each line of `explanation.lines()`; None for a line that names no class.
+
+    Examples
+    --------
+    >>> from hornbook.explanations import ConditionRule, Threshold
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> rules = RuleSet(("bad", "good"), (ConditionRule((Threshold("income", 60),), 1),), 0)
+    >>> for line, verdict in zip(rules.lines(), prove_explanation(rules, model, Domain.of(rows))):
+    ...     print(line.text, line.outcome, verdict.status)
+    if income > 60 good proved
+    otherwise bad refuted
+
+    """
+    questions = list(_list_questions(explanation))
+    if not questions:
+        return tuple(None for _ in explanation.lines())
+    if len(explanation.classes) != 2:
+        raise HornbookError(f"proofs are about two classes, and there are {len(explanation.classes)}")
+    prover = ColumnProver(model, domain, explanation.conditions, seconds=seconds)
+    verdicts = iter([prover.prove(body, outcome == 1, excluded) for body, excluded, outcome in questions])
+    return tuple(next(verdicts) if line.outcome else None for line in explanation.lines())
+
+
+Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]
+
+
+def _list_questions(explanation: Explanation) -> Iterator[Question]:
+    """The body, the excluded bodies and the class of each line that names a class, in order."""
+    if isinstance(explanation, RuleSet):
+        bodies = tuple(rule.body for rule in explanation.rules)
+        for number, rule in enumerate(explanation.rules):
+            yield rule.body, bodies[:number], rule.outcome
+        yield (), bodies, explanation.default
+    elif isinstance(explanation, DecisionTree):
+        yield from _walk_paths(explanation.root, (), ())
+
+
+def _walk_paths(
+    node: Node[Condition], met: tuple[Condition, ...], failed: tuple[tuple[Condition, ...], ...]
+) -> Iterator[Question]:
+    if not isinstance(node, Split):
+        yield met, failed, node
+        return
+    yield from _walk_paths(node.yes, (*met, node.question), failed)
+    yield from _walk_paths(node.no, met, (*failed, (node.question,)))
+
+
+class _Confirmation:
+    """Asks the model about rows of a box, and remembers a whole column in which a row has a fraction."""
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        columns: Sequence[str],
+        box: Box,
+        question: tuple[Sequence[Condition], Sequence[Sequence[Condition]]],
+        positive: bool,
+    ) -> None:
+        self.predictor, self.columns, self.box = predictor, columns, box
+        self.question, self.positive = question, positive
+        self.fraction: tuple[str, float] | None = None
+
+    def __call__(self, values: Vector) -> pd.DataFrame | None:
+        """The row as a witness, if the model decides otherwise about it."""
+        whole = np.array([self.box[name].whole for name in self.columns])
+        fractions = whole & ~np.isnan(values) & (values != np.round(values))
+        row = pd.DataFrame([np.where(fractions, np.round(values), values)], columns=list(self.columns))
+        body, excluded = self.question
+        if _meets(row, body) and not any(_meets(row, other) for other in excluded):
+            decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
+            if decided != self.positive:
+                return row
+        if fractions.any():
+            place = int(fractions.argmax())
+            self.fraction = self.columns[place], float(values[place])
+        return None
+
+
+def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:
+    return all(bool(condition.evaluate(row)[0][0]) for condition in conditions)
+
+
+def _split_box(box: Box, column: str, number: float) -> list[Box]:
+    """The parts of a box on either side of a fraction in a column of whole numbers."""
+    own = box[column]
+    below, above = own.between(-math.inf, number), own.between(number, math.inf)
+    return [{**box, column: part} for part in (below, above) if part.has_numbers]
+
+
+def _combine(verdicts: list[Verdict[pd.DataFrame]], seconds: float) -> Verdict[pd.DataFrame]:
+    """The verdict about all boxes, none of which is refuted."""
+    if not verdicts:
+        return Verdict("proved", BY_VACUITY, seconds, -math.inf)
+    bound = max(verdict.bound for verdict in verdicts)
+    for verdict in verdicts:
+        if verdict.status == "undecided":
+            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
+    return Verdict("proved", BY_BRANCHING, seconds, bound)
+
+
+class NetworkReading:
+    """A network as a function of columns: boxes are bounded by their ends."""
+
+    def __init__(
+        self, predictor: Predictor, net: ReluNet, before: Preprocessing, columns: Sequence[str]
+    ) -> None:
+        self.predictor, self.before, self.columns = predictor, before, columns
+        self.net, self.given = before.fold_into(net)
+        if self.net.weights[0].shape[1] != len(before.scale):
+            raise unprovable(predictor, "it reads another number of columns than the table has")
+        self.compared = False
+
+    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
+        """Compare the network with the model on rows of the domain, once."""
+        if self.compared:
+            return
+        rng = generator(0, Purpose.MODEL_READING)
+        uniform, ends = [], []
+        for name in self.columns:
+            own = domain.intervals[name]
+            numbers = rng.uniform(own.low, own.high, COMPARED_ROWS)
+            missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
+            uniform.append(np.where(missing[0], np.nan, np.round(numbers) if own.whole else numbers))
+            corners = np.where(rng.random(COMPARED_ROWS) < 0.5, own.low, own.high)
+            ends.append(np.where(missing[1], np.nan, corners))
+        table = _table_values(domain, self.columns)
+        values = np.concatenate([table, np.stack(uniform, axis=1), np.stack(ends, axis=1)])
+        side = Bounds(self.net, self._space(domain.intervals), None, self.given, SCALING_TERMS)
+        if max(sizes.max() for sizes in side.magnitudes) > LARGEST_SUM:
+            raise unprovable(self.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
+        reading = side.evaluate_inputs(self.before.fill(values))
+        compare_rows(self.predictor, self.columns, values, reading, side.link)
+        self.compared = True
+
+    def decide(
+        self, box: Box, accepting: bool, started: float, deadline: float, confirm: _Confirmation
+    ) -> Verdict[pd.DataFrame] | None:
+        """Decide whether the network is negative on a box (or, if not `accepting`, positive)."""
+        space, region = self._space(box), self._region(box)
+        net = self.net if accepting else self.net.negate()
+        side = Bounds(net, space, region, self.given, SCALING_TERMS)
+
+        def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
+            low, high = (space.inputs[:, end, : len(self.columns)].diagonal() for end in (FALSE, TRUE))
+            values = np.where(states == TRUE, high, low)
+            if shares is not None:
+                values = np.where(states == FALSE, np.clip(low + shares * (high - low), low, high), values)
+            return confirm(np.where(states == UNKNOWN, np.nan, values))
+
+        return decide_region(side, region, started, deadline, ask)
+
+    def _space(self, box: Box) -> InputSpace:
+        """The ends of each interval as states, false and true, and a missing value as unknown."""
+        count, width = len(self.columns), len(self.before.scale)
+        inputs = np.zeros((count, 3, width))
+        for place, name in enumerate(self.columns):
+            own = box[name]
+            fill = self.before.fills[place]
+            if own.has_numbers:
+                inputs[place, FALSE, place], inputs[place, TRUE, place] = own.low, own.high
+            inputs[place, UNKNOWN, place] = 0 if np.isnan(fill) else fill
+            if place in self.before.indicators:
+                inputs[place, UNKNOWN, count + self.before.indicators.index(place)] = 1
+        return InputSpace(inputs=inputs, continuous=True)
+
+    def _region(self, box: Box) -> Bools:
+        region = np.zeros((len(self.columns), 3), np.bool_)
+        for place, name in enumerate(self.columns):
+            own = box[name]
+            region[place] = own.has_numbers, own.missing, own.low < own.high
+        return region
+
+
+class TreeReading:
+    """Trees as a function of columns: cells are told apart by their thresholds."""
+
+    def __init__(
+        self, predictor: Predictor, ensemble: TreeEnsemble, before: Preprocessing, columns: Sequence[str]
+    ) -> None:
+        self.predictor, self.ensemble, self.before, self.columns = predictor, ensemble, before, columns
+        self.known: tuple[Domain, dict[str, set[float]]] | None = None
+
+    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
+        """Lay out the cells of a domain that conditions do not divide; compare the trees with the model."""
+        cuts = condition_cuts(conditions)
+        if self.known is not None:
+            same = self.known[0].intervals == domain.intervals
+            if same and all(own <= self.known[1].get(name, set()) for name, own in cuts.items()):
+                return
+            for name, own in self.known[1].items():
+                cuts[name] = cuts.get(name, set()) | own
+        self.grid = CellGrid.of(domain, self.columns, self.ensemble, cuts, self.before)
+        leaves = Leaves.of(self.ensemble, self.grid.space)
+        self.accepting, self.rejecting = (
+            Forest(each, self.grid.space, partial(self._decides, sign))
+            for each, sign in ((leaves, True), (leaves.negate(), False))
+        )
+        rng = generator(0, Purpose.MODEL_READING)
+        values = np.concatenate(
+            [_table_values(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
+        )
+        states, inside = self.grid.locate(values)
+        reading = self.accepting.evaluate(states[inside])
+        compare_rows(self.predictor, self.columns, values[inside], reading, self.accepting.link)
+        self.known = domain, cuts
+
+    def decide(
+        self, box: Box, accepting: bool, started: float, deadline: float, confirm: _Confirmation
+    ) -> Verdict[pd.DataFrame] | None:
+        """Decide whether the trees are negative on a box (or positive); None if it has no row."""
+        region = self.grid.region(box)
+        if not region.any(axis=1).all():
+            return None
+        side = self.accepting if accepting else self.rejecting
+
+        def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
+            return confirm(self.grid.space.show(states[None])[0])
+
+        return decide_region(side, region, started, deadline, ask)
+
+    def _decides(self, sign: bool, states: States) -> Bools:
+        rows = pd.DataFrame(self.grid.space.show(states), columns=list(self.columns))
+        decided: Bools = self.predictor.decide_rows(self.predictor.read(rows)) == sign
+        return decided
+
+
+def compare_rows(
+    predictor: Predictor, columns: Sequence[str], values: Matrix, reading: tuple[Vector, Vector], link: Any
+) -> None:
+    """Refuse a model whose scores or decisions about rows differ from what was read of it."""
+    rows = pd.DataFrame(values, columns=list(columns))
+    try:
+        read = predictor.read(rows)
+        scores, decided = predictor.score_rows(read).astype(np.float64), predictor.decide_rows(read)
+    except HornbookError as error:
+        raise unprovable(predictor, f"it cannot be asked: {error}") from error
+
+    def describe(at: int) -> str:
+        return ", ".join(f"{name}={number:.6g}" for name, number in zip(columns, values[at], strict=True))
+
+    refuse_difference(predictor, link, (scores, decided), reading, describe)
+
+
+def _table_values(domain: Domain, columns: Sequence[str]) -> Matrix:
+    """Some rows of the table that are in the domain, (k, columns)."""
+    rows = domain.rows[list(columns)].head(COMPARED_ROWS)
+    values: Matrix = rows.to_numpy(np.float64, na_value=np.nan)
+    inside = np.ones(len(values), np.bool_)
+    for place, name in enumerate(columns):
+        own, numbers = domain.intervals[name], values[:, place]
+        inside &= np.where(np.isnan(numbers), own.missing, (numbers >= own.low) & (numbers <= own.high))
+    return values[inside]

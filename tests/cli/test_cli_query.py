@@ -1,0 +1,127 @@
+"""`hornbook query`: a theory about a model by queries, and what the command refuses."""
+
+import json
+from importlib import import_module
+
+import pandas as pd
+import pytest
+from commands import is_one_line, runner
+from patients import write_patients
+
+import hornbook as hb
+from hornbook.data.table import split_rows
+from hornbook.extractor import query
+from hornbook.runs import Run
+
+SMALL = ["--epsilon", 0.1, "--max-rules", 6, "--max-queries", 4]
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    monkeypatch.setattr(query, "POOL_SAMPLES", 1000)
+    monkeypatch.setattr(query, "FRESH_SAMPLES", 1000)
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch):
+    return runner(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_patients(tmp_path_factory.mktemp("query"))
+
+
+def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, folder, tmp_path):
+    done = hornbook("query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
+                    "-o", tmp_path, *SMALL)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    rules = Run.load(tmp_path).rules
+    theory = hb.HornTheory(rules.theory.vocabulary, rules.rules)
+    assert hb.HornTheory.parse(done.stdout, theory.vocabulary) == theory
+    assert hb.HornTheory.parse((tmp_path / "rules.horn").read_text(), theory.vocabulary) == theory
+    assert "# guarantee: " in done.stdout and "applies to" in done.stdout
+    assert "age > " in hornbook("show", tmp_path).stdout
+    page = (tmp_path / "report.html").read_text()
+    assert "when only their conditions are known" in page
+    told = [hornbook("explain", tmp_path, "--set", f"age={value}").stdout for value in ("low", "25")]
+    assert told[0] == told[1]
+
+
+def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, folder, tmp_path):
+    arguments = ["query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
+                 "-o", tmp_path, *SMALL]  # fmt: skip
+    assert hornbook(*arguments).returncode == 0
+    result, trace = (tmp_path / "extraction.json").read_text(), (tmp_path / "trace.jsonl").read_text()
+    assert is_one_line(done := hornbook(*arguments)) and "it is finished" in done.stderr
+    # killed after two queries, before anything was written at the end
+    (tmp_path / "metrics.json").unlink()
+    (tmp_path / "trace.jsonl").write_text("".join(f"{line}\n" for line in trace.splitlines()[:3]))
+    assert is_one_line(done := hornbook("show", tmp_path)) and "did not end" in done.stderr
+    assert hornbook(*arguments).returncode == 0
+    assert (tmp_path / "extraction.json").read_text() == result
+    assert (tmp_path / "trace.jsonl").read_text().count("\n") == trace.count("\n")
+    assert is_one_line(done := hornbook(*arguments, "--seed", 1)) and "another settings" in done.stderr
+    assert hornbook(*arguments, "--seed", 1, "--force").returncode == 0
+
+
+def test_interrupted_run_is_saved_and_ends_with_130(hornbook, folder, tmp_path, monkeypatch):
+    learner = import_module("hornbook.learners.extract")
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+        yield
+
+    arguments = ["query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
+                 "-o", tmp_path, *SMALL]  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "prime", interrupt)
+        done = hornbook(*arguments)
+    assert done.returncode == 130 and "run the same command again to resume" in done.stderr
+    assert Run.load(tmp_path).metrics["stop_reason"] == "interrupted"
+    assert hornbook(*arguments).returncode == 0
+    assert Run.load(tmp_path).metrics["stop_reason"] != "interrupted"
+
+
+@pytest.mark.parametrize("source", [("--train",), ("--model", "tree.onnx")])
+def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, source):
+    """The ranges of a run are the same whatever stands in those rows."""
+    table = pd.read_csv(folder / "patients.csv")
+    _, held_out = split_rows(table[["age", "fever"]], seed=0)
+    table.loc[held_out, "age"] = range(20, 20 + len(held_out))
+    table.to_csv(tmp_path / "changed.csv", index=False)
+    model = [folder / name if name.endswith("onnx") else name for name in source]
+    binarisers = []
+    for data in (folder / "patients.csv", tmp_path / "changed.csv"):
+        done = hornbook("query", data, "--target", "ill", *model, "-o", tmp_path / data.stem, *SMALL)
+        assert done.returncode == 0
+        binarisers.append(
+            json.loads((tmp_path / data.stem / "extraction.json").read_text())["explanation"]["binariser"]
+        )
+    assert binarisers[0] == binarisers[1]
+
+
+def test_rules_are_compared_with_trees_over_the_same_variables(hornbook, folder, tmp_path):
+    hornbook("query", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path, *SMALL)
+    done = hornbook("compare", tmp_path, "--samples", 1000, "--seconds", 2, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
+    assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2", "Hoeffding tree of river"}
+    assert all(row["rows"] is None and 0.5 < row["samples"]["share"] <= 1 for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "age", "--train"], "make it binary with above=55 (--above 55)"),
+        (["--target", "ill", "--train", "--epsilon", "1.5"], "epsilon is between 0 and 1"),
+        (["--target", "ill", "--train", "--judge"], "--train trains a classifier"),
+        (["--target", "ill"], "give either --model FILE or --train"),
+        (["--target", "ill", "--model", "tree.onnx", "--proof"], "reads the columns of the table"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(hornbook, folder, monkeypatch, options, message):
+    monkeypatch.chdir(folder)
+    done = hornbook("query", "patients.csv", *options)
+    assert is_one_line(done), done
+    assert message in done.stderr
