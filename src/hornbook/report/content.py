@@ -126,7 +126,7 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 POPULATIONS = {
     "unseen rows": "rows of the table that were held out before anything was made of the others",
-    "samples": "fresh samples, drawn as told below; they stray further from the table than its own rows do",
+    "samples": "fresh samples near the rows of the table, from which they stray on purpose",
 }
 """What the cases are on which fidelity is measured."""
 
