@@ -28,7 +28,7 @@ from rich.table import Table
 
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Predictor, as_predictor
-from hornbook.models.predictor import BLOCK
+from hornbook.models.predictor import PREDICTOR_BLOCK
 
 WIDTHS = (204, 32, 16, 8, 16, 32, 1)
 ROUNDS = 5
@@ -95,8 +95,8 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def bare(predictor: Predictor, dense: NDArray[Any]) -> None:
-    for start in range(0, len(dense), BLOCK):
-        predictor.outputs(dense[start : start + BLOCK])
+    for start in range(0, len(dense), PREDICTOR_BLOCK):
+        predictor.outputs(dense[start : start + PREDICTOR_BLOCK])
 
 
 def main(size: int) -> None:
@@ -108,7 +108,7 @@ def main(size: int) -> None:
         "keras": as_predictor(keras_network(), encoding="half"),
         "scikit-learn": as_predictor(sklearn_network(), encoding="half"),
     }
-    table = Table(title=f"{size:,} interpretations, {WIDTHS[0]} variables, blocks of {BLOCK:,}")
+    table = Table(title=f"{size:,} interpretations, {WIDTHS[0]} variables, blocks of {PREDICTOR_BLOCK:,}")
     for heading in ("library", "order", "model alone", "predictor", "encoding alone", "overhead"):
         table.add_column(heading, justify="left" if heading == "library" else "right")
     for library, original in predictors.items():
@@ -117,7 +117,7 @@ def main(size: int) -> None:
             predictor = replace(original, order=order)
 
             def encode(chosen: Predictor = predictor) -> None:
-                for block in batch.blocks(BLOCK):
+                for block in batch.blocks(PREDICTOR_BLOCK):
                     chosen.encoding.encode(block, chosen.dtype, chosen.order)
 
             works = (lambda p=predictor, d=dense: bare(p, d), lambda p=predictor: p(batch), encode)

@@ -10,9 +10,8 @@ import argparse
 
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.datasets import load_dataset
-from hornbook.extractor.estimator import HornExtractor
+from hornbook.data import Binariser, load_dataset
+from hornbook.extractor import HornExtractor
 
 
 def main() -> None:

@@ -23,16 +23,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.baselines.hoeffding import HoeffdingSettings, hoeffding_tree
-from hornbook.baselines.tree import decision_tree
-from hornbook.data.datasets import load_dataset
+from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
+from hornbook.data import load_dataset
 from hornbook.evaluate import disagreement
-from hornbook.learners import Settings, extract
-from hornbook.learners.shrink import Shrink, shrink_one_zero
-from hornbook.models.network import MLP
+from hornbook.learners import Settings, Shrink, extract, shrink_one_zero
+from hornbook.models import MLP
 from hornbook.oracles import LocalSearch
-from hornbook.paper.published import NETS, QUERIES, run_lrn_star
-from hornbook.paper.task import Task
+from hornbook.paper import Task, run_lrn_star
+from hornbook.paper.published import NETS, QUERIES
 from hornbook.parallel import parallel_map
 from hornbook.queries import Budget, Membership
 from hornbook.statistics import Share

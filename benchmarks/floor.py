@@ -23,12 +23,12 @@ from rich.table import Table
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from hornbook.data.datasets import load_dataset
+from hornbook.data import load_dataset
 from hornbook.distributions import Random, Violations
 from hornbook.logic import Batch
-from hornbook.models.network import MLP
+from hornbook.models import MLP
+from hornbook.paper import Task
 from hornbook.paper.published import NETS
-from hornbook.paper.task import Task
 
 FALSE, TRUE, UNKNOWN = range(3)
 FREE = 8

@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.distributions import RowSampler
-from hornbook.surrogates.search import choose_candidate, search_explanations
+from hornbook.surrogates import choose_candidate, search_explanations
 from hornbook.teacher import bind_classifier
 
 SIZES = (2, 4, 8, 13, 20, 32)

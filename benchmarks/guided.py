@@ -19,17 +19,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data.binarise import binarise
-from hornbook.data.datasets import load_dataset
+from hornbook.data import binarise_table, load_dataset
 from hornbook.distributions import Distribution, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Bools, HornTheory, bits
-from hornbook.models import as_predictor
-from hornbook.models.network import Net
-from hornbook.models.training import train
-from hornbook.oracles import Counted, Judge, LocalSearch
-from hornbook.oracles.sampling import SAMPLING_CHUNK
-from hornbook.paper.task import draw_training_set, target_theory
+from hornbook.models import Net, as_predictor, train
+from hornbook.oracles import SAMPLING_CHUNK, Counted, Judge, LocalSearch
+from hornbook.paper import draw_training_set, target_theory
 from hornbook.queries import Budget
 
 SAMPLES = 708_344
@@ -57,7 +53,7 @@ def tally(found: Found, seconds: float) -> Tally:
     for batch, positive in found:
         if len(batch) and first is None:
             first = time.perf_counter() - start
-        keys = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        keys = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         for key, side in zip(keys, positive.tolist(), strict=True):
             seen[side].add(key.tobytes())
         if time.perf_counter() - start > seconds:
@@ -90,7 +86,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     table = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset()
-    _, rows = binarise(table, dual=True)
+    _, rows = binarise_table(table, dual=True)
     theory = target_theory(rows, table.label)
     examples = draw_training_set(theory, rows, rng=np.random.default_rng(arguments.seed))
     network = train(examples, Net((32, 16, 8, 16, 32), 0.1), seed=arguments.seed)

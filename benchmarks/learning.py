@@ -16,9 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.learners import lrn_star
-from hornbook.learners.heads import by_groups
-from hornbook.learners.shrink import shrink_by_halves
+from hornbook.learners import by_groups, lrn_star, shrink_by_halves
 from hornbook.logic import BOTTOM, HornTheory, random_theory
 from hornbook.oracles import Cached, Counted, PerfectTeacher
 

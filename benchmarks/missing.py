@@ -13,9 +13,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data.datasets import load_dataset
-from hornbook.paper.missing import Sweep, plot
-from hornbook.paper.task import Task
+from hornbook.data import load_dataset
+from hornbook.paper import Sweep, Task, plot_sweep
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def main() -> None:
         table.add_row(f"{point.missing:.0%}", f"{point.unknown:.1%}", *accuracies)
     Console(width=100).print(table)
     if arguments.plot:
-        plot(points).savefig(arguments.plot)
+        plot_sweep(points).savefig(arguments.plot)
 
 
 if __name__ == "__main__":

@@ -28,15 +28,13 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
-from hornbook.data.datasets import load_dataset
+from hornbook.data import load_dataset
 from hornbook.distributions import Groups, ImposedViolations, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import ENCODINGS, as_predictor
-from hornbook.models.network import MLP, Net
-from hornbook.paper.task import Task, default_recipe, draw_training_set, target_theory
-from hornbook.proof.primes import Prime, repair_rule, shrink_rule
-from hornbook.proof.prover import Prover, Verdict
+from hornbook.models import ENCODINGS, MLP, Net, as_predictor
+from hornbook.paper import Task, default_recipe, draw_training_set, target_theory
+from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN
 from hornbook.proof.witness import climb, random_states
 from hornbook.queries import Budget

@@ -27,12 +27,11 @@ from horn_networks import network_inputs, trained_network
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.baselines.tree import node_of, rejecting_branches
+from hornbook.baselines.tree import convert_tree, rejecting_branches
 from hornbook.distributions import Random
 from hornbook.evaluate import fidelity
 from hornbook.learners import Settings, extract
-from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory
-from hornbook.logic.theory import violation
+from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory, violation
 from hornbook.oracles import Completions, Counted
 from hornbook.queries import Budget
 
@@ -221,7 +220,7 @@ def full_tree(values: np.ndarray, rejected: np.ndarray, seed: int) -> list[Patte
             frozenset(v for v, allowed in demands.items() if 1.0 in allowed),
             frozenset(v for v, allowed in demands.items() if 0.0 in allowed),
         )
-        for demands in rejecting_branches(node_of(fitted, np.arange(values.shape[1])))
+        for demands in rejecting_branches(convert_tree(fitted, np.arange(values.shape[1])))
     ]
 
 

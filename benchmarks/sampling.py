@@ -26,8 +26,7 @@ from throughput import idle_rules, mixture
 
 from hornbook.distributions import Distribution, Random
 from hornbook.logic import Vocabulary
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
+from hornbook.models import MLP, as_predictor
 from hornbook.oracles import Judge, Sampling
 from hornbook.queries import Membership
 

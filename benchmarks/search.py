@@ -13,10 +13,10 @@ import time
 
 import numpy as np
 
-from hornbook.data.examples import Examples
+from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models.network import Net, Setting, Training, encode, make_folds, torch
-from hornbook.models.training import train
+from hornbook.models import Net, Training, train
+from hornbook.models.network import Setting, encode, make_folds, torch
 from hornbook.paper import search
 
 EXAMPLES, VARIABLES, FOLDS = 320, 204, 3

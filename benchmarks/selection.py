@@ -15,11 +15,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data.datasets import load_dataset
-from hornbook.data.examples import split_examples
-from hornbook.models.network import Net
-from hornbook.paper.selection import ModelSelection, SelectionResult, select_network
-from hornbook.paper.task import Recipe, Task, draw_training_set
+from hornbook.data import load_dataset, split_examples
+from hornbook.models import Net
+from hornbook.paper import ModelSelection, Recipe, SelectionResult, Task, draw_training_set, select_network
 
 FRESH = (1000, 1000)
 

@@ -27,14 +27,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
-from hornbook.distributions.protocol import draw_on
+from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations, draw_on
 from hornbook.distributions.words import keys_from_seeds
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
-from hornbook.oracles import Judge, Sampling
-from hornbook.oracles.sampling import SAMPLING_CHUNK
+from hornbook.models import MLP, as_predictor
+from hornbook.oracles import SAMPLING_CHUNK, Judge, Sampling
 from hornbook.queries import Counterexample, Estimated, Membership
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5

@@ -24,14 +24,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data.datasets import load_dataset
+from hornbook.data import load_dataset
 from hornbook.distributions import Random
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
-from hornbook.models.network import MLP
+from hornbook.models import MLP
 from hornbook.oracles import Sampling
-from hornbook.paper.search import grid, score_nets
-from hornbook.paper.selection import ModelSelection
-from hornbook.paper.task import Task, draw_training_set
+from hornbook.paper import ModelSelection, Task, draw_training_set, grid, score_nets
 
 PAIRS, RULES, BODY = 102, 100, 18
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)

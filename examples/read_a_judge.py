@@ -8,11 +8,11 @@ learned can be held against the truth.
 
 import numpy as np
 
-from hornbook.data.datasets import load_dataset
+from hornbook.data import load_dataset
 from hornbook.evaluate import disagreement
 from hornbook.learners import Settings, extract
-from hornbook.models.network import Net
-from hornbook.paper.task import Task
+from hornbook.models import Net
+from hornbook.paper import Task
 from hornbook.queries import Budget
 
 task = Task.of(load_dataset("hcc-synthetic"))

@@ -21,7 +21,7 @@ from skl2onnx import to_onnx
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.cli import main
-from hornbook.data.binarise import Binariser
+from hornbook.data import Binariser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -46,6 +46,7 @@ def blocks(page):
         yield Block(match[1], match[2], text[: match.start()].count("\n") + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     """Python blocks are doctests in one session, console blocks are commands in one folder."""
@@ -59,6 +60,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
             run_python(block, session, where)
 
 
+@pytest.mark.slow
 def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
     """In a folder with the files that it speaks of; long ones are asked for their options only."""
     monkeypatch.chdir(tmp_path)
@@ -77,12 +79,13 @@ def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
 def test_every_command_is_documented():
     from typer.main import get_command
 
-    from hornbook.cli.app import app
+    from hornbook.cli import app
 
     written = (DOCS / "reference" / "commands.md").read_text("utf-8")
     assert set(re.findall(r"^\| `hornbook (\w+)`", written, re.MULTILINE)) == set(get_command(app).commands)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_runs(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -26,7 +26,7 @@ from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory, Rule, random_theory
 from hornbook.oracles import Sampling, sampling
-from hornbook.parallel import RETRIES, count_workers, parallel_map
+from hornbook.parallel import MAX_RETRIES, count_workers, parallel_map
 
 CHUNKS = 12
 
@@ -191,7 +191,9 @@ def test_work_that_kills_its_workers_is_given_up() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         return item
 
-    with pytest.raises(HornbookError, match=rf"workers failed {RETRIES + 1} times in a row at item 0 of 12"):
+    with pytest.raises(
+        HornbookError, match=rf"workers failed {MAX_RETRIES + 1} times in a row at item 0 of 12"
+    ):
         list(parallel_map(work, range(CHUNKS), n_jobs=2))
 
 
@@ -227,6 +229,7 @@ def test_cores(tmp_path: Path) -> None:
     obeys_the_laws(tmp_path, n_jobs=2)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
@@ -239,6 +242,7 @@ def test_a_dask_cluster(tmp_path: Path) -> None:
         obeys_the_laws(tmp_path, n_jobs=None, ready=lambda: client.wait_for_workers(2))
 
 
+@pytest.mark.slow
 def test_a_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray

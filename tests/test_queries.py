@@ -10,7 +10,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation
 from hornbook.oracles import Cached, Counted, PerfectTeacher
 from hornbook.queries import Budget, Counterexample, Exact, Step, Unknown
-from hornbook.testing.strategies import batches
+from hornbook.testing import batches
 from hornbook.trace import Trace
 
 THEORY = HornTheory.parse("a & b -> c\nc -> false")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hornbook.distributions import Labelled, Mixture, Random, Rows
 from hornbook.errors import HornbookError
-from hornbook.extractor.estimator import HornExtractor
+from hornbook.extractor import HornExtractor
 from hornbook.logic import Vocabulary
 from hornbook.models.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
@@ -26,7 +26,7 @@ ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "distributions/words.py": "makes words of keys that a generator gave",
     "data/hcc.py": "the seed is the name of a fixed cohort",
     "models/network.py": "trains the paper's networks: published figures rest on these draws",
-    "paper/selection.py": "as network.py",
+    "paper/search.py": "as network.py",
     "paper/task.py": "as network.py",
     "paper/missing.py": "as network.py",
 }

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from hornbook.classify import Reading
+from hornbook.teachers import classifier_labels
 
 from classifiers.measuring import FRESH, explained, timed
 from classifiers.models import job_network
 from classifiers.tasks import Task
-from hornbook.classify.reading import Reading
-from hornbook.teachers import classifier_labels
 
 JUDGED = 1 << 17
 """Fresh samples that the goals are measured on: the interval is a quarter of a point to either side."""

@@ -9,16 +9,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from hornbook.classify import Explanation, Reading, explain_classifier
+from hornbook.teachers import classifier_labels
 
 from classifiers.models import Build
 from classifiers.peers import LABELS, PEERS, READING
 from classifiers.tasks import Task
-from hornbook.classify.explanation import Explanation
-from hornbook.classify.reading import Reading
-from hornbook.classify.run import explain_classifier
 from hornbook.evaluate import Agreement
 from hornbook.models import Predictor
-from hornbook.teachers import classifier_labels
 
 FRESH = 20_000
 """Samples of held-out rows that fidelity is measured on."""

@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-
-from hornbook.classify.reading import Reading
+from hornbook.classify import Reading
 
 READING = Reading(max_rules=60, max_literals=100)
 """What hornbook is asked for."""

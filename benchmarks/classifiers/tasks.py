@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hornbook.teachers import augmented_rows, perturbed_rows
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.datasets import load_dataset
-from hornbook.data.table import Table, read_table
+from hornbook.data import Binariser, Table, load_dataset, read_table
 from hornbook.distributions import Distribution, Groups
 from hornbook.logic import Batch, Vocabulary
-from hornbook.teachers import augmented_rows, perturbed_rows
 
 
 @dataclass(frozen=True)

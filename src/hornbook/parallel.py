@@ -1,7 +1,7 @@
-"""One function over many items, by the processes of this machine or a cluster, through joblib.
+"""Apply one function to many items, in processes of this machine or on a cluster, through joblib.
 
-`n_jobs` and `joblib.parallel_config` say who does the work, as they do for scikit-learn. Results do
-not depend on it, and losing a worker costs time alone.
+`n_jobs` and `joblib.parallel_config` choose the workers, as for scikit-learn. Results do not depend
+on them, and a lost worker costs time only.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from hornbook.errors import HornbookError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-Outcome = tuple[Any, Exception | None]
-"""A result, or the error that came instead of it."""
+ItemOutcome = tuple[Any, Exception | None]
+"""A result and None, or None and the error that was raised."""
 
-RETRIES = 2
-"""How many times in a row remaining items are tried again after workers failed."""
+MAX_RETRIES = 2
+"""Maximum number of retries in a row after workers failed."""
 
-ROUND = 4
-"""Items for each worker at a time, where joblib hands over results only all together."""
+ITEMS_PER_ROUND = 4
+"""Number of items for each worker at a time, for backends of joblib that return all results at once."""
 
 
 def parallel_map(
     function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int | None = None
 ) -> Generator[Result]:
-    """Yield `function(item)` of each item, in order, as results become known.
+    """Yield `function(item)` for each item, in order, as soon as results are known.
 
-    Results are those of one process. An error of the function is raised in its place in that order,
-    and ends the workers. Closing the generator begins no further item, and waits for those that have
-    begun, so that workers live on for the next call.
+    The results equal those of one process. An error of the function is raised in its place in the
+    order, and ends the workers. After the generator is closed no further item is started; those that
+    are running are completed, so that the workers stay for the next call.
 
     Parameters
     ----------
     function
-        A function that gives the same result whenever and wherever it is called. It travels with its
-        arguments, such as the model in `partial(judge, model)`; a worker unpickles it once a call.
+        A function that always gives the same result for an item. It is pickled with its bound
+        arguments, such as the model in `partial(judge, model)`, and unpickled once per worker.
     items
-        What differs from call to call.
+        The arguments.
     n_jobs
-        The number of processes, -1 for as many as there are cores. None is one, or what
-        `joblib.parallel_config` says. With one, nothing is started or pickled.
+        The number of processes; -1 is one per core. None is one process, or the workers of
+        `joblib.parallel_config`. One process does the work itself, without pickling.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def parallel_map(
             result, error = next(outcomes)
         except Exception as loss:  # errors of the function are outcomes: this one is of the workers
             losses += 1
-            if losses > RETRIES:
+            if losses > MAX_RETRIES:
                 raise HornbookError(
                     f"workers failed {losses} times in a row at item {done} of {len(items)} "
                     f"({type(loss).__name__}: {loss}); if memory is short use fewer workers, or n_jobs=1"
@@ -93,19 +93,19 @@ def parallel_map(
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """The number of workers that `parallel_map` gives work to; one is this process."""
+    """The number of workers that `parallel_map` uses; one means this process alone."""
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
 
 
-def _run(task: Any, items: Sequence[Any], n_jobs: int | None, enough: Event) -> Generator[Outcome]:
-    """The outcomes of the items in order, until there are enough or a worker fails."""
+def _run(task: Any, items: Sequence[Any], n_jobs: int | None, enough: Event) -> Generator[ItemOutcome]:
+    """Yield the outcomes of the items in order, until `enough` is set or a worker fails."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     streams = get_active_backend()[0].supports_return_generator
-    size = len(items) if streams else ROUND * count_workers(n_jobs)
+    size = len(items) if streams else ITEMS_PER_ROUND * count_workers(n_jobs)
     with Parallel(n_jobs, return_as="generator" if streams else "list", batch_size=1) as parallel:
         for start in range(0, len(items), size):
             wanted = takewhile(lambda _: not enough.is_set(), items[start : start + size])
@@ -114,15 +114,15 @@ def _run(task: Any, items: Sequence[Any], n_jobs: int | None, enough: Event) -> 
                 return
 
 
-def _abort(outcomes: Generator[Outcome]) -> None:
-    """End what is running, with its workers."""
+def _abort(outcomes: Generator[ItemOutcome]) -> None:
+    """Stop the running items and their workers."""
     with warnings.catch_warnings():  # joblib warns of results that nobody asks for
         warnings.simplefilter("ignore")
         outcomes.close()
 
 
-def _attempt(task: Any, item: Any) -> Outcome:
-    """Call the function on a worker, which gives no work to workers of its own."""
+def _attempt(task: Any, item: Any) -> ItemOutcome:
+    """Call the function on a worker, without further parallelism inside it."""
     from joblib import parallel_config
 
     try:
@@ -133,9 +133,9 @@ def _attempt(task: Any, item: Any) -> Outcome:
 
 
 def _pack(function: Callable[..., Any]) -> Any:
-    """The function as workers of the active backend get it: as it is for threads, else pickled.
+    """Prepare the function for the active backend: unchanged for threads, pickled for processes.
 
-    It is pickled into an array, which joblib shares between processes when it is large.
+    It is pickled into an array, which joblib shares between processes if it is large.
     """
     import cloudpickle
     from joblib.parallel import get_active_backend
@@ -144,7 +144,7 @@ def _pack(function: Callable[..., Any]) -> Any:
         return function
     try:
         return np.frombuffer(cloudpickle.dumps(function), np.uint8)
-    except Exception as error:  # whatever an object raises when it is not meant to travel
+    except Exception as error:  # whatever an object raises that cannot be pickled
         raise HornbookError(f"the work cannot be sent to other processes ({error}); use n_jobs=1") from error
 
 
@@ -158,7 +158,7 @@ def _load(pickled: bytes) -> Any:
 
 
 def _make_portable(error: Exception) -> Exception:
-    """The error with a note of where it was raised; its text alone if it cannot be pickled."""
+    """Add the traceback to the error as a note; replace an error that cannot be pickled by its text."""
     import cloudpickle
 
     note = traceback.format_exc()

@@ -21,6 +21,7 @@ class Purpose(Enum):
     """What random words are for. The value is the key that tells its words from all others."""
 
     # what an explanation is made from
+    FILE_ROWS = "rows of a large file"
     COMPLETIONS = "completions"
     SAMPLED_ROWS = "rows that samples are made of"
     BIN_VALUES = "values of bins"
@@ -98,9 +99,9 @@ def generator(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
 
     Examples
     --------
-    >>> purposes = (Purpose.TREE, Purpose.TREE, Purpose.EVALUATION)
-    >>> [int(generator(0, purpose).integers(1000)) for purpose in purposes]
-    [449, 449, 486]
+    >>> first, again, other = (generator(0, p).random() for p in (Purpose.TREE, Purpose.TREE, Purpose.ERRORS))
+    >>> first == again, first == other
+    (True, False)
 
     """
     return np.random.default_rng(seed_sequence(seed, purpose, *place))

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.errors import HornbookError
-from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary, read_rule, rule_object
 from hornbook.queries import Change, Counterexample, Step
 
 Entry = dict[str, Any]

@@ -11,16 +11,20 @@ from hypothesis import strategies as st
 from river.tree import HoeffdingTreeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.baselines import hoeffding
-from hornbook.baselines.hoeffding import HoeffdingSettings, hoeffding_tree, tuned
-from hornbook.baselines.tree import (
-    Leaf,
-    Split,
-    accepted_by,
-    branch_rules,
+from hornbook.baselines import (
+    HoeffdingSettings,
+    decide_by_tree,
     decision_tree,
-    node_of,
-    one_of_each_pair,
+    hoeffding,
+    hoeffding_tree,
+    tune_hoeffding_tree,
+)
+from hornbook.baselines.tree import (
+    TreeLeaf,
+    TreeSplit,
+    branch_rules,
+    convert_tree,
+    one_variable_per_pair,
     rejecting_branches,
     split_at,
     tree_input,
@@ -49,13 +53,13 @@ EVERYTHING = everything(4)
 @st.composite
 def trees(draw, depth=5):
     if depth == 0 or draw(st.integers(0, 3)) == 0:
-        return Leaf(draw(st.booleans()))
+        return TreeLeaf(draw(st.booleans()))
     low, high = draw(trees(depth - 1)), draw(trees(depth - 1))
-    return Split(draw(st.integers(0, 3)), low, high, draw(st.booleans()))
+    return TreeSplit(draw(st.integers(0, 3)), low, high, draw(st.booleans()))
 
 
 def follow(node, row):
-    while isinstance(node, Split):
+    while isinstance(node, TreeSplit):
         value = row[node.variable]
         high = node.unknown_goes_high if np.isnan(value) else value == 1
         node = node.high if high else node.low
@@ -73,8 +77,8 @@ def forgettings(row):
 @given(trees())
 def test_bit_sliced_answers_follow_the_branches(tree):
     rows = EVERYTHING.to_array()[:, :4]
-    assert accepted_by(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
-    assert accepted_by(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
+    assert decide_by_tree(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
+    assert decide_by_tree(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
 
 
 @given(trees())
@@ -88,7 +92,10 @@ def test_the_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree)
 
 @given(trees())
 def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known_values_only(tree):
-    rejected, refused = ~accepted_by(tree, EVERYTHING), ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING)
+    rejected, refused = (
+        ~decide_by_tree(tree, EVERYTHING),
+        ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING),
+    )
     assert (rejected <= refused).all()
     if all(0.5 not in values for demands in rejecting_branches(tree) for values in demands.values()):
         assert (rejected == refused).all()
@@ -99,18 +106,18 @@ def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known
     [(-0.1, "FFF"), (0.0, "TFF"), (0.4, "TFF"), (0.5, "TTF"), (0.9, "TTF"), (1.0, "TTT")],
 )
 def test_thresholds_part_false_unknown_and_true(threshold, answers):
-    tree = split_at(threshold, 0, Leaf(True), Leaf(False))
+    tree = split_at(threshold, 0, TreeLeaf(True), TreeLeaf(False))
     batch = Batch.from_array([[0.0], [np.nan], [1.0]], Vocabulary(["x"]))
-    assert "".join("FT"[accepted] for accepted in accepted_by(tree, batch).tolist()) == answers
+    assert "".join("FT"[accepted] for accepted in decide_by_tree(tree, batch).tolist()) == answers
 
 
 def test_a_tree_sees_one_variable_of_a_pair():
-    variables = one_of_each_pair(PAIRED)
+    variables = one_variable_per_pair(PAIRED)
     assert variables.tolist() == [0, 1, 2, 3]
     seen = tree_input(EVERYTHING, variables)
     np.testing.assert_array_equal(seen, np.nan_to_num(EVERYTHING.to_array()[:, :4], nan=0.5))
     plain = Vocabulary(["horse", "wings"])
-    for refused in (lambda: one_of_each_pair(plain), lambda: branch_rules(Leaf(True), plain)):
+    for refused in (lambda: one_variable_per_pair(plain), lambda: branch_rules(TreeLeaf(True), plain)):
         with pytest.raises(HornbookError, match="'horse' has no dual"):
             refused()
 
@@ -122,13 +129,13 @@ def test_a_tree_sees_one_variable_of_a_pair():
 @pytest.mark.parametrize("max_leaf_nodes", [None, 4, 12])
 def test_our_copy_of_a_fitted_tree_predicts_what_the_tree_predicts(seed, max_leaf_nodes):
     rng = np.random.default_rng(seed)
-    variables = one_of_each_pair(PAIRED)
+    variables = one_variable_per_pair(PAIRED)
     batch = MIXED.draw(300, rng)
     labels = THEORY.satisfied_by(batch) ^ (rng.random(300) < 0.1)
     fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=seed)
     fitted.fit(tree_input(batch, variables), labels)
     expected = fitted.predict(tree_input(EVERYTHING, variables))
-    assert accepted_by(node_of(fitted, variables), EVERYTHING).tolist() == expected.tolist()
+    assert decide_by_tree(convert_tree(fitted, variables), EVERYTHING).tolist() == expected.tolist()
 
 
 def test_a_tree_with_enough_samples_is_the_theory():
@@ -172,7 +179,7 @@ def test_nothing_can_be_learned_from_no_sample():
 
 
 def river_answers(model, batch):
-    rows = tree_input(batch, one_of_each_pair(PAIRED)).tolist()
+    rows = tree_input(batch, one_variable_per_pair(PAIRED)).tolist()
     return [model.predict_one(dict(enumerate(row))) for row in rows]
 
 
@@ -192,7 +199,9 @@ def test_learning_in_batches_is_learning_one_by_one():
     growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2))
     growing.learn(batch, labels, np.inf)
     plain = HoeffdingTreeClassifier(grace_period=30, delta=0.2, leaf_prediction="mc")
-    for row, label in zip(tree_input(batch, one_of_each_pair(PAIRED)).tolist(), labels.tolist(), strict=True):
+    for row, label in zip(
+        tree_input(batch, one_variable_per_pair(PAIRED)).tolist(), labels.tolist(), strict=True
+    ):
         plain.learn_one(dict(enumerate(row)), label)
     assert plain.n_leaves > 3
     assert growing.member(EVERYTHING).tolist() == river_answers(plain, EVERYTHING)
@@ -257,7 +266,7 @@ def test_naive_bayes_leaves_answer_as_river_does():
     model = HoeffdingTreeClassifier(grace_period=50, delta=0.1)
     for _ in range(3):
         batch = MIXED.draw(400, rng)
-        rows = tree_input(batch, one_of_each_pair(PAIRED)).tolist()
+        rows = tree_input(batch, one_variable_per_pair(PAIRED)).tolist()
         for row, label in zip(rows, THEORY.satisfied_by(batch).tolist(), strict=True):
             model.learn_one(dict(enumerate(row)), label)
     assert found.member(EVERYTHING).tolist() == river_answers(model, EVERYTHING)
@@ -265,7 +274,9 @@ def test_naive_bayes_leaves_answer_as_river_does():
 
 def test_tuning_chooses_the_least_disagreement():
     counted = Counted(THEORY.satisfied_by)
-    tuning = tuned(counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3))
+    tuning = tune_hoeffding_tree(
+        counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3)
+    )
     assert len(tuning.disagreements) == 4
     assert tuning.disagreements[tuning.best].hits == min(s.hits for s in tuning.disagreements.values())
     assert tuning.best == HoeffdingSettings(20, 0.3)
@@ -274,7 +285,7 @@ def test_tuning_chooses_the_least_disagreement():
 
 def test_tuning_keeps_its_time():
     start = time.perf_counter()
-    tuned(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
+    tune_hoeffding_tree(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
     assert time.perf_counter() - start < 5
 
 

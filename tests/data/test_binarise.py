@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hornbook.data.binarise import STRATEGIES, Binariser, cut_points, rounded_mean
-from hornbook.data.table import infer_kind
+from hornbook.data import Binariser, infer_kind
+from hornbook.data.binarise import STRATEGIES, cut_points, rounded_mean
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 

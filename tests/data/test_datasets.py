@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 import hornbook.data
-from hornbook.data.binarise import binarise
-from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, hide_values, load_dataset
+from hornbook.data import DATASETS, DEFAULT_DATASET, Table, binarise_table, load_dataset
+from hornbook.data.datasets import hide_values
 from hornbook.data.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
-from hornbook.data.table import Table
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper.task import draw_training_set, target_theory
+from hornbook.paper import draw_training_set, target_theory
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
@@ -53,9 +52,9 @@ def test_the_patients_have_the_published_figures(patients: Table) -> None:
 
 
 def test_the_papers_variables_and_theory(patients: Table) -> None:
-    plain, _ = binarise(patients)
+    plain, _ = binarise_table(patients)
     assert len(plain.vocabulary_) == 102
-    binariser, rows = binarise(patients, dual=True)
+    binariser, rows = binarise_table(patients, dual=True)
     assert len(binariser.vocabulary_) == 204
     assert len(binariser.groups_) == 26
     theory = target_theory(rows, "survives")
@@ -69,7 +68,7 @@ def test_the_papers_variables_and_theory(patients: Table) -> None:
 
 
 def test_the_papers_training_set(patients: Table) -> None:
-    _, rows = binarise(patients, dual=True)
+    _, rows = binarise_table(patients, dual=True)
     theory = target_theory(rows, "survives")
     examples = draw_training_set(theory, rows, rng=np.random.default_rng(0))
     assert examples.accepted.sum() == (~examples.accepted).sum() == 200
@@ -108,7 +107,7 @@ def test_every_dataset_loads_as_its_line_says(name: str) -> None:
     assert holed.missing == pytest.approx(1 - 0.7 * (1 - table.missing), abs=0.05)
     assert list(holed.frame) == list(table.frame)
     assert holed.name.startswith(table.name)
-    assert binarise(holed)[1].size == len(table)
+    assert binarise_table(holed)[1].size == len(table)
 
 
 def test_requests_that_cannot_be_met_are_refused() -> None:

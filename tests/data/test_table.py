@@ -13,10 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.binarise import binarise
-from hornbook.data.table import Table, read_table
+from hornbook.data import Table, binarise_table, read_table
 from hornbook.errors import HornbookError
-from hornbook.paper.task import target_theory
+from hornbook.paper import target_theory
 
 FRAME = pd.DataFrame(
     {
@@ -131,7 +130,7 @@ def test_names_serve_a_file_without_a_header(tmp_path: Path) -> None:
 def test_kinds_can_be_overridden() -> None:
     table = read_table(FRAME, kinds={"age": "categorical"})
     assert table.kinds == {**KINDS, "age": "categorical"}
-    binariser, batch = binarise(table, dual=True)
+    binariser, batch = binarise_table(table, dual=True)
     assert binariser.vocabulary_.names[:3] == ("age=40", "age=61.5", "age=70")
     assert len(batch) == 4
 

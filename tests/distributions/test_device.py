@@ -2,25 +2,33 @@
 
 import numpy as np
 import pytest
-from hornbook.extractor.estimator import HornExtractor
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
-from hornbook.distributions import ImposedViolations, Labelled, Random
-from hornbook.distributions.protocol import draw_on
+from hornbook.distributions import ImposedViolations, Labelled, Random, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
-from hornbook.oracles import Budgeted, Cached, Checked, Classifier, Completions, Counted, Judge, Sampling
+from hornbook.models import MLP, as_predictor
+from hornbook.oracles import (
+    SAMPLING_CHUNK,
+    Budgeted,
+    Cached,
+    Checked,
+    Classifier,
+    Completions,
+    Counted,
+    Judge,
+    Sampling,
+    UncountedTeacher,
+)
 from hornbook.oracles import sampling as module
-from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
 from hornbook.query_teacher import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
 DEVICE = "cpu"
+pytestmark = pytest.mark.device
 """The tensors of a CPU run the same code as those of a GPU."""
 
 NESTED = [
@@ -139,7 +147,7 @@ def module_for(vocabulary, encoding="half", outputs=1, last=()):
     ids=["logit", "probability of 0", "two logits", "three probabilities"],
 )
 def test_a_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
-    monkeypatch.setattr(dense, "ROOM", 1 << 16)  # so that it takes several blocks
+    monkeypatch.setattr(dense, "DEVICE_BLOCK_BYTES", 1 << 16)  # so that it takes several blocks
     model = module_for(PAIRED, encoding, outputs, last)
     predictor = as_predictor(model, encoding=encoding, positive=positive)
     there, here = drawn(Random(PAIRED, 0 if encoding == "complete" else 0.3))
@@ -281,16 +289,3 @@ def test_what_cannot_be_on_a_device_says_so():
         broken[2].bias[:] = torch.nan
     with pytest.raises(HornbookError, match="gave row 0 the score nan"):
         Sampling(Judge(as_predictor(broken, encoding="half")), **query, device=DEVICE)(nothing)
-
-
-def test_an_extractor_reads_the_same_on_a_device():
-    vocabulary = Vocabulary([f"v{i}" for i in range(6)])
-    rows = Random(vocabulary, 0.2).draw(40, rng()).to_array()
-    model = module_for(vocabulary)
-    options = {"encoding": "half", "method": "queries", "sample_size": 2000, "samples": 1000}
-    options |= {"max_equivalence_queries": 4, "evaluation": 500, "random_state": 0}
-    here, there = (HornExtractor(model, device=device, **options).fit(rows) for device in (None, DEVICE))
-    assert str(here.theory_) == str(there.theory_) and len(here.theory_)
-    assert here.membership_queries_ == there.membership_queries_
-    with pytest.raises(HornbookError, match="device='cpu' is for equivalence queries"):
-        HornExtractor(model, encoding="half", device=DEVICE).fit(rows)

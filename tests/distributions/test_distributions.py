@@ -80,9 +80,9 @@ GROUPED = [
 def test_transposed_turns_the_bit_matrix_over(rows: int, size: int, seed: int) -> None:
     dense = rng(seed).random((rows, size)) < 0.5
     words = bits.pack_rows(dense)
-    turned = bits.transposed(words, size)
+    turned = bits.transpose(words, size)
     assert np.array_equal(bits.unpack_rows(turned, rows), dense.T)
-    assert np.array_equal(bits.transposed(turned, rows), words)
+    assert np.array_equal(bits.transpose(turned, rows), words)
 
 
 @pytest.mark.parametrize("probability", [0, 1, 0.5, 1 / 3, 0.9, 2**-16, 0.001, 1 - 2**-16])

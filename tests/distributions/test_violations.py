@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hornbook.distributions import Distribution, ImposedViolations, Random, Rows
-from hornbook.distributions.violations import smallest_violations
+from hornbook.distributions import Distribution, ImposedViolations, Random, Rows, smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 

@@ -14,12 +14,12 @@ from hornbook.evaluate import (
     derive_labels,
     disagreement,
     fidelity,
+    find_redundant_rules,
     rule_statistics,
 )
 from hornbook.evaluate.fidelity import EVALUATION_CHUNK, draw_chunks, flatten_mixture
-from hornbook.evaluate.rules import find_redundant_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
-from hornbook.testing.strategies import batches, theories
+from hornbook.testing import batches, theories
 
 seeds = st.integers(0, 2**32 - 1)
 

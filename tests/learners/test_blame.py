@@ -10,7 +10,7 @@ from hornbook.learners.prime import blame
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import Counted
 from hornbook.queries import Change, Counterexample, Step, interpretation
-from hornbook.testing.strategies import theories
+from hornbook.testing import theories
 from hornbook.trace import read_step, step_object
 
 

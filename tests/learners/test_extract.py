@@ -20,11 +20,10 @@ from extractions import (
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory
-from hornbook.logic.theory import violation
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory, violation
 from hornbook.oracles import Completions, LocalSearch, sampling
 from hornbook.queries import Budget, Estimated, Pac
-from hornbook.testing.teachers import Constant, Failing, Network
+from hornbook.testing import Constant, Failing, Network
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -24,7 +24,7 @@ from hornbook.learners import extract
 from hornbook.logic import HornTheory, Rule
 from hornbook.oracles import Completions, Counted
 from hornbook.queries import Budget, Estimated, Unknown
-from hornbook.testing.teachers import Failing, Mistaken
+from hornbook.testing import Failing, Mistaken
 from hornbook.trace import read_trace
 
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way

@@ -21,7 +21,7 @@ from hornbook.learners.extract import MAX_IDLE_COUNTEREXAMPLES
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.oracles import Counted
 from hornbook.queries import Budget, Estimated, Pac
-from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
+from hornbook.testing import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 
 def test_constant_yes():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Interpretation, Vocabulary
-from hornbook.testing.strategies import batches, random_values
+from hornbook.testing import batches, random_values
 
 V3 = Vocabulary(["a", "b", "c"])
 sizes = st.integers(0, 300)

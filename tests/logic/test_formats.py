@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.logic.exports import LANGUAGES
-from hornbook.testing.strategies import batches, names, rules, theories
+from hornbook.testing import batches, names, rules, theories
 
 
 @st.composite

@@ -9,21 +9,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hornbook.cards import Card, Item, observed
+from hornbook.deciders import compiled, to_sql
+from hornbook.trees import Split, Tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.cards.card import Card, Item
-from hornbook.cards.facts import observed
 from hornbook.cli.show import _csv
-from hornbook.deciders import compiled, to_sql
 from hornbook.errors import HornbookError
 from hornbook.evaluate import derive_labels
-from hornbook.explain.answers import Answers
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.explain import Answers
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.logic.exports import sql_columns, sql_name
-from hornbook.logic.vocabulary import fresh_name
-from hornbook.testing.strategies import batches, hostile_names, hostile_vocabularies, rules
-from hornbook.trees.tree import Split, Tree
+from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
 
 
 @st.composite

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
-from hornbook.testing.strategies import names, rules
+from hornbook.testing import names, rules
 
 
 @given(st.data())

@@ -17,9 +17,9 @@ from hornbook.logic import (
     Vocabulary,
     chaining,
     random_theory,
+    violation,
 )
-from hornbook.logic.theory import violation
-from hornbook.testing.strategies import batches, rules, theories
+from hornbook.testing import batches, rules, theories
 
 
 def satisfies(theory: HornTheory, values: tuple[int, ...]) -> bool:

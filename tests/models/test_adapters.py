@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from adapter_models import BUILDERS, VOCABULARY
 
-from hornbook.testing.predictors import PREDICTOR_CHECKS
+from hornbook.testing import PREDICTOR_CHECKS
 
 
 @pytest.mark.parametrize("check", PREDICTOR_CHECKS, ids=lambda check: check.__name__)

@@ -31,10 +31,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
-from hornbook.extractor.estimator import HornExtractor
+from hornbook.extractor import HornExtractor
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import as_predictor
-from hornbook.models.missing import columns_with_missing
+from hornbook.models import as_predictor, columns_with_missing
 from hornbook.models.predictor import positive_leads, positive_scores
 
 WIDTH = 7

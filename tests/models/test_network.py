@@ -10,13 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.examples import Examples
+from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import as_predictor
+from hornbook.models import MLP, Net, Training, as_predictor, train
 from hornbook.models import network as backend
-from hornbook.models.network import MLP, Net, Training, encode, glorot
-from hornbook.models.training import train
+from hornbook.models.network import encode, glorot
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)

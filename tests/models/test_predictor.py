@@ -20,8 +20,8 @@ from onnx import TensorProto, helper
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
 from hornbook.models import as_predictor
-from hornbook.models.predictor import BLOCK
-from hornbook.testing.predictors import assert_refuses
+from hornbook.models.predictor import PREDICTOR_BLOCK
+from hornbook.testing import assert_refuses
 
 
 def batch(array):
@@ -37,13 +37,13 @@ class Raising:
         return array[:, 0]
 
 
-def one_bad_row(row, size=BLOCK + 200):
+def one_bad_row(row, size=PREDICTOR_BLOCK + 200):
     array = np.zeros((size, WIDTH))
     array[row:, 0] = 1
     return batch(array)
 
 
-@pytest.mark.parametrize("row", [0, 1, 77, BLOCK - 1, BLOCK, BLOCK + 199])
+@pytest.mark.parametrize("row", [0, 1, 77, PREDICTOR_BLOCK - 1, PREDICTOR_BLOCK, PREDICTOR_BLOCK + 199])
 def test_a_model_that_raises_is_named_with_the_row(row):
     predictor = as_predictor(Raising())
     assert_refuses(
@@ -61,7 +61,7 @@ def test_a_model_that_fails_on_many_rows_at_once_but_on_none_alone():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("row", [3, BLOCK + 5])
+@pytest.mark.parametrize("row", [3, PREDICTOR_BLOCK + 5])
 def test_a_score_that_is_no_number_is_named_with_the_row(bad, row):
     predictor = as_predictor(lambda array: np.where(array[:, 0] == 1, bad, 0), name="judge")
     assert_refuses(predictor, one_bad_row(row), "judge", f"row {row} the score {bad}")

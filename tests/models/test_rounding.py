@@ -23,8 +23,7 @@ from sklearn.svm import LinearSVC
 
 from hornbook.distributions import Random
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
+from hornbook.models import MLP, as_predictor
 
 WIDTH = 24
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))

@@ -24,7 +24,7 @@ from onnx import TensorProto, helper
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Encoding, as_predictor
-from hornbook.testing.predictors import assert_refuses
+from hornbook.testing import assert_refuses
 
 SIZE = 200
 PARTIAL = np.random.default_rng(5).choice([0, 1, np.nan], (SIZE, WIDTH))

@@ -8,8 +8,7 @@ from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.oracles import measure_coherence
-from hornbook.testing.strategies import theories
-from hornbook.testing.teachers import Constant, Network
+from hornbook.testing import Constant, Network, theories
 
 VOCABULARY = Vocabulary.with_duals([f"x{i}" for i in range(10)])
 

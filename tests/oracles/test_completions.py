@@ -12,12 +12,11 @@ from hornbook.distributions import Random, Rows
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.predictor import ROUNDING
+from hornbook.models.predictor import SCORE_ROUNDING
 from hornbook.oracles import Cached, Classifier, Completions, Counted
 from hornbook.oracles import completions as module
 from hornbook.oracles.completions import TRUE_SHARES, CompletionTable, rounds
-from hornbook.testing.strategies import batches, theories
-from hornbook.testing.teachers import Constant, Network
+from hornbook.testing import Constant, Network, batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
@@ -190,7 +189,7 @@ def test_the_margin_is_the_largest_and_agrees_with_the_answer():
     margins = some.margin(batch)
     cells = some.completions.prepare(batch)
     each = [teacher.margin(cells.complete(np.arange(400), np.full(400, number))) for number in range(12)]
-    np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=ROUNDING)
+    np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=SCORE_ROUNDING)
     assert ((margins >= 0) == some(batch)).all()
 
 

@@ -14,8 +14,7 @@ from hornbook.models import as_predictor
 from hornbook.oracles import Budgeted, Classifier, Counted, LocalSearch, Sampling
 from hornbook.oracles.local_search import START_FACTOR, Moves
 from hornbook.queries import BudgetExhausted, Counterexample, Unknown
-from hornbook.testing.strategies import theories
-from hornbook.testing.teachers import Coin, Constant, Failing, Network, Slow
+from hornbook.testing import Coin, Constant, Failing, Network, Slow, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
 PLAIN = Vocabulary([f"x{i}" for i in range(20)])

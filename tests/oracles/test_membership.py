@@ -10,7 +10,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.oracles import Classifier, Judge
-from hornbook.testing.strategies import batches, random_values
+from hornbook.testing import batches, random_values
 
 PLAIN = Vocabulary(["fever", "ill", "cough", "rash"])
 PAIRED = Vocabulary.with_duals(["fever", "ill", "cough"])

@@ -13,12 +13,21 @@ import torch
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, arrays, random_theory
-from hornbook.oracles import Budgeted, Chain, Checked, Counted, PoolOracle, RuleOracle, Sampling
+from hornbook.oracles import (
+    SAMPLING_CHUNK,
+    Budgeted,
+    Chain,
+    Checked,
+    Counted,
+    PoolOracle,
+    RuleOracle,
+    Sampling,
+    UncountedTeacher,
+)
 from hornbook.oracles import sampling as module
-from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, TeacherFailed, Unknown
 from hornbook.statistics import Share, log2_horn_functions, sample_size
-from hornbook.testing.teachers import Constant
+from hornbook.testing import Constant
 
 THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))
 NOTHING = HornTheory(THEORY.vocabulary)

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.examples import Examples
+from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Net, Training, train
 from hornbook.models.network import (
     Fold,
-    Net,
     Setting,
-    Training,
     encode,
     glorot,
     iterate_batches,
@@ -21,7 +20,6 @@ from hornbook.models.network import (
     torch,
     weights_rng,
 )
-from hornbook.models.training import train
 from hornbook.paper import lockstep
 
 VARIABLES = 12

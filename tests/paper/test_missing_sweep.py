@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from hornbook.data.examples import Examples
+from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
-from hornbook.models.network import MLP, Net, Training
-from hornbook.paper.missing import Sweep, accuracy, plot
+from hornbook.models import MLP, Net, Training
+from hornbook.paper import Sweep, plot_sweep
+from hornbook.paper.missing import accuracy
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
 THEORY = HornTheory.parse(
@@ -41,7 +42,7 @@ def test_the_sweep_is_decided_by_its_seeds(points):
 
 
 def test_the_plot_shows_both_test_sets(points, tmp_path):
-    figure = plot(points)
+    figure = plot_sweep(points)
     (axes,) = figure.axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["drawn as in training", "common to all shares"]

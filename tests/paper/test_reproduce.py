@@ -13,23 +13,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook.data.table import read_table
+from hornbook.data import read_table
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings
-from hornbook.models.network import Net, Training
-from hornbook.paper.missing import Sweep
+from hornbook.models import Net, Training
+from hornbook.paper import SCALES, ModelSelection, Scale, Sweep, grid
 from hornbook.paper.repetition import Repetition
 from hornbook.paper.report import judge_claims, tables, to_html, to_markdown
-from hornbook.paper.reproduce import reproduce
-from hornbook.paper.search import grid
-from hornbook.paper.selection import ModelSelection
-from hornbook.paper.settings import PAPER, QUICK, SCALES, Scale, TreeBudget
+from hornbook.paper.reproduce import reproduce, summarise_shares
+from hornbook.paper.settings import PAPER, QUICK, TreeBudget
 from hornbook.paper.stages import read_json
-from hornbook.paper.summary import summarise_shares
 from hornbook.queries import Budget
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
 SHORT = Training(epochs=8)
+pytestmark = pytest.mark.slow
+
 TINY = Scale(
     "tiny",
     repetitions=3,

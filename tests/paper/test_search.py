@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.models.network import Fold, Net, Setting, Training, make_folds
-from hornbook.paper import search
+from hornbook.models import Net, Training
+from hornbook.models.network import Fold, Setting, make_folds
+from hornbook.paper import grid, score_nets, search
 from hornbook.paper.lockstep import Outcome
-from hornbook.paper.search import Failures, Scores, grid, group_nets, score_nets
+from hornbook.paper.search import Failures, Scores, group_nets
 from hornbook.paper.stages import show_progress
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))

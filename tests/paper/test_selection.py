@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hornbook.data.binarise import binarise
-from hornbook.data.datasets import load_dataset
-from hornbook.data.examples import Examples
+from hornbook.data import Examples, binarise_table, load_dataset
 from hornbook.errors import HornbookError
-from hornbook.models.network import Net, Training
-from hornbook.models.training import train
-from hornbook.paper.search import grid
-from hornbook.paper.selection import ModelSelection, select_network
-from hornbook.paper.task import default_recipe, draw_training_set, target_theory
+from hornbook.models import Net, Training, train
+from hornbook.paper import (
+    ModelSelection,
+    default_recipe,
+    draw_training_set,
+    grid,
+    select_network,
+    target_theory,
+)
 
 NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
 CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)
@@ -23,7 +25,7 @@ CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3
 @pytest.fixture(scope="module")
 def patients():
     table = load_dataset("hcc-synthetic")
-    _, rows = binarise(table, dual=True)
+    _, rows = binarise_table(table, dual=True)
     theory = target_theory(table)
     return [
         draw_training_set(
@@ -111,7 +113,7 @@ REAL = Path(
 def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
     """Random ones and violations are told apart; real patients with their class are not."""
     table = load_dataset("hcc", path=REAL)
-    _, rows = binarise(table, dual=True)
+    _, rows = binarise_table(table, dual=True)
     theory = target_theory(table)
     examples, fresh = (draw_training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
     selection = select_network(

@@ -7,16 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.examples import (
-    Examples,
-    accuracy_by_kind,
-    assign_parts,
-    split_examples,
-)
+from hornbook.data import Examples, accuracy_by_kind, assign_parts, split_examples
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Vocabulary
-from hornbook.paper.task import Recipe, default_recipe, draw_training_set, quotas, target_theory
+from hornbook.paper import Recipe, default_recipe, draw_training_set, target_theory
+from hornbook.paper.task import quotas
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")

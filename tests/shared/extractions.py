@@ -6,7 +6,7 @@ from hornbook.distributions import Random
 from hornbook.learners import Settings
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
 from hornbook.oracles import LocalSearch
-from hornbook.testing.teachers import Network
+from hornbook.testing import Network
 
 
 def rng(seed=0):

@@ -39,7 +39,7 @@ from torch import nn
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Encoding, as_predictor
-from hornbook.proof.prover import Prover
+from hornbook.proof import Prover
 
 NAMES = ("a", "b", "c", "d")
 WIDTH, LABEL = len(NAMES), len(NAMES)

@@ -20,13 +20,13 @@ import numpy as np
 
 from hornbook.baselines.tree import (
     Baseline,
-    Leaf,
     Node,
-    accepted_by,
+    TreeLeaf,
+    ask_in_blocks,
     branch_rules,
-    depths,
-    labels_of,
-    one_of_each_pair,
+    decide_by_tree,
+    leaf_depths,
+    one_variable_per_pair,
     split_at,
     tree_input,
 )
@@ -36,8 +36,8 @@ from hornbook.logic import Batch, Bools, Vocabulary
 from hornbook.queries import Budget, Membership
 from hornbook.statistics import Share
 
-WATCH = 256
-"""Interpretations learned between two looks at the clock."""
+CLOCK_INTERVAL = 256
+"""Number of interpretations learned before the clock is checked again."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def hoeffding_tree(
     while (stopped := _limit(budget, samples, labels, deadline)) is None:
         left = size if budget.membership_queries is None else budget.membership_queries - labels
         batch = distribution.draw(min(size, left), rng)
-        accepted = labels_of(member, batch)
+        accepted = ask_in_blocks(member, batch)
         samples, labels = samples + 1, labels + len(batch)
         if np.array_equal(growing.member(batch), accepted):
             stopped = f"misclassifies none of a sample of {len(batch)}"
@@ -129,14 +129,14 @@ def hoeffding_tree(
     tree = growing.tree()
     return Baseline(
         "Hoeffding tree",
-        partial(accepted_by, tree) if growing.settings.leaves == "majority" else growing.member,
+        partial(decide_by_tree, tree) if growing.settings.leaves == "majority" else growing.member,
         tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
-        depths(tree),
+        leaf_depths(tree),
     )
 
 
@@ -150,7 +150,7 @@ class Tuning:
     labels_used: int
 
 
-def tuned(
+def tune_hoeffding_tree(
     member: Membership,
     distribution: Distribution,
     size: int,
@@ -170,7 +170,7 @@ def tuned(
     start = time.perf_counter()
     share = math.inf if seconds is None else seconds / (len(grace_periods) * len(deltas))
     training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
-    accepted, expected = labels_of(member, training), labels_of(member, validation)
+    accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
     disagreements = {}
     for grace_period, delta in product(grace_periods, deltas):
         growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta, leaves))
@@ -186,27 +186,31 @@ class _Growing:
 
     def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings) -> None:
         self.settings = settings
-        self.variables = one_of_each_pair(vocabulary)
+        self.variables = one_variable_per_pair(vocabulary)
         self.columns = self.variables.tolist()
         self.model = _river_tree(settings)
 
     def learn(self, batch: Batch, accepted: Bools, deadline: float) -> None:
         """Learn the batch, one interpretation after another, until the deadline."""
-        for start in range(0, len(batch), WATCH):
-            rows = tree_input(batch[start : start + WATCH], self.variables).tolist()
-            for row, label in zip(rows, accepted[start : start + WATCH].tolist(), strict=True):
+        for start in range(0, len(batch), CLOCK_INTERVAL):
+            rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables).tolist()
+            for row, label in zip(rows, accepted[start : start + CLOCK_INTERVAL].tolist(), strict=True):
                 self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
             if time.perf_counter() >= deadline:
                 return
 
     def tree(self) -> Node:
         """The tree with the majority's answer at every leaf."""
-        return Leaf(True) if self.model._root is None else _node_of(self.model._root, self.model.classes)
+        return (
+            TreeLeaf(True)
+            if self.model._root is None
+            else _convert_tree(self.model._root, self.model.classes)
+        )
 
     def member(self, batch: Batch) -> Bools:
         """The tree's own answers."""
         if self.settings.leaves == "majority" or self.model._root is None:
-            return accepted_by(self.tree(), batch)
+            return decide_by_tree(self.tree(), batch)
         answers = [
             self.model.predict_one(dict(zip(self.columns, row, strict=True)))
             for block in batch.blocks()
@@ -228,13 +232,13 @@ def _river_tree(settings: HoeffdingSettings) -> Any:
     )
 
 
-def _node_of(node: Any, classes: set[bool]) -> Node:
-    """River's tree as tests of variables."""
+def _convert_tree(node: Any, classes: set[bool]) -> Node:
+    """Convert a node of river's tree."""
     if hasattr(node, "threshold"):
-        low, high = (_node_of(child, classes) for child in node.children)
+        low, high = (_convert_tree(child, classes) for child in node.children)
         return split_at(node.threshold, node.feature, low, high)
     yes, no = node.stats.get(True, 0.0), node.stats.get(False, 0.0)
-    return Leaf(yes > no or False not in classes)  # as river decides a tie
+    return TreeLeaf(yes > no or False not in classes)  # as river decides a tie
 
 
 def _limit(budget: Budget, samples: int, labels: int, deadline: float) -> str | None:

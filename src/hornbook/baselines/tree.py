@@ -13,27 +13,26 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Literals
 from hornbook.errors import HornbookError
-from hornbook.evaluate.fidelity import ask_judge
-from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits
-from hornbook.logic.chaining import ALWAYS
+from hornbook.evaluate import ask_judge
+from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
 from hornbook.queries import Membership
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
-UNKNOWN = 0.5
-"""How a tree sees an unknown value."""
+UNKNOWN_INPUT = 0.5
+"""The number for an unknown value in the input of a tree."""
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TreeLeaf:
     """The end of a branch."""
 
     accepts: bool
 
 
 @dataclass(frozen=True)
-class Split:
+class TreeSplit:
     """A test of one variable: false goes low, true goes high, unknown to one of the two."""
 
     variable: int
@@ -42,16 +41,16 @@ class Split:
     unknown_goes_high: bool
 
 
-Node: TypeAlias = Leaf | Split
+Node: TypeAlias = TreeLeaf | TreeSplit
 
 Values: TypeAlias = frozenset[float]
 
 
 def split_at(threshold: float, variable: int, low: Node, high: Node) -> Node:
-    """The test whether a value is above a threshold, or the only side that it can take."""
+    """Return a split at a threshold; if all values are on one side of it, that side alone."""
     if not 0 <= threshold < 1:
         return high if threshold < 0 else low
-    return Split(variable, low, high, threshold < UNKNOWN)
+    return TreeSplit(variable, low, high, threshold < UNKNOWN_INPUT)
 
 
 def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
@@ -60,14 +59,14 @@ def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
     Examples
     --------
     >>> vocabulary = Vocabulary(["horse"])
-    >>> tree = Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False)
+    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=TreeLeaf(False), unknown_goes_high=False)
     >>> tree_object(tree, vocabulary)
     {'variable': 'horse', 'unknown': 'low', 'low': True, 'high': False}
     >>> read_tree(tree_object(tree, vocabulary), vocabulary) == tree
     True
 
     """
-    if isinstance(tree, Leaf):
+    if isinstance(tree, TreeLeaf):
         return tree.accepts
     return {
         "variable": vocabulary.name(tree.variable),
@@ -80,26 +79,26 @@ def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
 def read_tree(entry: Any, vocabulary: Vocabulary) -> Node:
     """The tree that `tree_object` wrote down."""
     if isinstance(entry, bool):
-        return Leaf(entry)
+        return TreeLeaf(entry)
     low, high = (read_tree(entry[side], vocabulary) for side in ("low", "high"))
-    return Split(vocabulary.index(entry["variable"]), low, high, entry["unknown"] == "high")
+    return TreeSplit(vocabulary.index(entry["variable"]), low, high, entry["unknown"] == "high")
 
 
-def accepted_by(tree: Node, batch: Batch) -> Bools:
+def decide_by_tree(tree: Node, batch: Batch) -> Bools:
     """For each interpretation, whether the tree accepts it: branches are followed bit-sliced.
 
     Examples
     --------
-    >>> tree = Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False)
-    >>> accepted_by(tree, Batch.from_array([[1], [0], [np.nan]], Vocabulary(["horse"])))
+    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=TreeLeaf(False), unknown_goes_high=False)
+    >>> decide_by_tree(tree, Batch.from_array([[1], [0], [np.nan]], Vocabulary(["horse"])))
     array([False,  True,  True])
 
     """
     accepted = np.zeros(bits.words_for(len(batch)), np.uint64)
-    pending = [(tree, np.full_like(accepted, ALWAYS))]
+    pending = [(tree, np.full_like(accepted, chaining.ALWAYS))]
     while pending:
         node, here = pending.pop()
-        if isinstance(node, Leaf):
+        if isinstance(node, TreeLeaf):
             accepted |= here if node.accepts else 0
         elif here.any():
             true, false = batch.true[node.variable], batch.false[node.variable]
@@ -123,8 +122,8 @@ def branch_rules(tree: Node, vocabulary: Vocabulary) -> HornTheory:
     Examples
     --------
     >>> vocabulary = Vocabulary.with_duals(["horse", "wings"])
-    >>> wings = Split(1, low=Leaf(False), high=Leaf(True), unknown_goes_high=True)
-    >>> tree = Split(0, low=Leaf(True), high=wings, unknown_goes_high=False)
+    >>> wings = TreeSplit(1, low=TreeLeaf(False), high=TreeLeaf(True), unknown_goes_high=True)
+    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=wings, unknown_goes_high=False)
     >>> print(branch_rules(tree, vocabulary))
     horse ∧ not_wings → ⊥
 
@@ -141,23 +140,23 @@ def rejecting_branches(tree: Node) -> Iterator[dict[int, Values]]:
     pending: list[tuple[Node, dict[int, Values]]] = [(tree, {})]
     while pending:
         node, demands = pending.pop()
-        if isinstance(node, Leaf):
+        if isinstance(node, TreeLeaf):
             if not node.accepts:
                 yield demands
             continue
-        above = frozenset({UNKNOWN, 1.0} if node.unknown_goes_high else {1.0})
-        sides = ((node.high, above), (node.low, frozenset({0.0, UNKNOWN, 1.0}) - above))
+        above = frozenset({UNKNOWN_INPUT, 1.0} if node.unknown_goes_high else {1.0})
+        sides = ((node.high, above), (node.low, frozenset({0.0, UNKNOWN_INPUT, 1.0}) - above))
         for child, values in sides:
             if allowed := demands.get(node.variable, values) & values:
                 pending.append((child, {**demands, node.variable: allowed}))
 
 
-def depths(tree: Node) -> tuple[int, ...]:
+def leaf_depths(tree: Node) -> tuple[int, ...]:
     """For every leaf, how many variables are tested on the way to it.
 
     Examples
     --------
-    >>> depths(Split(0, low=Leaf(True), high=Leaf(False), unknown_goes_high=False))
+    >>> leaf_depths(TreeSplit(0, low=TreeLeaf(True), high=TreeLeaf(False), unknown_goes_high=False))
     (1, 1)
 
     """
@@ -165,14 +164,14 @@ def depths(tree: Node) -> tuple[int, ...]:
     pending: list[tuple[Node, frozenset[int]]] = [(tree, frozenset())]
     while pending:
         node, tested = pending.pop()
-        if isinstance(node, Leaf):
+        if isinstance(node, TreeLeaf):
             found.append(len(tested))
         else:
             pending += [(child, tested | {node.variable}) for child in (node.low, node.high)]
     return tuple(found)
 
 
-def one_of_each_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
+def one_variable_per_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
     """One variable of each pair: the other one says the same.
 
     A tree that sees both gains nothing, and a Hoeffding tree loses: its best two tests are
@@ -183,14 +182,14 @@ def one_of_each_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
 
 
 def tree_input(batch: Batch, variables: NDArray[np.intp]) -> NDArray[np.float32]:
-    """What a tree sees: a row for each interpretation, a column for each variable."""
+    """Encode a batch as input of a tree, shape (items, variables)."""
     part = Batch(
         Vocabulary(batch.vocabulary.names[v] for v in variables),
         batch.true[variables],
         batch.false[variables],
         len(batch),
     )
-    return part.to_array(UNKNOWN, np.float32)
+    return part.to_array(UNKNOWN_INPUT, np.float32)
 
 
 def _refuse_lone(vocabulary: Vocabulary) -> None:
@@ -255,8 +254,8 @@ class Baseline:
         return float(np.mean(lengths)) if lengths else float("nan")
 
 
-def labels_of(member: Membership, batch: Batch) -> Bools:
-    """What a model answers, a block at a time."""
+def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
+    """Ask a model block by block, shape (items,)."""
     blocks = [ask_judge(member, block, "the model") for block in batch.blocks()]
     return np.concatenate([np.zeros(0, np.bool_), *blocks])
 
@@ -300,35 +299,35 @@ def decision_tree(
     if size < 1:
         raise HornbookError(f"a tree is fitted to at least one interpretation; got size={size}")
     start = time.perf_counter()
-    variables = one_of_each_pair(distribution.vocabulary)
+    variables = one_variable_per_pair(distribution.vocabulary)
     batch = distribution.draw(size, rng)
-    labels = labels_of(member, batch)
+    labels = ask_in_blocks(member, batch)
     fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=int(rng.integers(2**31))).fit(
         tree_input(batch, variables), labels
     )
-    tree = node_of(fitted, variables)
+    tree = convert_tree(fitted, variables)
     return Baseline(
         "decision tree",
-        partial(accepted_by, tree),
+        partial(decide_by_tree, tree),
         tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         size,
         "fitted",
         {"size": size, "max_leaf_nodes": max_leaf_nodes},
-        depths(tree),
+        leaf_depths(tree),
     )
 
 
-def node_of(fitted: DecisionTreeClassifier, variables: NDArray[np.intp]) -> Node:
-    """A fitted tree as tests of variables."""
+def convert_tree(fitted: DecisionTreeClassifier, variables: NDArray[np.intp]) -> Node:
+    """Convert a fitted scikit-learn tree."""
     arrays = fitted.tree_
-    nodes: list[Node] = [Leaf(True)] * arrays.node_count
+    nodes: list[Node] = [TreeLeaf(True)] * arrays.node_count
     # a child has a larger number than its parent
     for at in reversed(range(arrays.node_count)):
         low, high = arrays.children_left[at], arrays.children_right[at]
         if low < 0:
-            nodes[at] = Leaf(bool(fitted.classes_[arrays.value[at, 0].argmax()]))
+            nodes[at] = TreeLeaf(bool(fitted.classes_[arrays.value[at, 0].argmax()]))
         else:
             variable = int(variables[arrays.feature[at]])
             nodes[at] = split_at(float(arrays.threshold[at]), variable, nodes[low], nodes[high])

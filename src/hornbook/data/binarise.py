@@ -383,7 +383,7 @@ def _numbers(known: pd.Series[Any]) -> Floats:
         raise HornbookError(f"column {known.name!r} is to be quantitative, but: {error}") from None
 
 
-def binarise(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:
+def binarise_table(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:
     """Fit a binariser to a table with its kinds; return it and the binarised rows, label included."""
     kinds = {**table.kinds, **parameters.pop("kinds", {})}
     binariser = Binariser(kinds=kinds, **parameters).fit(table.frame)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from hornbook.data.hcc import load_hcc, make_synthetic_hcc
 from hornbook.data.table import Table, read_table
-from hornbook.distributions.protocol import check_share
+from hornbook.distributions import check_share
 from hornbook.errors import HornbookError
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError, library
+from hornbook.randomness import Purpose, generator
 
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_LINES = 50
@@ -33,7 +34,7 @@ def read_rows(
     parts: Callable[[], Iterable[pd.DataFrame]],
     markers: frozenset[str],
     max_rows: int | None,
-    rng: np.random.Generator,
+    seed: int,
 ) -> pd.DataFrame:
     """Read a table that comes in parts: all rows, or at most `max_rows` of them, drawn uniformly.
 
@@ -48,14 +49,13 @@ def read_rows(
         The markers of missing values, in lower case.
     max_rows
         The largest number of rows to return, in the order of the table; None for all.
-    rng
-        The source of randomness.
+    seed
+        The seed of the sample.
 
     """
-    seed = int(rng.integers(2**63))
     texts: set[str] = set()
     while True:
-        reservoir = _Reservoir(max_rows, np.random.default_rng(seed))
+        reservoir = _Reservoir(max_rows, generator(seed, Purpose.FILE_ROWS))
         late_texts: set[str] = set()
         for number, part in enumerate(parts()):
             names = check_names(list(part.columns))

@@ -15,8 +15,7 @@ from hornbook.data.conditions import group_by_column
 from hornbook.data.table import as_frame
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Interpretation, Vocabulary
-from hornbook.logic.vocabulary import NEGATION_PREFIX
+from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 
 
 def is_binary(frame: pd.DataFrame) -> bool:

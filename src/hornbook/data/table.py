@@ -274,7 +274,7 @@ def read_table(
     kinds: Mapping[str, Kind] | None = None,
     name: str | None = None,
     max_rows: int | None = None,
-    rng: np.random.Generator | None = None,
+    seed: int = 0,
 ) -> Table:
     """Read a table from a file or a frame; missing values stay missing.
 
@@ -301,8 +301,8 @@ def read_table(
     max_rows
         The size of a sample: of a table with more rows, this many are drawn uniformly. A CSV or
         Parquet file is then read some rows at a time, and memory does not grow with it.
-    rng
-        The source of randomness for `max_rows`; without it, the same rows are drawn every time.
+    seed
+        The seed of the sample.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def read_table(
         lambda: [given] if given is not None else iterate_parts(Path(source), delimiter, names, max_rows),
         frozenset(marker.strip().lower() for marker in missing),
         max_rows,
-        rng or np.random.default_rng(0),
+        seed,
     )
     if frame.empty:
         raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")

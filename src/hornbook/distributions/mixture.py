@@ -27,7 +27,6 @@ from hornbook.distributions.violations import RuleConditioned
 from hornbook.distributions.words import Stream, block_streams, keys_from_generator, one_hot_bits
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
-from hornbook.logic.bits import WORD
 
 SHARE_PRECISION = 1 / 2000
 """Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
@@ -91,7 +90,7 @@ class Mixture:
         keys = keys_from_generator(rng, size)
         labels = np.zeros(size, np.intp)
         for stream in block_streams(keys, size):
-            part = labels[stream.first * WORD :][: stream.size]
+            part = labels[stream.first * bits.WORD :][: stream.size]
             for number, own in enumerate(self._choose_components(stream)):
                 part[bits.flat(own, len(part))] = number
         return draw_keyed(self, keys, size), labels

@@ -75,11 +75,11 @@ class Literals:
 
     def table_of(self, rows: Batch) -> Words:
         """The literals of each interpretation of a batch as bits, shape (items, words)."""
-        return bits.transposed(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
+        return bits.transpose(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
 
     def sliced(self, table: Words) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables, from one row of words an item."""
-        return self.halves(bits.transposed(table, 2 * self.count))
+        return self.halves(bits.transpose(table, 2 * self.count))
 
     def halves(self, rows: Words) -> tuple[Words, Words]:
         """The true and the false rows among those of all literals."""

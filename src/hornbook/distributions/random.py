@@ -39,10 +39,11 @@ class Random:
     --------
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> distribution = Random(vocabulary, missing=0.5)
-    >>> distribution.draw(3, np.random.default_rng(1)).to_array()
-    array([[ 1., nan,  0., nan],
-           [nan,  1., nan,  0.],
-           [ 1., nan,  0., nan]])
+    >>> drawn = distribution.draw(10_000, np.random.default_rng(1)).to_array()
+    >>> bool(0.45 < np.isnan(drawn).mean() < 0.55)
+    True
+    >>> np.array_equal(drawn[:, 2:], 1 - drawn[:, :2], equal_nan=True)
+    True
     >>> print(distribution)
     random interpretations of 2 pairs, each value unknown with probability 50 %
 
@@ -94,7 +95,7 @@ class Random:
         """
         if not choices:
             return self.draw_base_rows(stream)
-        must, must_not = self.literals.halves(bits.gathered(*choices))
+        must, must_not = self.literals.halves(bits.gather_rows(*choices))
         unknown = must & must_not
         free = ~(must | must_not)
         must ^= unknown

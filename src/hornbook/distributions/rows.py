@@ -85,7 +85,7 @@ class Rows:
     def override_table(self) -> Words:
         """The literals of each row, both of unknown values; shape (rows + 1, words), the last one empty."""
         known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
-        unknown = bits.transposed(np.concatenate([~known, ~known]), len(self.rows))
+        unknown = bits.transpose(np.concatenate([~known, ~known]), len(self.rows))
         return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
 
     def draw(self, size: int, rng: np.random.Generator) -> Batch:
@@ -119,7 +119,7 @@ class Rows:
 
     def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
         """Pick a random row for each item."""
-        return self.literals.halves(bits.gathered((stream.of(self.table), stream.below(len(self.rows)))))
+        return self.literals.halves(bits.gather_rows((stream.of(self.table), stream.below(len(self.rows)))))
 
     def _exchange_groups(self, true: Words, false: Words, stream: Stream) -> None:
         """Exchange groups for those of another row with probability `flips`, in place."""

@@ -204,8 +204,8 @@ class NearMisses(RuleConditioned):
             changeable.reshape(-1),
         )
         changed = [
-            (changes, where(position < 0, none, arrays.taken(flat, starts + position.clip(0))))
-            for position in distinct_positions(arrays.taken(lengths, chosen), self.n_changed, stream)
+            (changes, where(position < 0, none, arrays.take_rows(flat, starts + position.clip(0))))
+            for position in distinct_positions(arrays.take_rows(lengths, chosen), self.n_changed, stream)
         ]
         return [(stream.of(self.table), chosen), *changed]
 
@@ -324,7 +324,7 @@ class ImposedViolations:
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = draw_nested_rows(self.rest, self.literals, stream)
-        demand = bits.gathered((stream.of(self.table), stream.below(len(self.table))))
+        demand = bits.gather_rows((stream.of(self.table), stream.below(len(self.table))))
         if self.kept < 1:
             demand &= biased_bits((len(demand),), self.kept, stream)
         must, must_not = self.literals.halves(demand)

@@ -20,15 +20,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Words, arrays
-from hornbook.logic.bits import WORD, words_for
+from hornbook.logic import Words, arrays, bits
 
 Entry = TypeVar("Entry", bound=np.generic)
 
 BLOCK_WORDS = 512
 """Number of words of each row under one key; on a CPU they stay in the cache."""
 
-BLOCK_ITEMS = BLOCK_WORDS * WORD
+BLOCK_ITEMS = BLOCK_WORDS * bits.WORD
 """Number of items under one key."""
 
 FEW_ROWS = 4
@@ -78,8 +77,9 @@ class Stream:
     >>> stream = Stream(keys_from_generator(np.random.default_rng(0), 128), 128)
     >>> stream.words(3).shape
     (3, 2)
-    >>> stream.below(10).reshape(-1)[:5]
-    array([2, 9, 7, 9, 1])
+    >>> numbers = stream.below(10)
+    >>> numbers.shape, bool((0 <= numbers).all() and (numbers < 10).all())
+    ((64, 2), True)
 
     """
 
@@ -88,7 +88,7 @@ class Stream:
         self.size = size
         self.first = first
         self.device = device
-        self.count = words_for(size)
+        self.count = bits.words_for(size)
         self.drawn = 0
         self._starts, self._stirred = (self.of(keys[:, part : part + 1]) for part in range(2))
 
@@ -136,22 +136,22 @@ class Stream:
     def _make_on_device(self, rows: int, across: int, digits: Sequence[str]) -> Any:
         """Make the same words as tensors, all rows at once."""
         steps, words = _steps(rows, across, self.device), rows * self.count
-        made = arrays.fused(_hashed, self.device, words)(steps, self._starts_at(0), self._stirred)
+        made = arrays.fuse_if_large(_hashed, self.device, words)(steps, self._starts_at(0), self._stirred)
         for number, digit in enumerate(digits, 1):
-            join = arrays.fused(_or_hashed if digit == "1" else _and_hashed, self.device, words)
+            join = arrays.fuse_if_large(_or_hashed if digit == "1" else _and_hashed, self.device, words)
             made = join(made, steps, self._starts_at(number * rows), self._stirred)
         return made
 
     def _starts_at(self, row: int) -> Words:
         """The count of each block at a row of the current draw."""
-        starts: Words = self._starts + arrays.word(
+        starts: Words = self._starts + arrays.as_word(
             (self.drawn + row * BLOCK_WORDS) * GOLDEN_FACTOR, self._starts
         )
         return starts
 
     def below(self, limit: int | NDArray[np.intp]) -> NDArray[np.intp]:
         """A uniform integer in [0, limit) for each item, shape (64, words): bit first."""
-        fractions: NDArray[np.intp] = arrays.signed(arrays.shifted_right(self.words(WORD), 33))
+        fractions: NDArray[np.intp] = arrays.as_signed(arrays.shift_right(self.words(bits.WORD), 33))
         fractions *= limit
         fractions >>= 31
         return fractions
@@ -176,9 +176,9 @@ def block_streams(keys: Words, size: int) -> Iterator[Stream]:
 def _hashed(steps: Any, starts: Any, stirred: Any) -> Any:
     """Hash the counts `starts + steps` to words."""
     words = steps + starts
-    words = (words ^ arrays.shifted_right(words, 30)) * arrays.word(SPLITMIX_FACTORS[0], words) ^ stirred
-    words = (words ^ arrays.shifted_right(words, 27)) * arrays.word(SPLITMIX_FACTORS[1], words)
-    return words ^ arrays.shifted_right(words, 31)
+    words = (words ^ arrays.shift_right(words, 30)) * arrays.as_word(SPLITMIX_FACTORS[0], words) ^ stirred
+    words = (words ^ arrays.shift_right(words, 27)) * arrays.as_word(SPLITMIX_FACTORS[1], words)
+    return words ^ arrays.shift_right(words, 31)
 
 
 def _or_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:

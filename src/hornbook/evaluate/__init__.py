@@ -4,20 +4,23 @@ from hornbook.evaluate.fidelity import (
     Agreement,
     Disagreement,
     Fidelity,
+    ask_judge,
     derive_labels,
     disagreement,
     fidelity,
 )
-from hornbook.evaluate.rules import RuleStatistics, rule_statistics, statistics_on
+from hornbook.evaluate.rules import RuleStatistics, find_redundant_rules, rule_statistics, statistics_on
 
 __all__ = [
     "Agreement",
     "Disagreement",
     "Fidelity",
     "RuleStatistics",
+    "ask_judge",
     "derive_labels",
     "disagreement",
     "fidelity",
+    "find_redundant_rules",
     "rule_statistics",
     "statistics_on",
 ]

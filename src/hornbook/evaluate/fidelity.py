@@ -111,8 +111,8 @@ def disagreement(
     >>> mixed = Mixture((Random(t.vocabulary), Violations(t)), (1, 1))
     >>> judges = {"t": t.satisfied_by, "h": h.satisfied_by}
     >>> found = disagreement(judges, mixed, 10_000, np.random.default_rng(0))
-    >>> print(found["t_h"])
-    3.59 % (95 % interval 3.23 % to 3.97 %)
+    >>> 0.03 < found["t_h"].estimate < 0.04
+    True
     >>> found.by_kind["violation"]["t_h"].hits
     0
 
@@ -313,8 +313,8 @@ def fidelity(
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
     >>> rng = np.random.default_rng(0)
     >>> found = fidelity(h.satisfied_by, t.satisfied_by, Random(t.vocabulary), 10_000, rng)
-    >>> print(found.plain)
-    92.53 % (95 % interval 92.00 % to 93.04 %)
+    >>> found.plain.low < 25 / 27 < found.plain.high  # horse is 1, pegasus 0, wings not 1: 2 in 27
+    True
     >>> found.for_class(model=False).estimate
     1.0
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hornbook.distributions import Distribution
 from hornbook.errors import HornbookError
 from hornbook.evaluate.fidelity import ask_judge, draw_chunks
-from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits
-from hornbook.logic.chaining import Program, mask
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits, chaining
 from hornbook.queries import Membership
 from hornbook.statistics import Share
 
@@ -96,10 +95,10 @@ def rule_statistics(
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
     >>> drawn = Random(t.vocabulary)
     >>> [found] = rule_statistics(h, t.satisfied_by, drawn, 9000, np.random.default_rng(0), target=t)
-    >>> print(found.support)
-    33.08 % (95 % interval 32.11 % to 34.06 %)
-    >>> print(found.precision)
-    35.30 % (95 % interval 32.38 % to 38.30 %)
+    >>> found.support.low < 1 / 3 < found.support.high  # horse is 1, 0 or ? with equal probability
+    True
+    >>> found.precision.low < 1 / 3 < found.precision.high  # the target also needs wings
+    True
     >>> found.in_target, found.entailed_by_target
     (False, False)
 
@@ -143,11 +142,11 @@ def statistics_on(
 def find_redundant_rules(theory: HornTheory, background: HornTheory | None = None) -> list[bool]:
     """For each rule, whether the other rules and the background entail it."""
     width = len(theory.vocabulary)
-    implications = [(mask(rule.body), _head_bit(rule, width)) for rule in theory]
+    implications = [(chaining.mask(rule.body), _head_bit(rule, width)) for rule in theory]
     known = background.program.masks if background else []
     found = []
     for position, (body, head) in enumerate(implications):
-        others = Program([*known, *implications[:position], *implications[position + 1 :]], width)
+        others = chaining.Program([*known, *implications[:position], *implications[position + 1 :]], width)
         found.append(bool(others.close(body) & (head | others.bottom)))
     return found
 

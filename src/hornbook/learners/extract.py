@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Agreement, RuleStatistics
-from hornbook.evaluate.rules import statistics_on
+from hornbook.evaluate import Agreement, RuleStatistics, statistics_on
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
-from hornbook.logic import Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.logic import Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, Vocabulary, violation
 from hornbook.logic.formats import to_json
-from hornbook.logic.theory import violation
 from hornbook.oracles import (
+    SAMPLING_CHUNK,
     Budgeted,
     Chain,
     Checked,
@@ -30,9 +29,9 @@ from hornbook.oracles import (
     ResumableOracle,
     RuleOracle,
     Sampling,
+    UncountedTeacher,
     measure_coherence,
 )
-from hornbook.oracles.sampling import SAMPLING_CHUNK, UncountedTeacher
 from hornbook.queries import (
     Budget,
     BudgetExhausted,

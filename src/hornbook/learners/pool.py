@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Groups
-from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits
-from hornbook.logic.chaining import ALWAYS
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits, chaining
 
 
 class LabelledItems:
@@ -42,7 +41,7 @@ class LabelledItems:
         """The items that meet a term, shape (words,)."""
         met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
         if not len(term):
-            bits.clear_spare(met := np.full(self.rows.shape[1], ALWAYS), len(self.batch))
+            bits.clear_spare(met := np.full(self.rows.shape[1], chaining.ALWAYS), len(self.batch))
         return met
 
     def neighbours(self, term: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -159,7 +158,7 @@ def impose_term(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Ba
     """Change items to meet a term; the other variables of its groups become false."""
     vocabulary, width = batch.vocabulary, len(batch.vocabulary)
     true, false = batch.true.copy(), batch.false.copy()
-    every = np.full(true.shape[1], ALWAYS)
+    every = np.full(true.shape[1], chaining.ALWAYS)
     bits.clear_spare(every, len(batch))
     for literal in term.tolist():
         v, holds = literal % width, literal < width
@@ -183,7 +182,7 @@ def all_but_one(rows: Words, start: Words) -> Words:
     for at in range(len(rows)):
         without[at] = above
         above = above & rows[at]
-    below = np.full_like(start, ALWAYS)
+    below = np.full_like(start, chaining.ALWAYS)
     for at in reversed(range(len(rows))):
         without[at] &= below
         below = below & rows[at]
@@ -192,7 +191,7 @@ def all_but_one(rows: Words, start: Words) -> Words:
 
 def true_bits_by_item(batch: Batch) -> Words:
     """The true variables of each item as bits, shape (items, words)."""
-    parts = [bits.transposed(block.true, len(block)) for block in batch.blocks()]
+    parts = [bits.transpose(block.true, len(block)) for block in batch.blocks()]
     return np.concatenate([np.zeros((0, bits.words_for(len(batch.vocabulary))), np.uint64), *parts])
 
 

@@ -26,8 +26,8 @@ from hornbook.logic import (
     Vocabulary,
     Words,
     bits,
+    chaining,
 )
-from hornbook.logic.chaining import derive
 from hornbook.queries import (
     Change,
     Counterexample,
@@ -103,7 +103,7 @@ def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -
     """
     vocabulary = hypothesis.vocabulary
     steps: list[Rule] = []
-    for rule in derive(hypothesis.rules, witness.true):
+    for rule in chaining.derive(hypothesis.rules, witness.true):
         steps.append(rule)
         if rule.head is BOTTOM or rule.head in witness.false:
             break

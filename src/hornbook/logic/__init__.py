@@ -2,12 +2,16 @@
 
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools, Words
+from hornbook.logic.formats import read_rule, rule_object
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.theory import Derivation, HornTheory, random_theory
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
+from hornbook.logic.theory import Derivation, HornTheory, random_theory, violation
+from hornbook.logic.vocabulary import NEGATION_PREFIX, Vocabulary, fresh_name
 
 __all__ = [
     "BOTTOM",
+    "NEGATION_PREFIX",
+    "UNICODE",
     "Batch",
     "Bools",
     "Bottom",
@@ -18,5 +22,12 @@ __all__ = [
     "Rule",
     "Vocabulary",
     "Words",
+    "fresh_name",
+    "head_text",
+    "quote",
     "random_theory",
+    "read_rule",
+    "rule_object",
+    "rule_text",
+    "violation",
 ]

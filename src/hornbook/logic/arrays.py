@@ -1,7 +1,7 @@
 """One code for two kinds of array: NumPy's `uint64` words here, PyTorch's `int64` words on a device.
 
 NumPy 2 and PyTorch agree in most of what the bit-sliced kernels need: the operators, `empty`
-and `zeros` with a device, `where`, `concat`. What they do not agree in is here. A tensor has the
+and `zeros` with a device, `where`, `concat`. This module has the rest. A tensor has the
 same bits as the array, but its numbers are signed: a shift to the right copies the sign.
 """
 
@@ -19,16 +19,12 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 
-HOST = "cpu"
-"""Where NumPy's arrays are."""
-
-
-FUSED = 1 << 21
-"""Words from which on a GPU's steps are fused: it takes seconds, once, to prepare that."""
+MIN_FUSED_WORDS = 1 << 21
+"""Number of words from which on the steps of a GPU are fused; compiling them takes seconds, once."""
 
 
 def on_host(array: Any) -> bool:
-    """Whether it is NumPy's, rather than a tensor."""
+    """Whether an array is NumPy's, not a tensor."""
     return isinstance(array, np.ndarray)
 
 
@@ -38,7 +34,7 @@ def module_of(array: Any) -> Any:
 
 
 def on_device(array: np.ndarray[Any, Any], device: str | None) -> Any:
-    """An array of NumPy's as a tensor on a device; without a device, as it is."""
+    """Copy a NumPy array to a tensor on a device; return it unchanged if the device is None."""
     if device is None:
         return array
     import torch
@@ -66,7 +62,7 @@ def check_device(device: str) -> None:
 
 
 def free_memory(device: str) -> int:
-    """The bytes that are free on a GPU; for other devices, what may be used of the machine's memory."""
+    """Number of free bytes on a GPU; for other devices, a fixed part of the machine's memory."""
     import torch
 
     if torch.device(device).type != "cuda":
@@ -81,21 +77,21 @@ def core_is_free() -> bool:
     return torch is None or torch.get_num_threads() < (os.cpu_count() or 1)
 
 
-def copied(array: Any) -> Any:
-    """A copy, one row after another."""
+def copy_rows(array: Any) -> Any:
+    """Copy an array so that its rows are contiguous."""
     return array.copy() if on_host(array) else array.clone(memory_format=module_of(array).contiguous_format)
 
 
 def to_host(array: Any) -> Any:
-    """The same bits as an array of NumPy's."""
+    """Copy a tensor to a NumPy array with the same bits."""
     if on_host(array):
         return array
     host = array.cpu().numpy()
     return host.view(np.uint64) if host.dtype == np.int64 else host
 
 
-def shifted_right(words: Any, count: int, out: Any = None) -> Any:
-    """The words shifted, with zeros from the left."""
+def shift_right(words: Any, count: int, out: Any = None) -> Any:
+    """Shift words to the right, with zeros from the left."""
     xp = module_of(words)
     shifted = xp.bitwise_right_shift(words, count, out=out)
     if not on_host(words):
@@ -103,13 +99,13 @@ def shifted_right(words: Any, count: int, out: Any = None) -> Any:
     return shifted
 
 
-def each_of(rows: Any) -> Any:
-    """The rows in a form that `all_of` takes: of a tensor, a view of each, made once."""
+def unbind_rows(rows: Any) -> Any:
+    """Prepare rows for `intersect_rows`: a tensor becomes a list of views, one a row."""
     return rows if on_host(rows) else rows.unbind()
 
 
-def all_of(rows: Any, chosen: NDArray[np.intp]) -> Any:
-    """The bits that all of the chosen rows have set; tensors are given one by one."""
+def intersect_rows(rows: Any, chosen: NDArray[np.intp]) -> Any:
+    """AND of the chosen rows, shape (words,); `rows` come from `unbind_rows`."""
     if isinstance(rows, np.ndarray):
         return np.bitwise_and.reduce(rows[chosen], axis=0)
     common = ~(rows[0] & 0) if len(chosen) == 0 else rows[chosen[0]].clone()
@@ -118,41 +114,41 @@ def all_of(rows: Any, chosen: NDArray[np.intp]) -> Any:
     return common
 
 
-def is_of(array: Any, kind: type[np.generic]) -> bool:
-    """Whether its items are of a kind of NumPy's: `np.bool_`, or `np.floating`."""
+def has_kind(array: Any, kind: type[np.generic]) -> bool:
+    """Whether an array's items are of a NumPy kind: `np.bool_` or `np.floating`."""
     if on_host(array):
         return np.issubdtype(array.dtype, kind)
     return bool(array.is_floating_point() if kind is np.floating else array.dtype == module_of(array).bool)
 
 
-def signed(words: Any) -> Any:
-    """The words as signed numbers, as indices have to be."""
+def as_signed(words: Any) -> Any:
+    """View words as signed numbers, which indices must be."""
     return words.view(np.int64) if on_host(words) else words
 
 
-def word(value: int, like: Any) -> int:
-    """A word as a number that fits the type of `like`."""
+def as_word(value: int, like: Any) -> int:
+    """Convert a number to a word of the type of `like`."""
     value %= 2**64
     return value if on_host(like) or value < 2**63 else value - 2**64
 
 
-def taken(table: Any, index: Any) -> Any:
-    """The rows of a table that an array of numbers says; none of them is negative."""
+def take_rows(table: Any, index: Any) -> Any:
+    """Rows of a table by their numbers, which are not negative: shape (*index.shape, columns)."""
     return table.take(index, axis=0, mode="clip") if on_host(table) else table[index]
 
 
-def fuses(device: Any, words: int) -> bool:
-    """Whether so many words on a device are worth fusing steps: on a GPU alone."""
-    return words >= FUSED and str(device).startswith("cuda") and find_spec("triton") is not None
+def is_worth_fusing(device: Any, words: int) -> bool:
+    """Whether there are enough words on a GPU that fusing steps pays."""
+    return words >= MIN_FUSED_WORDS and str(device).startswith("cuda") and find_spec("triton") is not None
 
 
-def fused(function: Callable[..., Any], device: Any, words: int) -> Callable[..., Any]:
-    """A function of tensors; for very many words compiled, so that it passes over them once."""
-    return _compiled(function) if fuses(device, words) else function
+def fuse_if_large(function: Callable[..., Any], device: Any, words: int) -> Callable[..., Any]:
+    """Compile a function of tensors into one fused kernel if there are many words; else return it."""
+    return _compile(function) if is_worth_fusing(device, words) else function
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import torch
 
     compiled: Callable[..., Any] = torch.compile(function, dynamic=True)

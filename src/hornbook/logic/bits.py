@@ -21,21 +21,22 @@ Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 WORD = 64
+"""Number of bits of a word."""
 
 HALVES = np.array([32, 16, 8, 4, 2, 1], np.uint64)
-"""The sides of the quarters that are exchanged, one after another, to turn over 64 × 64 bits."""
+"""Sides of the quarters that are exchanged, in order, to transpose a block of 64 × 64 bits."""
 
 LOWS = np.array([(2**WORD - 1) // (2**half + 1) for half in HALVES.tolist()], np.uint64)
-"""For each side, the words whose lower halves are set."""
+"""For each side, the word in which the lower half of each such group of bits is set."""
 
-TAKEN = 1 << 16
-"""Bits that are taken at once, so that they stay in the cache."""
+BITS_PER_TAKE = 1 << 16
+"""Number of bits that `take` handles at a time, so that they stay in the cache."""
 
-TURNED = 256
-"""Words of each row that are turned over at once, for the same reason."""
+WORDS_PER_TRANSPOSE = 256
+"""Words of each row that are transpose_bit_first over at once, for the same reason."""
 
-FEW = 8
-"""Fewer items than one in so many are taken one by one."""
+SPARSE_TAKE = 8
+"""If fewer than one item in this many is taken, bits are taken one by one."""
 
 
 def words_for(size: int) -> int:
@@ -60,7 +61,7 @@ def unpack(words: Words, size: int) -> Bools:
 def unpack_rows(words: Words, size: int) -> Bools:
     """The (n, k) Boolean matrix behind (n, ⌈k/64⌉) words."""
     if not arrays.on_host(words):
-        return _unpacked_on_device(words, size)
+        return _unpack_on_device(words, size)
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=size, bitorder="little").view(np.bool_)
 
@@ -80,9 +81,9 @@ def span(words: Words, start: int, size: int) -> Words:
     count = words_for(size)
     low = words[:, first : first + count]
     if shift == 0:
-        taken: Words = arrays.copied(low)
+        taken: Words = arrays.copy_rows(low)
     else:
-        taken = arrays.shifted_right(low, shift)
+        taken = arrays.shift_right(low, shift)
         high = words[:, first + 1 : first + 1 + count]
         taken[:, : high.shape[1]] |= high << (WORD - shift)
     clear_spare(taken, size)
@@ -119,30 +120,30 @@ def deposit(into: Words, words: Words, start: int) -> None:
 
 def take(words: Words, items: NDArray[np.intp]) -> Words:
     """The bits of every row at the positions `items`, in that order."""
-    if FEW * len(items) <= WORD * words.shape[1]:
-        return _taken_one_by_one(words, items)
-    # a turned item is a few whole words, which are moved as they are
-    parts = (words[:, at : at + TURNED] for at in range(0, words.shape[1], TURNED))
-    rows = np.concatenate([transposed(part, WORD * part.shape[1]) for part in parts])[items]
-    size = WORD * TURNED
-    taken = (transposed(rows[at : at + size], len(words)) for at in range(0, len(items), size))
+    if SPARSE_TAKE * len(items) <= WORD * words.shape[1]:
+        return _take_one_by_one(words, items)
+    # a transpose_bit_first item is a few whole words, which are moved as they are
+    parts = (words[:, at : at + WORDS_PER_TRANSPOSE] for at in range(0, words.shape[1], WORDS_PER_TRANSPOSE))
+    rows = np.concatenate([transpose(part, WORD * part.shape[1]) for part in parts])[items]
+    size = WORD * WORDS_PER_TRANSPOSE
+    taken = (transpose(rows[at : at + size], len(words)) for at in range(0, len(items), size))
     return np.concatenate([words[:, :0], *taken], axis=1)
 
 
-def _taken_one_by_one(words: Words, items: NDArray[np.intp]) -> Words:
+def _take_one_by_one(words: Words, items: NDArray[np.intp]) -> Words:
     taken = np.empty((len(words), words_for(len(items))), np.uint64)
     word, shift = items // WORD, (items % WORD).astype(np.uint64)
-    at_once = max(1, TAKEN // max(1, len(items)))
+    at_once = max(1, BITS_PER_TAKE // max(1, len(items)))
     for first in range(0, len(words), at_once):
         rows = slice(first, first + at_once)
         taken[rows] = pack_rows(((words[rows, word] >> shift) & np.uint64(1)).astype(np.bool_))
     return taken
 
 
-def transposed(words: Words, size: int) -> Words:
-    """The bit matrix turned over: n rows of `size` bits become `size` rows of n bits.
+def transpose(words: Words, size: int) -> Words:
+    """The bit matrix transpose_bit_first over: n rows of `size` bits become `size` rows of n bits.
 
-    Turns items into variables and back. Blocks of 64 × 64 bits are turned all at once by
+    Turns items into variables and back. Blocks of 64 × 64 bits are transpose_bit_first all at once by
     swapping their off-diagonal quarters, then the quarters' own, down to single bits. Give it
     cache-sized parts.
     """
@@ -151,51 +152,51 @@ def transposed(words: Words, size: int) -> Words:
     rows = np.zeros((WORD, across, width), np.uint64)
     rows[:, :whole] = words[: whole * WORD].reshape(whole, WORD, width).swapaxes(0, 1)
     rows[: count - whole * WORD, whole:] = words[whole * WORD :, None]
-    return turned(rows)[:size]
+    return transpose_bit_first(rows)[:size]
 
 
-def turned(rows: Words) -> Words:
-    """What `transposed` does, of items that lie as (64, words, n): bit first; NumPy's are overwritten."""
+def transpose_bit_first(rows: Words) -> Words:
+    """Transpose items of shape (64, words, n), bit first, to (64·n, words); a NumPy array is overwritten."""
     _, across, width = rows.shape
     if arrays.on_host(rows):
-        swapped: Callable[..., Words] = partial(_swapped_in_place, np.empty(rows.size // 2, np.uint64))
+        swap: Callable[..., Words] = partial(_swap_quarters_in_place, np.empty(rows.size // 2, np.uint64))
         halves, lows = HALVES, LOWS
     else:
-        swapped = arrays.fused(_swapped, rows.device, math.prod(rows.shape))
+        swap = arrays.fuse_if_large(_swap_quarters, rows.device, math.prod(rows.shape))
         halves, lows = (arrays.on_device(table, rows.device) for table in (HALVES, LOWS))
     for step, half in enumerate(HALVES.tolist()):
         quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
-        rows = swapped(quarters, halves[step], lows[step])
+        rows = swap(quarters, halves[step], lows[step])
     moved: Words = arrays.module_of(rows).moveaxis(rows.reshape(WORD, across, width), 2, 0)
     return moved.reshape(width * WORD, across)
 
 
-def gathered(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
-    """Rows of bits that items choose from tables, bit-sliced; of several tables, joined by XOR.
+def gather_rows(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
+    """Table rows that items choose, bit-sliced, shape (64·n, words); several tables are joined by XOR.
 
-    A table has n words a row. Choices are (64, words): bit first. The answer has 64·n rows.
+    A table has n words a row. `choices` are its row numbers, shape (64, words): bit first.
 
     Examples
     --------
     >>> table = np.array([[0b01], [0b10]], np.uint64)
     >>> choices = np.zeros((64, 1), np.intp)
     >>> choices[:3, 0] = [1, 1, 0]
-    >>> [f"{int(row[0]):b}"[-4:] for row in gathered((table, choices))[:2]]
+    >>> [f"{int(row[0]):b}"[-4:] for row in gather_rows((table, choices))[:2]]
     ['1100', '11']
 
     """
-    return turned(reduce(xor, (arrays.taken(table, index) for table, index in choices)))
+    return transpose_bit_first(reduce(xor, (arrays.take_rows(table, index) for table, index in choices)))
 
 
-def _swapped(quarters: Any, half: Any, low: Any) -> Any:
-    """Blocks of bits, (blocks, 2, rows of one half), with their off-diagonal quarters exchanged."""
+def _swap_quarters(quarters: Any, half: Any, low: Any) -> Any:
+    """Exchange the off-diagonal quarters of blocks of bits, shape (blocks, 2, rows of one half)."""
     upper, lower = quarters[:, 0], quarters[:, 1]
     swap = (upper >> half ^ lower) & low
     return arrays.module_of(quarters).stack([upper ^ swap << half, lower ^ swap], 1)
 
 
-def _swapped_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
-    """`_swapped`, in no more memory than there is."""
+def _swap_quarters_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
+    """Do as `_swap_quarters`, overwriting the blocks; `spare` has half their size."""
     upper, lower = quarters[:, 0], quarters[:, 1]
     swap = np.right_shift(upper, half, out=spare.reshape(upper.shape))
     swap ^= lower
@@ -206,8 +207,8 @@ def _swapped_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.ui
     return quarters
 
 
-def _unpacked_on_device(words: Any, size: int) -> Bools:
-    """The bits of a tensor's words as Booleans."""
+def _unpack_on_device(words: Any, size: int) -> Bools:
+    """Unpack a tensor's words to Booleans."""
     places = arrays.on_device(np.arange(8, dtype=np.uint8), words.device)
     octets = words.contiguous().view(places.dtype)
     dense: Bools = (octets[..., None] >> places & 1).bool().reshape(*words.shape[:-1], -1)[..., :size]

@@ -24,11 +24,11 @@ BLOCK_WORDS = 1024
 ALWAYS = np.uint64(2**64 - 1)
 """Every bit of a word."""
 
-FEW = 24
-"""Up to so many interpretations, bit masks beat the bit-sliced kernel."""
+MAX_ONE_BY_ONE = 24
+"""Maximum number of interpretations for which bit masks are faster than the bit-sliced kernel."""
 
-SPARSE = 32
-"""A mask with fewer than one bit in so many set is faster taken apart bit by bit."""
+SPARSE_MASK = 32
+"""A mask with fewer than one bit in this many set is faster taken apart bit by bit."""
 
 
 def closure(rules: Iterable[Rule], facts: Iterable[int]) -> frozenset[Head]:
@@ -110,8 +110,8 @@ class Program:
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
-        if len(batch) <= FEW and arrays.on_host(batch.true):
-            return self._conflicts_of_few(batch)
+        if len(batch) <= MAX_ONE_BY_ONE and arrays.on_host(batch.true):
+            return self._conflicts_one_by_one(batch)
         at_once = BLOCK_WORDS if arrays.on_host(batch.true) else batch.true.shape[1]
         found = batch.true[0] & 0
         for start in range(0, len(found), at_once):
@@ -132,7 +132,7 @@ class Program:
         bits.clear_spare(closed, len(batch))
         return closed[:-1], bits.flat(closed[-1], len(batch))
 
-    def _conflicts_of_few(self, batch: Batch) -> Bools:
+    def _conflicts_one_by_one(self, batch: Batch) -> Bools:
         true, false = integers(batch.true, len(batch)), integers(batch.false, len(batch))
         answers = [
             bool(self.close(facts) & (forbidden | self.bottom))
@@ -141,7 +141,7 @@ class Program:
         return np.array(answers, np.bool_)
 
     def _close_rows(self, true: Words) -> Words:
-        """Close a block: the rows of the variables, then the row of ⊥."""
+        """Close a block of true rows, (n, words): the variables, then ⊥, (n + 1, words)."""
         xp = arrays.module_of(true)
         rows: Words = xp.empty((self.width + 1, true.shape[1]), dtype=true.dtype, device=true.device)
         rows[:-1] = true
@@ -149,10 +149,10 @@ class Program:
         agenda: Iterable[int] = range(len(self.indices))
         while agenda:
             before = rows[self.feeding]
-            each = arrays.each_of(rows)
+            each = arrays.unbind_rows(rows)
             for position in agenda:
                 body, heads = self.indices[position]
-                fires = arrays.all_of(each, body)
+                fires = arrays.intersect_rows(each, body)
                 for head in heads:
                     rows[head] |= fires
             grown = (rows[self.feeding] != before).any(1).tolist()
@@ -171,7 +171,7 @@ def mask(variables: Iterable[int]) -> int:
 
 def members(bit_mask: int) -> list[int]:
     """The set bits of a mask, ascending."""
-    if SPARSE * bit_mask.bit_count() < bit_mask.bit_length():
+    if SPARSE_MASK * bit_mask.bit_count() < bit_mask.bit_length():
         found = []
         while bit_mask:
             lowest = bit_mask & -bit_mask

@@ -1,7 +1,7 @@
 """Bit-sliced values as dense numbers: models want a float a value, a batch has two bits.
 
-Several values are looked up at a time: their true bits and above them their false bits make the
-number of a table's row, and the row, which holds their numbers, is copied as one item.
+Several values are looked up at a time. Their true bits, with their false bits above them, are the
+index of a row in a table; the row holds their numbers and is copied as one item.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TILE = 63
 since rows a power of two apart would compete for the same cache lines."""
 
 
-ROOM = 1 << 30
-"""Bytes of dense numbers that a device is given at a time: enough to keep all of it at work."""
+DEVICE_BLOCK_BYTES = 1 << 30
+"""Number of bytes of dense numbers given to a device at a time: enough to keep all of it at work."""
 
 
 class Values(NamedTuple):
@@ -37,8 +37,8 @@ class Values(NamedTuple):
 
 
 def device_block(inputs: int) -> int:
-    """So many items of so many numbers each enter a model on a device at a time, in whole words."""
-    return max(1, ROOM // (4 * WORD * max(1, inputs))) * WORD
+    """Number of items of `inputs` numbers that enter a model on a device at a time, a multiple of 64."""
+    return max(1, DEVICE_BLOCK_BYTES // (4 * WORD * max(1, inputs))) * WORD
 
 
 def as_numbers(
@@ -61,7 +61,7 @@ def as_numbers(
 
 
 def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Eight items at a time, which are a byte of true and a byte of false bits."""
+    """Convert eight items of a variable at a time: a byte of true and a byte of false bits."""
     width, count = true.shape
     padded = count | 1  # an odd number of words, see `TILE`
     patterns = np.zeros((width, 8 * padded), np.uint16)
@@ -74,7 +74,7 @@ def _by_variable(true: Words, false: Words, values: Values, dtype: np.dtype[Any]
 
 
 def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Four variables at a time, whose true and false bits are eight rows that are turned over."""
+    """Convert four variables of an item at a time: their true and false bits are eight transposed rows."""
     width, count = true.shape
     quads = -(-width // 4)
     table = _table(values, dtype, 4)
@@ -84,20 +84,20 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
         padded = np.zeros((2, 4 * quads, min(TILE, count - start)), np.uint64)
         padded[0, :width], padded[1, :width] = true[:, at], false[:, at]
         eights = padded.reshape(2, quads, 4, -1).swapaxes(1, 2).reshape(8, quads, -1)
-        _turn(eights)
+        _transpose_octets(eights)
         index = eights.view(np.uint8).transpose(2, 0, 1).astype(np.intp, order="C")
         _look_up(table, index.reshape(-1, quads), numbers[start * WORD : (start + TILE) * WORD])
     return numbers[:, :width]
 
 
 def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
-    """The same with tensors; where there are many the steps are fused, as each alone waits for memory."""
-    expanded = arrays.fused(_expanded, true.device, true.numel())
-    numbers: NDArray[Any] = expanded(true, false, *map(float, values)).T
-    return numbers if order == "F" else arrays.copied(numbers)
+    """Convert tensors; if there are many words the steps are fused, since each alone waits for memory."""
+    expand = arrays.fuse_if_large(_expand, true.device, true.numel())
+    numbers: NDArray[Any] = expand(true, false, *map(float, values)).T
+    return numbers if order == "F" else arrays.copy_rows(numbers)
 
 
-def _expanded(true: Any, false: Any, is_true: float, is_false: float, unknown: float) -> Any:
+def _expand(true: Any, false: Any, is_true: float, is_false: float, unknown: float) -> Any:
     """The (n, 64·words) numbers behind the words of tensors."""
     torch = arrays.module_of(true)
     places = torch.arange(WORD, device=true.device)
@@ -110,8 +110,8 @@ def _octets(words: Words) -> NDArray[np.uint8]:
     return (words if words.strides[1] == words.itemsize else words.copy()).view(np.uint8)
 
 
-def _turn(eights: Words) -> None:
-    """Turn over every 8 × 8 bits, in place: bit i of a byte of row j goes to bit j of row i.
+def _transpose_octets(eights: Words) -> None:
+    """Transpose every block of 8 × 8 bits in place: bit i of a byte of row j goes to bit j of row i.
 
     Pairs of rows swap half their bits: neighbours first, then rows 2 apart, then 4.
     """

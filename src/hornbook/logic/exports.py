@@ -123,19 +123,19 @@ def sql_columns(vocabulary: Vocabulary, *others: str) -> tuple[str, ...]:
 
 
 def _sql_spelling(name: str) -> str:
-    """What a name has in common with all that some database takes for the same."""
+    """The form of a name that two names share if some database takes them for the same."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def renamed_columns(vocabulary: Vocabulary) -> Iterable[str]:
-    """A comment for each variable whose column is called otherwise."""
+    """A comment for each variable whose column has another name."""
     for name, column in zip(vocabulary, sql_columns(vocabulary), strict=True):
         if name != column:
             yield f"-- column {json.dumps(column)} is the variable {json.dumps(name)}"
 
 
 def _chaining_steps(rules: Sequence[Rule]) -> int:
-    """So many steps, in each of which every rule fires that can, derive all that follows from any facts.
+    """Number of steps after which everything is derived from any facts; in each, every rule fires that can.
 
     A step before the last adds a variable that some body uses. Where no variable depends on
     itself, the longest way through the rules is a smaller number.

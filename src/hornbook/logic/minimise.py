@@ -16,15 +16,15 @@ from hornbook.logic.chaining import Program, mask, members
 from hornbook.logic.rule import BOTTOM, Rule
 
 
-def irredundant(rules: Iterable[Rule], width: int) -> list[Rule]:
+def remove_redundancy(rules: Iterable[Rule], width: int) -> list[Rule]:
     """Left-reduce every body, then drop every rule that the others entail."""
     kept = [rule for rule in dict.fromkeys(rules) if not rule.is_trivial]
     program = Program.of(kept, width)
-    reduced = list(dict.fromkeys(_left_reduced(rule, program) for rule in kept))
-    # the longest first, so that of two ways to say a thing the shorter stays
+    reduced = list(dict.fromkeys(_left_reduce(rule, program) for rule in kept))
+    # the longest first, so that of two equivalent rules the shorter stays
     for rule in sorted(reduced, key=lambda rule: -len(rule.body)):
         others = [other for other in reduced if other != rule]
-        if _entailed(rule.body, rule, Program.of(others, width)):
+        if _is_entailed(rule.body, rule, Program.of(others, width)):
             reduced = others
     return reduced
 
@@ -38,16 +38,16 @@ def canonical_basis(rules: Iterable[Rule], width: int) -> list[Rule]:
     whole = Program.of(rules, width)
     everything = (1 << width + 1) - 1
 
-    def saturated(program: Program, body: int) -> int:
+    def saturate(program: Program, body: int) -> int:
         closed = program.close(body)
         return everything if closed & program.bottom else closed
 
     bodies = list(dict.fromkeys(mask(rule.body) for rule in rules))
-    implications = {body: saturated(whole, body) for body in bodies}
+    implications = {body: saturate(whole, body) for body in bodies}
     for body in bodies:
         closed = implications.pop(body)
         others = Program(implications.items(), width)
-        if (pseudo_closed := saturated(others, body)) != closed:
+        if (pseudo_closed := saturate(others, body)) != closed:
             implications[pseudo_closed] = closed
     return [
         Rule(members(body), head)
@@ -56,14 +56,14 @@ def canonical_basis(rules: Iterable[Rule], width: int) -> list[Rule]:
     ]
 
 
-def _left_reduced(rule: Rule, program: Program) -> Rule:
+def _left_reduce(rule: Rule, program: Program) -> Rule:
     body = rule.body
     for v in sorted(rule.body):
-        if _entailed(body - {v}, rule, program):
+        if _is_entailed(body - {v}, rule, program):
             body = body - {v}
     return Rule(body, rule.head)
 
 
-def _entailed(body: frozenset[int], rule: Rule, program: Program) -> bool:
+def _is_entailed(body: frozenset[int], rule: Rule, program: Program) -> bool:
     goal = program.bottom | (0 if rule.head is BOTTOM else 1 << rule.head)
     return bool(program.close(mask(body)) & goal)

@@ -1,8 +1,5 @@
 """Models of any supported library as predictors, models from files, and hornbook's own networks."""
 
-from __future__ import annotations
-
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hornbook.models.adapters import as_predictor
@@ -14,19 +11,26 @@ from hornbook.models.predictor import Floats, Output, Predictor
 if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork
     from hornbook.models.column_training import TrainedNetwork, train_column_network
+    from hornbook.models.network import MLP, Net, Training
+    from hornbook.models.training import train, train_classifier
 
 __all__ = [
     "COMPLETE",
     "ENCODINGS",
+    "MLP",
     "ColumnNetwork",
     "Encoding",
     "Floats",
+    "Net",
     "Output",
     "Predictor",
     "TrainedNetwork",
+    "Training",
     "as_predictor",
     "columns_with_missing",
     "load_model",
+    "train",
+    "train_classifier",
     "train_column_network",
 ]
 
@@ -34,11 +38,18 @@ _MODULES = {
     "ColumnNetwork": "column_network",
     "TrainedNetwork": "column_training",
     "train_column_network": "column_training",
+    "MLP": "network",
+    "Net": "network",
+    "Training": "network",
+    "train": "training",
+    "train_classifier": "training",
 }
-"""Where each of these names is; loaded when used, since pandas and scikit-learn take a second to import."""
+"""Where each name is; loaded when used, since these need pandas and scikit-learn, or PyTorch."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'hornbook.models' has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    from importlib import import_module
+
+    return getattr(import_module(f"hornbook.models.{_MODULES[name]}"), name)

@@ -12,7 +12,7 @@ from typing import Any
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model
-from hornbook.models.predictor import Output, Predictor, column_of
+from hornbook.models.predictor import Output, Predictor, positive_column
 
 LIBRARIES = {
     "keras": ("from_keras", "predict_on_batch"),
@@ -117,7 +117,7 @@ def _module(model: Any) -> str | None:
 
 def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output: Output | None) -> Predictor:
     """Make a predictor of a function of a (k, inputs) array; its scores are used unchanged by default."""
-    column = column_of(positive, name)
+    column = positive_column(positive, name)
     return Predictor(model, name, positive=column, column=column, output=output or "score")
 
 

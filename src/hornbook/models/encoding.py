@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, arrays, bits
-from hornbook.logic.dense import Order, Values, as_numbers
+from hornbook.logic import Batch, arrays, bits, dense
 
 
 @dataclass(frozen=True)
@@ -75,16 +74,16 @@ class Encoding:
         """The number of inputs for a number of variables."""
         return self.channels * variables
 
-    def encode(self, batch: Batch, dtype: DTypeLike = np.float32, order: Order = "C") -> NDArray[Any]:
+    def encode(self, batch: Batch, dtype: DTypeLike = np.float32, order: dense.Order = "C") -> NDArray[Any]:
         """Encode a batch as an array of shape (k, inputs); order `F` is faster."""
         self.refuse_unknown(batch)
         unknown = self.false if self.unknown is None else self.unknown
-        values = Values(self.true, self.false, unknown)
+        values = dense.Values(self.true, self.false, unknown)
         true, false = batch.true, batch.false
         if self.channels == 2:
             concat = arrays.module_of(true).concat
             true, false = concat([true, false]), concat([false, true])
-        return as_numbers(true, false, values, dtype, order)[: len(batch)]
+        return dense.as_numbers(true, false, values, dtype, order)[: len(batch)]
 
     def refuse_unknown(self, batch: Batch) -> None:
         """Raise for a batch with ? if ? has no number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hornbook.errors import HornbookError, keras
-from hornbook.models.predictor import Output, Predictor, column_of, undecided
+from hornbook.models.predictor import Output, Predictor, positive_column, unknown_output_error
 
 INFERRED: dict[str | None, Output] = {
     "sigmoid": "probability",
@@ -25,7 +25,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     shape = getattr(model, "input_shape", None)
     if isinstance(shape, list | dict):
         raise HornbookError(f"{name} takes several inputs; wrap it as a function of one array")
-    column = column_of(positive, name)
+    column = positive_column(positive, name)
     return Predictor(
         model.predict_on_batch,
         name,
@@ -41,7 +41,7 @@ def _infer_output(model: Any, name: str) -> Output:
     activation = getattr(_last_layer(model), "activation", None)
     kind = INFERRED.get(getattr(activation, "__name__", None))
     if kind is None:
-        raise undecided(name)
+        raise unknown_output_error(name)
     return kind
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import ENCODINGS
 from hornbook.models.from_sklearn import own_decisions
-from hornbook.models.predictor import Output, Predictor, class_column, column_of, list_of
+from hornbook.models.predictor import Output, Predictor, class_column, plain_labels, positive_column
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -25,12 +25,12 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     column: int | None
     decisions = None
     if hasattr(model, "classes_"):
-        classes = list_of(model.classes_)
+        classes = plain_labels(model.classes_)
         column = class_column(classes, positive, name)
         label = classes[column]
         decisions = own_decisions(model, getattr(model, "feature_names_in_", None), label)
     else:
-        label = column = column_of(positive, name)
+        label = column = positive_column(positive, name)
     return Predictor(
         booster.predict,
         name,

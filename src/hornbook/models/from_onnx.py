@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
-from hornbook.models.predictor import Output, Predictor, class_column, column_of, refuse_output, undecided
+from hornbook.models.predictor import (
+    Output,
+    Predictor,
+    class_column,
+    positive_column,
+    refuse_output,
+    unknown_output_error,
+)
 
 PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
 """Execution providers, the fastest first, with options that forbid less than single precision."""
@@ -82,7 +89,7 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
         )
     if len(numbers) > 1:
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
-    column = column_of(positive, name)
+    column = positive_column(positive, name)
     classes = _classes(session) if labels else None
     decisions = None
     if classes is not None:
@@ -144,7 +151,7 @@ def _decide_by_label(run: Any, target: str, label: Any, array: NDArray[Any]) -> 
 def _infer_output(session: Any, target: str, name: str) -> Output:
     last = _last_operator(session, target)
     if last not in INFERRED:
-        raise undecided(name)
+        raise unknown_output_error(name)
     return INFERRED[last]
 
 

@@ -19,7 +19,7 @@ from hornbook.models.predictor import (
     Predictor,
     class_column,
     decision_gaps,
-    list_of,
+    plain_labels,
     refuse_output,
     refuse_positive,
 )
@@ -74,7 +74,7 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     if not hasattr(model, "classes_"):
         refuse_positive(positive, name)
         return predictor
-    classes = list_of(model.classes_)
+    classes = plain_labels(model.classes_)
     column = class_column(classes, positive, name)
     label = classes[column]
     decisions = own_decisions(model, names, label)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hornbook.errors import HornbookError, library
 from hornbook.logic import arrays
-from hornbook.models.predictor import Output, Predictor, column_of, undecided
+from hornbook.models.predictor import Output, Predictor, positive_column, unknown_output_error
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -25,7 +25,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     """
     torch = library("torch", "torch")
     layers = sequential_layers(model, torch)
-    column = column_of(positive, name)
+    column = positive_column(positive, name)
     linear = bool(layers) and isinstance(layers[0], torch.nn.Linear)
     weights = _first_weights(model)
     return Predictor(
@@ -38,7 +38,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
         order="F" if linear else "C",
-        there=partial(_on_device, model, name),
+        device_outputs=partial(_on_device, model, name),
     )
 
 
@@ -110,4 +110,4 @@ def _infer_output(layers: list[Any], name: str, torch: Any) -> Output:
         return "probability"
     if isinstance(last, torch.nn.Linear | torch.nn.LogSoftmax):
         return "logit"  # the softmax of log-probabilities is the probabilities
-    raise undecided(name)
+    raise unknown_output_error(name)

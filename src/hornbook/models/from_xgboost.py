@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.models import from_sklearn
 from hornbook.models.encoding import ENCODINGS, Encoding
-from hornbook.models.predictor import Output, Predictor, column_of
+from hornbook.models.predictor import Output, Predictor, positive_column
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -21,7 +21,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     if hasattr(model, "get_booster"):
         predictor = from_sklearn.adapt(model, name, positive, output)
         return replace(predictor, encoding=Encoding(unknown=model.missing), dtype=np.float32, order="C")
-    column = column_of(positive, name)
+    column = positive_column(positive, name)
     objective = json.loads(model.save_config())["learner"]["objective"]["name"]
     predictor = Predictor(
         partial(_predictions, model),

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Literals
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, arrays
-from hornbook.logic.dense import device_block
+from hornbook.logic import Batch, Vocabulary, arrays, dense
 from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
-from hornbook.models.predictor import alone, close_rows
+from hornbook.models.predictor import find_close_rows, isolate_row
 
 try:
     import torch as torch
@@ -340,11 +339,11 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive.
 
         The sign does not depend on the rest of the batch: where rounding might change it, the
-        interpretation is evaluated alone, as in `Predictor`.
+        interpretation is evaluated isolate_row, as in `Predictor`.
         """
         odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
-        for at in close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
-            row = alone(encode(batch[at : at + 1], self.encoding), 0, np.float32)
+        for at in find_close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
+            row = isolate_row(encode(batch[at : at + 1], self.encoding), 0, np.float32)
             with torch.inference_mode():
                 odds[at] = self.module(torch.from_numpy(row).to(weights.device)).item()
         return odds
@@ -378,7 +377,7 @@ class MLP:
     def _log_odds_on_device(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
         """The output as a tensor on the device of the batch."""
         encoding, module = Encoding.named(self.encoding), module_on(module, batch.true.device)
-        blocks = batch.blocks(device_block(encoding.inputs(len(batch.vocabulary))))
+        blocks = batch.blocks(dense.device_block(encoding.inputs(len(batch.vocabulary))))
         with torch.inference_mode():
             parts = [module(encoding.encode(block, np.float32, "F")).squeeze(1) for block in blocks]
         there: Any = torch.cat(parts)

@@ -1,4 +1,4 @@
-"""From what a model puts out to one score of the positive class each."""
+"""`Predictor`: a model as a function of batches, from its outputs to scores and decisions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Vocabulary, arrays
-from hornbook.logic.bits import WORD
-from hornbook.logic.dense import TILE, Order, device_block
+from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits, dense
 from hornbook.models.encoding import COMPLETE, Encoding
 
 Floats: TypeAlias = NDArray[np.float32]
 Output: TypeAlias = Literal["probability", "logit", "score"]
 """`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
 
-TINY = float(np.finfo(np.float32).tiny)
-"""The least number above zero."""
+SMALLEST_MARGIN = float(np.finfo(np.float32).tiny)
+"""The smallest positive normal number, for margins just below 0."""
 
 
 def positive_scores(raw: NDArray[Any], column: int | None, output: Output, source: str) -> Floats:
@@ -55,18 +53,17 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
 
 
 def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores: Floats) -> Floats:
-    """Half of the positive class's lead over the best other class; negative where the model says another.
+    """Half of the positive class's lead over the best other class; negative where another is predicted.
 
-    Of several outputs the model says the largest, and the first of those that are equal. By a
-    single number it says class 1 from ½ on, or from the logit 0 on: a convention, for such a
-    model says nothing about it itself.
+    Of several outputs the largest is the prediction, the first of equal ones. A single output of at
+    least ½, or a logit of at least 0, predicts class 1: a convention, since such a model has none.
 
     Parameters
     ----------
     raw, column, output
         As for `positive_scores`.
     scores
-        What that function made of them.
+        The result of that function.
 
     Examples
     --------
@@ -88,7 +85,7 @@ def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores
 
 
 def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
-    """The leads, moved to 0 or as little below it as can be where they contradict the decisions.
+    """Move leads that contradict the decisions to 0, or to the largest number below it.
 
     Examples
     --------
@@ -96,12 +93,14 @@ def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
     array([ True, False,  True])
 
     """
-    agreeing: Floats = arrays.module_of(leads).where(decided, leads.clip(0), leads.clip(None, -TINY))
+    agreeing: Floats = arrays.module_of(leads).where(
+        decided, leads.clip(0), leads.clip(None, -SMALLEST_MARGIN)
+    )
     return agreeing
 
 
 def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
-    """How far each row is from another decision: a decision function's size, or the best two classes' gap.
+    """Distance of each row from another decision: |decision function|, or the gap of the best two classes.
 
     Examples
     --------
@@ -118,18 +117,18 @@ def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_single(raw: NDArray[Any]) -> bool:
-    """Whether there is one number a row, which is about class 1 of two."""
+    """Whether there is one number a row: the score of class 1 of two."""
     return raw.ndim == 1 or raw.shape[1] == 1
 
 
 def as_floats(numbers: Any) -> Floats:
-    """Numbers of NumPy's or of a tensor as `float32`."""
+    """Convert an array or tensor to `float32`."""
     floats: Floats = numbers.astype(np.float32, copy=False) if arrays.on_host(numbers) else numbers.float()
     return floats
 
 
 def class_column(classes: list[Any], positive: Any, name: str) -> int:
-    """Where the positive class stands among the labels; by default the second of two."""
+    """The position of the positive class among the labels; by default the second of two."""
     if positive is None and len(classes) != 2:
         raise HornbookError(
             f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
@@ -139,13 +138,13 @@ def class_column(classes: list[Any], positive: Any, name: str) -> int:
     return 1 if positive is None else classes.index(positive)
 
 
-def list_of(classes: Any) -> list[Any]:
-    """Labels as plain Python values, which read better in messages."""
+def plain_labels(classes: Any) -> list[Any]:
+    """Convert labels to plain Python values, which read better in messages."""
     return list(np.asarray(classes).tolist())
 
 
-def column_of(positive: Any, name: str) -> int | None:
-    """The positive class of a model whose classes have no names: a column of its output."""
+def positive_column(positive: Any, name: str) -> int | None:
+    """The output column of the positive class of a model without class names; None if it is not given."""
     if positive is None:
         return None
     if isinstance(positive, int | np.integer) and positive >= 0:
@@ -168,87 +167,86 @@ def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_output(output: Output | None, name: str) -> None:
-    """For models of which it is known what they put out."""
+    """Refuse `output` for a model whose kind of output is known."""
     if output is not None:
-        raise HornbookError(f"it is known what {name} puts out; leave output={output!r} out")
+        raise HornbookError(f"the kind of output of {name} is known; leave output={output!r} out")
 
 
 def refuse_positive(positive: Any, name: str) -> None:
-    """For models without classes."""
+    """Refuse `positive` for a model without classes."""
     if positive is not None:
         raise HornbookError(f"{name} has no classes, so none is positive; leave positive={positive!r} out")
 
 
-def undecided(name: str) -> HornbookError:
-    """For networks that may give either."""
+def unknown_output_error(name: str) -> HornbookError:
+    """The error for a network whose kind of output cannot be inferred."""
     return HornbookError(
-        f"cannot tell whether {name} gives probabilities or logits; "
-        "pass output='probability' or output='logit'"
+        f"cannot tell whether {name} gives probabilities or logits; pass output='probability' or output='logit'"
     )
 
 
-BLOCK = TILE * WORD
-"""Interpretations given to a model at a time: few enough for their numbers to stay in the caches."""
+PREDICTOR_BLOCK = dense.TILE * bits.WORD
+"""Number of interpretations given to a model at a time: few enough to stay in the cache."""
 
-ROUNDING = 1e-5
-"""By how much rounding may move a score: from one batch to another, or out of 0 to 1. Rows that are
-no further from another decision are asked about alone."""
+SCORE_ROUNDING = 1e-5
+"""Maximum rounding error of a score, from one batch to another or beyond 0 and 1. Rows that are no
+further from another decision are asked about alone."""
 
-ALIGNMENT = 64
-"""A row asked about alone begins at a multiple of so many bytes, since products round by that too."""
+ROW_ALIGNMENT = 64
+"""A row asked about alone begins at a multiple of this many bytes, since products round by that too."""
 
 
 @dataclass(frozen=True)
 class Predictor:
     """A model that scores partial interpretations and decides about them.
 
-    **Whose decision.** A model with a `predict` of its own is asked for that, ties and all. Of
-    several outputs the largest decides, the first of those that are equal. A single number
-    decides for class 1 from ½ on (a logit from 0 on), which is a convention. Only where a
-    threshold is given does the score decide, from the threshold on.
+    **The decision is the model's own.** A model with `predict` is asked by that, ties included. Of
+    several outputs the largest decides, the first of equal ones. A single output of at least ½ (a
+    logit of at least 0) decides for class 1, which is a convention. Only if a threshold is given
+    does the score decide: at least the threshold is positive.
 
-    **A decision depends on the row alone**, not on the rows beside it, on the size of a batch, on
-    threads or on the device that asks. Matrix products do not give that: the same row gets
-    another score in another place, in the last digits. So a row whose score is within 1e-5 of
-    another decision is asked about once more, alone, where the model lives, and that answer
-    counts. This is promised on one machine, for models that round by no more than 1e-5:
-    networks, functions, and scikit-learn's linear models, perceptrons, naive Bayes and the like,
-    also at the end of a pipeline. Trees and support vectors treat every row for itself, and other
-    models with a `predict` are taken at their word. Scores may differ from batch to batch by 1e-5.
+    **A decision depends on the row alone**, not on other rows of a batch, on threads or on the
+    device. Matrix products violate this: the last digits of a row's score depend on its place in
+    the batch. So a row whose score is within 1e-5 of another decision is asked about again, alone,
+    on the model's own device, and that answer counts. This holds on one machine for models that
+    round by at most 1e-5: networks, functions, and scikit-learn's linear models, perceptrons, naive
+    Bayes and the like, also at the end of a pipeline. Trees and support vector machines score each
+    row by itself; for other models with `predict`, its answer is taken as it is. Scores may differ
+    from batch to batch by 1e-5.
 
     Parameters
     ----------
     outputs
-        The model itself: a (k, inputs) array in, one number or one row of numbers each out.
+        The model as a function of a (k, inputs) array; returns one number or row of numbers each.
     name
-        What messages call it.
+        The model's name in messages.
     encoding
-        How 1, 0 and ? are given to it.
+        The input encoding of 1, 0 and ?.
     threshold
-        The score from which on it is taken to decide for the positive class; None leaves the
+        The lowest score that counts as a decision for the positive class; None leaves the
         decision to the model.
     positive
-        The class that the score is about: a label of the model's, or a column of its output.
-        None is the second of two.
+        The class that is scored: one of the model's labels, or a column of its output. None is
+        the second of two.
     column
         The column of the output that belongs to the positive class.
     output
-        Whether the outputs are probabilities, logits, or scores to be taken as they are.
+        The kind of the outputs: probabilities, logits, or scores that are used unchanged.
     inputs, names
-        How many numbers the model takes and what they were called in training, where known.
+        The number of inputs, and their names in training; None if not known.
     dtype, order
-        What arrays it reads fastest.
+        The data type and memory order of arrays that the model reads fastest.
     source
-        The model itself, for proofs, which look inside.
-    there
-        For models of PyTorch's: the same function on a device, of tensors. A batch that was drawn
-        on a device is then encoded, asked about and scored there, and the scores stay there.
+        The original model, for proofs.
+    device_outputs
+        For PyTorch models: returns `outputs` as a function of tensors on a given device. A batch
+        on a device is then encoded and scored on it, and the scores stay there.
     decisions
-        For models with a `predict`: whether it says the positive class, for each row of an array.
+        For models with `predict`: for each row of an array, whether it predicts the positive class.
     gaps
-        For those of them that round by matrix products: how far each row is from another decision.
+        For those of them that use matrix products: the distance of each row from another decision.
     row_wise
-        Whether a score never depends on the rows beside it, as a tree's.
+        Whether a score never depends on other rows of the batch, as with trees.
 
     Examples
     --------
@@ -271,9 +269,9 @@ class Predictor:
     inputs: int | None = None
     names: tuple[str, ...] | None = None
     dtype: DTypeLike = np.float32
-    order: Order = "C"
+    order: dense.Order = "C"
     source: Any = None
-    there: Callable[[Any], Callable[[Any], Any]] | None = None
+    device_outputs: Callable[[Any], Callable[[Any], Any]] | None = None
     decisions: Callable[[Any], Any] | None = None
     gaps: Callable[[Any], Any] | None = None
     row_wise: bool = False
@@ -293,13 +291,13 @@ class Predictor:
         return self._in_blocks(batch, np.float32, self._margins)
 
     def decide_rows(self, rows: Any) -> Bools:
-        """Whether the model decides for the positive class, for an array or table as it reads them."""
+        """Whether the model decides for the positive class, for each row in the model's own format."""
         if self._own_decisions is None:
             return self._margins(self, rows, 0) >= 0
         return self._decide_itself(rows, 0)
 
     def score_rows(self, rows: Any) -> Floats:
-        """The score of the positive class for rows as the model reads them."""
+        """The score of the positive class for each row in the model's own format."""
         return self._scores(rows, 0)[1]
 
     def check(self, vocabulary: Vocabulary) -> None:
@@ -320,7 +318,7 @@ class Predictor:
                 )
 
     def read(self, rows: Any) -> Any:
-        """A table as the model reads it: the columns whose names it knows, or numbers; arrays as they are."""
+        """Convert a table to what the model reads: the columns it was trained on, or numbers; keep arrays."""
         if not hasattr(rows, "iloc"):
             return rows
         if self.names is not None:
@@ -336,45 +334,45 @@ class Predictor:
 
     @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:
-        """The model's `predict`, where it has one and no threshold overrules it."""
+        """The model's `predict`, if it has one and no threshold is given."""
         return self.decisions if self.threshold is None else None
 
     def _in_blocks(
         self, batch: Batch, kind: type[np.generic], answer: Callable[[Predictor, Any, int], Any]
     ) -> NDArray[Any]:
-        """What the model answers, block after block, as an array or a tensor where the batch is.
+        """Answer block by block, shape (items,); a batch on a device is answered by a tensor there.
 
-        `answer` gets the model as it is asked there, encoded rows, and the first row's number.
+        `answer` takes the predictor for that device, encoded rows, and the number of the first row.
         """
         self.check(batch.vocabulary)
         self.encoding.refuse_unknown(batch)
         if not arrays.on_host(batch.true):
             return self._in_device_blocks(batch, answer)
         answers = np.empty(len(batch), kind)
-        for start in range(0, len(batch), BLOCK):
-            rows = self.encoding.encode(batch[start : start + BLOCK], self.dtype, self.order)
-            answers[start : start + BLOCK] = answer(self, rows, start)
+        for start in range(0, len(batch), PREDICTOR_BLOCK):
+            rows = self.encoding.encode(batch[start : start + PREDICTOR_BLOCK], self.dtype, self.order)
+            answers[start : start + PREDICTOR_BLOCK] = answer(self, rows, start)
         return answers
 
     def _in_device_blocks(self, batch: Batch, answer: Callable[[Predictor, Any, int], Any]) -> NDArray[Any]:
-        """The answers as a tensor where the batch is."""
+        """Answer block by block on the batch's device."""
         device, parts = batch.true.device, []
-        asked = self._on(device)
-        size = device_block(self.encoding.inputs(len(batch.vocabulary)))
+        asked = self._move_to(device)
+        size = dense.device_block(self.encoding.inputs(len(batch.vocabulary)))
         for start in range(0, len(batch), size):
             rows = self.encoding.encode(batch[start : start + size], asked.dtype, self.order)
             parts.append(answer(asked, rows, start))
-        there: NDArray[Any] = arrays.module_of(batch.true).concat(parts)
-        return there
+        answers: NDArray[Any] = arrays.module_of(batch.true).concat(parts)
+        return answers
 
-    def _on(self, device: Any) -> Predictor:
+    def _move_to(self, device: Any) -> Predictor:
         """The same model on a device."""
-        if self.there is None:
+        if self.device_outputs is None:
             raise HornbookError(
                 f"{self.name} is asked on the CPU only: on a device, such as {str(device)!r}, "
                 "models are torch modules that read the variables themselves"
             )
-        return replace(self, outputs=self.there(device), dtype=np.float32)
+        return replace(self, outputs=self.device_outputs(device), dtype=np.float32)
 
     def _margins(self, asked: Predictor, rows: Any, start: int) -> Floats:
         """The leads of the positive class, negative exactly where the model decides against it."""
@@ -383,23 +381,23 @@ class Predictor:
             return agree_in_sign(leads, self._decide_itself(rows, start))
         if not self.row_wise:
             # a threshold of 300,000 is not met to the last digit
-            for at in close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
-                leads[at] = float(self._leads(alone(rows, at, self.dtype), start + at)[0])
+            for at in find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
+                leads[at] = float(self._leads(isolate_row(rows, at, self.dtype), start + at)[0])
         return leads
 
     def _decide_itself(self, rows: Any, start: int) -> Bools:
-        """What the model's own `predict` says, of close rows what it says of each alone."""
+        """The decisions of the model's `predict`; rows near another decision are asked about alone."""
         assert self.decisions is not None
         decided = self._ask(self.decisions, rows, start).astype(np.bool_)
         if decided.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
         if self.gaps is not None:
-            for at in close_rows(self._ask(self.gaps, rows, start)):
-                decided[at] = self._ask(self.decisions, alone(rows, at, self.dtype), start + at)[0]
+            for at in find_close_rows(self._ask(self.gaps, rows, start)):
+                decided[at] = self._ask(self.decisions, isolate_row(rows, at, self.dtype), start + at)[0]
         return decided
 
     def _leads(self, rows: Any, start: int) -> Floats:
-        """By how much the score exceeds the threshold, or else the positive class leads."""
+        """Score minus threshold or, without a threshold, the lead of the positive class."""
         raw, scores = self._scores(rows, start)
         if self.threshold is not None:
             leads: Floats = scores - self.threshold
@@ -414,7 +412,7 @@ class Predictor:
         return raw, scores
 
     def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
-        """What a function of the model's gives for rows, one answer each."""
+        """Call one of the model's functions, and check that it gives one answer a row."""
         try:
             raw = _as_answers(ask(rows), rows)
         except Exception as error:
@@ -431,7 +429,7 @@ class Predictor:
         xp = arrays.module_of(scores)
         wrong = ~xp.isfinite(scores)
         if self.output == "probability":
-            wrong |= xp.abs(scores - 0.5) > 0.5 + ROUNDING
+            wrong |= xp.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
         if wrong.any():
             wrong, scores = arrays.to_host(wrong), arrays.to_host(scores)
             row = int(wrong.argmax())
@@ -442,27 +440,27 @@ class Predictor:
             )
 
 
-def alone(rows: Any, at: int, dtype: DTypeLike) -> Any:
-    """One row of an array, tensor or table in memory of its own: what a model says of it is its answer."""
+def isolate_row(rows: Any, at: int, dtype: DTypeLike) -> Any:
+    """Copy one row of an array, tensor or table into aligned memory, to be asked about alone."""
     if hasattr(rows, "iloc"):
         return rows.iloc[[at]]
     row = arrays.to_host(rows[at : at + 1]).astype(dtype)
-    room = np.empty(row.nbytes + ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
+    room = np.empty(row.nbytes + ROW_ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ROW_ALIGNMENT
     copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
     copy[:] = row
     return copy
 
 
-def close_rows(gaps: NDArray[Any]) -> list[int]:
-    """The rows that are so near to another decision that rounding could tell."""
-    close = gaps <= ROUNDING
+def find_close_rows(gaps: NDArray[Any]) -> list[int]:
+    """Numbers of the rows so near to another decision that rounding could change it."""
+    close = gaps <= SCORE_ROUNDING
     rows: list[int] = np.flatnonzero(arrays.to_host(close)).tolist() if close.any() else []
     return rows
 
 
 def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
-    """What a model gives as an array of `float64` or `float32`; for tensors as the tensor that it is."""
+    """Convert a model's result to a `float64` or `float32` array; keep tensors."""
     if hasattr(rows, "is_floating_point"):
         tensor: NDArray[Any] = raw
         return tensor
@@ -471,7 +469,7 @@ def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
 
 
 def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int) -> str:
-    """The first row on which a model fails, found by halving rows on which it fails together."""
+    """Find the first row on which the model fails, by bisection."""
     low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
     while high - low > 1:
         middle = (low + high) // 2

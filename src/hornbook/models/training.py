@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.data.examples import Examples
+from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
 from hornbook.models.network import (

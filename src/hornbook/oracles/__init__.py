@@ -2,14 +2,15 @@
 
 from hornbook.oracles.chain import Chain, PoolOracle, ResumableOracle, RuleOracle
 from hornbook.oracles.coherence import CoherenceReport, measure_coherence
-from hornbook.oracles.completions import Completions
+from hornbook.oracles.completions import Completions, LabelOracle
 from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
 from hornbook.oracles.local_search import LocalSearch
 from hornbook.oracles.membership import Classifier, GroupPropagation, Judge
 from hornbook.oracles.perfect import PerfectTeacher
-from hornbook.oracles.sampling import Sampling
+from hornbook.oracles.sampling import SAMPLING_CHUNK, Sampling, UncountedTeacher
 
 __all__ = [
+    "SAMPLING_CHUNK",
     "Budgeted",
     "Cached",
     "Chain",
@@ -20,11 +21,13 @@ __all__ = [
     "Counted",
     "GroupPropagation",
     "Judge",
+    "LabelOracle",
     "LocalSearch",
     "PerfectTeacher",
     "PoolOracle",
     "ResumableOracle",
     "RuleOracle",
     "Sampling",
+    "UncountedTeacher",
     "measure_coherence",
 ]

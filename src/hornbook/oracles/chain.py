@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from hornbook.logic import Batch, HornTheory, Interpretation, Rule
-from hornbook.logic.theory import violation
+from hornbook.logic import Batch, HornTheory, Interpretation, Rule, violation
 from hornbook.queries import Counterexample, Equivalence, Guarantee, Membership, Unknown, interpretation
 
 

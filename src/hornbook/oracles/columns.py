@@ -110,7 +110,7 @@ def wrap_column_model(
         names=plain,
         dtype=np.float64,
         order="C",
-        there=None,
+        device_outputs=None,
     )
 
 

@@ -68,7 +68,7 @@ class Checked(Generic[AnswersT]):
             raise TeacherFailed(str(error)) from error
         except Exception as error:
             raise TeacherFailed(f"{type(error).__name__}: {error}") from error
-        if answers.shape != (len(batch),) or not arrays.is_of(answers, self.kind):
+        if answers.shape != (len(batch),) or not arrays.has_kind(answers, self.kind):
             wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
             raise TeacherFailed(
                 f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "

@@ -9,12 +9,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, ImposedViolations, Literals
-from hornbook.distributions.protocol import check_groups
-from hornbook.distributions.violations import smallest_violations
+from hornbook.distributions import (
+    Distribution,
+    Groups,
+    ImposedViolations,
+    Literals,
+    check_groups,
+    smallest_violations,
+)
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary, Words
-from hornbook.models.predictor import Floats
+from hornbook.models import Floats
 from hornbook.queries import Counterexample, Guarantee, Membership, Unknown
 from hornbook.randomness import Purpose, generator
 

@@ -9,14 +9,11 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Groups, Literals
-from hornbook.distributions.protocol import check_groups
+from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
-from hornbook.models import Predictor
-from hornbook.models.predictor import TINY, Floats
-
-"""The slope of the score in the truth of each variable, shape (items, variables)."""
+from hornbook.models import Floats, Predictor
+from hornbook.models.predictor import SMALLEST_MARGIN
 
 
 class Judge:
@@ -117,7 +114,7 @@ class Classifier:
         leads = self.predictor.margin(self._select_features(batch))
         against = -leads
         # a lead of 0 predicts true, so it contradicts a false label, however narrowly
-        against[against == 0] = -TINY
+        against[against == 0] = -SMALLEST_MARGIN
         against[~known] = np.inf
         margins: Floats = arrays.module_of(leads).where(true, leads, against)
         return margins

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Interpretation, Rule
-from hornbook.logic.theory import violation
+from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Interpretation, Rule, violation
 from hornbook.queries import Counterexample, Exact
 from hornbook.randomness import Purpose, generator
 

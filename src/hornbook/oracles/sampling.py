@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hornbook.distributions import Distribution
-from hornbook.distributions.protocol import draw_on
+from hornbook.distributions import Distribution, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, keys_from_seeds
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, arrays
@@ -93,9 +92,9 @@ class Sampling:
     >>> from hornbook.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus")
     >>> asked = Sampling(theory.satisfied_by, Random(theory.vocabulary), 1000, seed=0)
-    >>> asked(HornTheory(theory.vocabulary))
-    Counterexample(interpretation=Interpretation(true=frozenset({0, 1}), false=frozenset({2})), \
-positive=False, found_by='sampling', at=(1, 0, 1000))
+    >>> found = asked(HornTheory(theory.vocabulary))
+    >>> found.interpretation, found.positive, found.found_by
+    (Interpretation(true=frozenset({0, 1}), false=frozenset({2})), False, 'sampling')
     >>> print(asked(theory).disagreement)
     0.00 % (95 % interval 0.00 % to 0.37 %)
 

@@ -28,15 +28,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from hornbook.models import Floats, Net, Training
 from hornbook.models.network import (
     Bools,
-    Floats,
     Fold,
     Items,
-    Net,
     Optimiser,
     Setting,
-    Training,
     glorot,
     iterate_batches,
     one_thread,

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hornbook.data.examples import Examples, split_examples
+from hornbook.data import Examples, split_examples
 from hornbook.distributions import Distribution, Mixture, Violations
 from hornbook.errors import HornbookError
 from hornbook.evaluate import disagreement
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Head, HornTheory
-from hornbook.models.network import MLP, EncodingName, Net, Training
-from hornbook.models.training import train
-from hornbook.paper import published as paper
+from hornbook.models import MLP, Net, Training, train
+from hornbook.models.network import EncodingName
+from hornbook.paper import published
 from hornbook.paper.stages import show_progress
 from hornbook.paper.task import Recipe, default_recipe, draw_training_set
 from hornbook.queries import Membership
@@ -77,7 +77,7 @@ class Sweep:
     """
 
     shares: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
-    net: Net = paper.NETS[0][0]
+    net: Net = published.NETS[0][0]
     training: Training = field(default_factory=Training)
     encoding: EncodingName = "half"
     sizes: tuple[int, int] = (160, 160)
@@ -151,7 +151,7 @@ class _Test:
         return table["t_h"].estimate, table["h_nn"].estimate
 
 
-def plot(points: Sequence[SweepPoint]) -> Figure:
+def plot_sweep(points: Sequence[SweepPoint]) -> Figure:
     """Plot accuracy against the share of missing values, with its spread over the seeds."""
     from matplotlib.figure import Figure
 

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hornbook.distributions import Distribution
-from hornbook.learners import lrn_star, lrn_star_by_heads
-from hornbook.learners.shrink import Shrink
+from hornbook.learners import Shrink, lrn_star, lrn_star_by_heads
 from hornbook.logic import HornTheory, Rule
-from hornbook.models.network import Net
-from hornbook.oracles import Counted
-from hornbook.oracles.sampling import SAMPLING_CHUNK
+from hornbook.models import Net
+from hornbook.oracles import SAMPLING_CHUNK, Counted
 from hornbook.queries import Counterexample, Equivalence, Guarantee, Membership, Unknown
 
 NETS = (

@@ -16,20 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from hornbook.baselines.hoeffding import hoeffding_tree, tuned
-from hornbook.baselines.tree import accepted_by, read_tree, tree_object
-from hornbook.data.binarise import Binariser
-from hornbook.data.examples import Examples, split_examples
+from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
+from hornbook.data import Binariser, Examples, split_examples
 from hornbook.evaluate import disagreement
-from hornbook.learners import extract
-from hornbook.learners.extract import INTERRUPTED
+from hornbook.learners import INTERRUPTED, extract
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
-from hornbook.models.network import MLP, Net
+from hornbook.models import MLP, Net
 from hornbook.oracles import measure_coherence
-from hornbook.paper import published as paper
+from hornbook.paper import published
 from hornbook.paper.missing import accuracy
-from hornbook.paper.search import score_nets
-from hornbook.paper.selection import ModelSelection, select_network
+from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.stages import read_json, write_json
 from hornbook.paper.task import Task, draw_training_set
@@ -112,7 +108,7 @@ class Repetition:
 
     def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
         rng = generator(self.seed, Purpose.LRN_STAR)
-        found = paper.run_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
+        found = published.run_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
         self._keep_rules(folder, found.rules)
         about = {
             "equivalence_queries": found.equivalence_queries,
@@ -140,7 +136,7 @@ class Repetition:
     def read_by_tree(self, folder: Path) -> None:
         """Tune an incremental tree, then train it on samples until it errs on none of them."""
         budget, network, mixed = self.scale.tree, self.network, self.task.mixed
-        tuning = tuned(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
+        tuning = tune_hoeffding_tree(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
         labels = budget.labels or self.sample
         grown = hoeffding_tree(
             network,
@@ -216,7 +212,7 @@ class Repetition:
     @property
     def queries(self) -> int:
         """The limit on equivalence queries."""
-        return self.scale.ours.budget.equivalence_queries or paper.QUERIES
+        return self.scale.ours.budget.equivalence_queries or published.QUERIES
 
     @property
     def network(self) -> MLP:
@@ -240,7 +236,7 @@ class Repetition:
 
     def _tree(self) -> Membership:
         tree = read_json(self.run / self.stage_path("tree") / "tree.json")
-        return partial(accepted_by, read_tree(tree, self.task.theory.vocabulary))
+        return partial(decide_by_tree, read_tree(tree, self.task.theory.vocabulary))
 
     def _errors(self, judge: Membership) -> dict[str, Any]:
         """Measure both errors: missing (only the network rejects) and wrong (only the network accepts)."""
@@ -288,7 +284,7 @@ def _net_object(net: Net) -> dict[str, Any]:
 
 def _published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
     """Train and test the paper's four published nets."""
-    nets = [net for net, _ in paper.NETS]
+    nets = [net for net, _ in published.NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))
     tested = score_nets(nets, selection.test(training, fresh, selection.seed))
     return [
@@ -298,7 +294,7 @@ def _published(training: Examples, fresh: Examples, selection: ModelSelection) -
             "cross_validated": validated[at].mean,
             "held_out": tested[at].mean,
         }
-        for at, (net, published) in enumerate(paper.NETS)
+        for at, (net, published) in enumerate(published.NETS)
     ]
 
 

@@ -7,16 +7,15 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings
-from hornbook.models.network import Training
-from hornbook.paper import published as paper
+from hornbook.models import Training
+from hornbook.paper import published
 from hornbook.paper.missing import Sweep
-from hornbook.paper.search import grid
-from hornbook.paper.selection import ModelSelection
+from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.task import Task
 from hornbook.queries import Budget
 from hornbook.statistics import sample_size
 
-PAPER_BUDGET = Budget(equivalence_queries=paper.QUERIES)
+PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
 
 SEARCH_TRAINING = Training(epochs=20)
 """Few epochs: at rate 0.1, which the paper's four best nets have, more of them only overfit."""

@@ -3,31 +3,30 @@
 References
 ----------
 C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations.
-Northern Lights Deep Learning StageRunner 3, 2022.
+Northern Lights Deep Learning Workshop 3, 2022.
 
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from hornbook.data.examples import Examples
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
-from hornbook.distributions.random import DEFAULT_MISSING
+from hornbook.data import Binariser, Examples, Table, binarise_table, split_examples
+from hornbook.distributions import (
+    DEFAULT_MISSING,
+    Distribution,
+    Mixture,
+    NearMisses,
+    Random,
+    Rows,
+    Violations,
+)
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, HornTheory, Rule, bits
-
-if TYPE_CHECKING:
-    from hornbook.data.table import Table
-from hornbook.data.binarise import Binariser, binarise
-from hornbook.data.examples import split_examples
-from hornbook.data.table import Table
-from hornbook.logic import BOTTOM, Head
-from hornbook.models.network import MLP, Net
-from hornbook.models.training import train
+from hornbook.logic import BOTTOM, Batch, Head, HornTheory, Rule, bits
+from hornbook.models import MLP, Net, train
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""
@@ -66,10 +65,8 @@ def target_theory(
 
     """
     if not isinstance(rows, Batch):
-        from hornbook.data.binarise import binarise
-
         label = label or rows.label
-        _, rows = binarise(rows, dual=True)
+        _, rows = binarise_table(rows, dual=True)
     if label is None:
         raise HornbookError("which variable is the class? Give its name as the label")
     rules = row_rules(rows, label)
@@ -227,7 +224,7 @@ def _draw_distinct(
     while found < size:
         batch = source.draw(2 * (size - found) + 8, rng)
         fitting = np.flatnonzero(theory.satisfied_by(batch) == label)
-        keys = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        keys = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         fresh = []
         for position in fitting.tolist():
             key = keys[position].tobytes()
@@ -259,7 +256,7 @@ class Task:
     @classmethod
     def of(cls, table: Table) -> Task:
         """The task with the default recipe: one accepted example in ten is hard."""
-        binariser, rows = binarise(table, dual=True)
+        binariser, rows = binarise_table(table, dual=True)
         theory = target_theory(rows, table.label)
         return cls(table, binariser, rows, theory, default_recipe(theory, rows))
 

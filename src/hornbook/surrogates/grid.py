@@ -120,10 +120,30 @@ class Grid:
         rows = [(*inside, *outside) for _, inside, outside, _ in self._ranges]
         return np.array(rows, np.intp).reshape(-1, 4)
 
+    def sum_bins(self, summed: Floats) -> Floats:
+        """Sums over the bins in which each literal is true, out of sums over all bins before each one.
+
+        The shape is (bins + 1,) or (bins + 1, k), and that of the result (literals,) or (literals, k).
+        """
+        a, b, c, d = self.bounds.T
+        totals: Floats = summed[b] - summed[a]
+        totals[self.has_outside] -= summed[d[self.has_outside]] - summed[c[self.has_outside]]
+        return totals
+
+    @cached_property
+    def has_outside(self) -> Ints:
+        """The literals that are true outside of a range."""
+        return np.flatnonzero(self.bounds[:, 3])
+
     @cached_property
     def column_of(self) -> Ints:
         """The position of each literal's column."""
         return np.array([position for *_, position in self._ranges], np.intp)
+
+    @cached_property
+    def is_missing(self) -> Bools:
+        """Which literals speak of missing values."""
+        return np.array([isinstance(condition, Missing) for condition in self.literals], np.bool_)
 
     @cached_property
     def _ranges(self) -> list[tuple[Condition, tuple[int, int], tuple[int, int], int]]:
@@ -170,9 +190,7 @@ class CodedRows:
         sizes = np.diff(self.grid.offsets).tolist()
         bins = [np.bincount(codes, weights, size) for codes, size in zip(self.codes, sizes, strict=True)]
         summed = np.cumsum(np.concatenate([[0.0], *bins]))
-        a, b, c, d = self.grid.bounds.T
-        totals: Floats = summed[b] - summed[a] - (summed[d] - summed[c])
-        return totals
+        return self.grid.sum_bins(summed)
 
     def where_true(self, literal: int) -> Bools:
         """The rows in which a literal is true."""
@@ -185,7 +203,7 @@ class CodedRows:
     def where_unknown(self, literal: int) -> Bools:
         """The rows in which a literal is unknown."""
         column = self.grid.column_of[literal]
-        if isinstance(self.grid.literals[literal], Missing):
+        if self.grid.is_missing[literal]:
             return np.zeros(len(self), np.bool_)
         missing: Bools = self.codes[column] == self.grid.columns[column].size
         return missing

@@ -19,18 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.explanations.conditions import Missing
-from hornbook.explanations.score_card import Points, choose_classes
-from hornbook.logic import Bools
-from hornbook.surrogates.grid import CodedRows, Floats, Ints
-
-MAX_POINTS = 10
-"""The most points that a line gives."""
+from hornbook.surrogates.grid import CodedRows, Floats
+from hornbook.surrogates.points import Body, PointCard, PointSearch, find_rows, is_below
 
 MAX_NESTING = 3
 """The most conditions that have to hold for a line."""
@@ -50,42 +44,11 @@ RIDGE = 1e-3
 NEWTON_STEPS, NEWTON_CHANGE = 8, 1e-2
 """Newton steps at most, and the change of weights below which there are no more."""
 
-EXCHANGES = 6
+EXCHANGES = 2
 """How many lines may be exchanged at a size."""
 
-MOVE_ROUNDS = 5
-"""How often all points are tried to be moved."""
-
-ROUNDINGS = (2, 3, 4, 5, 7, 10)
+ROUNDINGS = (2, 3, 4, 5, 6)
 """The points of the heaviest line from which points are moved."""
-
-
-Body: TypeAlias = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class PointCard:
-    """A card over literals of a grid: bodies, their points, (lines, 2, outputs), and the base, (outputs,)."""
-
-    bodies: tuple[Body, ...]
-    points: Points
-    base: Points
-
-    def decide(self, rows: CodedRows) -> Ints:
-        """The number of each row's class."""
-        scores = np.tile(self.base, (len(rows), 1))
-        for body, points in zip(self.bodies, self.points, strict=True):
-            for where, own in zip(find_rows(rows, body), points, strict=True):
-                scores[where] += own
-        return choose_classes(scores)
-
-
-def find_rows(rows: CodedRows, body: Body) -> tuple[Bools, Bools]:
-    """Where a line gives its points: the rows in which it is true, and those in which it is unknown."""
-    reached = np.ones(len(rows), np.bool_)
-    for literal in body[:-1]:
-        reached &= rows.where_true(literal)
-    return reached & rows.where_true(body[-1]), reached & rows.where_unknown(body[-1])
 
 
 @dataclass
@@ -248,7 +211,7 @@ class LineFit:
 
     def _is_last(self, number: int) -> bool:
         """Whether no other line is below a line."""
-        return not any(_is_below(other, self.bodies[number]) for other in self.bodies)
+        return not any(is_below(other, self.bodies[number]) for other in self.bodies)
 
     def _strength(self, number: int) -> float:
         """About what leaving a line out costs."""
@@ -324,128 +287,5 @@ def round_card(fit: LineFit, rows: CodedRows, weights: Floats) -> PointCard:
     for most in ROUNDINGS:
         scale = most / largest
         points, base = (np.rint(exact * scale).astype(np.int64) for exact in (real, fit.coefficients[0]))
-        starts.append(PointSearch(rows, weights, fit.bodies, points, base))
-    starts.sort(key=lambda search: -search.right)
-    return max((start.run() for start in starts[:2]), key=lambda search: search.right).result()
-
-
-class PointSearch:
-    """A card with whole points on the way, and the samples by which it is changed.
-
-    Points are moved by one, and literals exchanged, as long as more weight gets the right class.
-    """
-
-    def __init__(
-        self, rows: CodedRows, weights: Floats, bodies: list[Body], points: Points, base: Points
-    ) -> None:
-        self.rows, self.weights, self.bodies = rows, weights, list(bodies)
-        self.points, self.base = points.copy(), base.copy()
-        self.places = [self._find_places(body) for body in bodies]
-        self.everyone = np.arange(len(rows))
-        self.scores = np.tile(self.base, (len(rows), 1))
-        for where, own in zip(self.places, self.points, strict=True):
-            for at, change in zip(where, own, strict=True):
-                self.scores[at] += change
-        if self.scores.shape[1] == 1:
-            self._set_threshold()
-        self.right = float(self._right_of(self.everyone, self.scores).sum())
-
-    def result(self) -> PointCard:
-        """The card as it is now, without lines that give no points."""
-        stays = [number for number, points in enumerate(self.points) if points.any()]
-        base = self.base if len(self.base) == 1 else self.base - self.base.min()
-        return PointCard(tuple(self.bodies[number] for number in stays), self.points[stays], base)
-
-    def run(self) -> PointSearch:
-        """Change points and literals until nothing gets better."""
-        for _ in range(MOVE_ROUNDS):
-            before = self.right
-            for number, where in enumerate(self.places):
-                for kind, at in enumerate(where):
-                    for output in range(self.scores.shape[1]):
-                        self._move(number, kind, at, output)
-            for output in range(self.scores.shape[1]):
-                self._move(None, 0, self.everyone, output)
-            for number in range(len(self.bodies)):
-                self._exchange(number)
-            if self.right <= before + 1e-9:
-                break
-        return self
-
-    def _find_places(self, body: Body) -> list[Ints]:
-        return [np.flatnonzero(where) for where in find_rows(self.rows, body)]
-
-    def _right_of(self, at: Ints, scores: Points) -> Floats:
-        """The weight of each of some samples, if these scores decide it rightly, and else 0."""
-        right: Floats = self.weights[at, choose_classes(scores)]
-        return right
-
-    def _set_threshold(self) -> None:
-        lowest = int(self.scores.min())
-        signed = np.bincount(self.scores[:, 0] - lowest, self.weights[:, 0] - self.weights[:, 1])
-        threshold = lowest + int(np.concatenate([[0.0], np.cumsum(signed)]).argmax())
-        self.base -= threshold
-        self.scores -= threshold
-
-    def _move(self, number: int | None, kind: int, at: Ints, output: int) -> None:
-        """Give a line, or the base, one point more or less in one output, if that is better."""
-        if not len(at):
-            return
-        scores = self.scores[at]
-        now = float(self._right_of(at, scores).sum())
-        for change in (1, -1):
-            if number is not None and abs(self.points[number, kind, output] + change) > MAX_POINTS:
-                continue
-            moved = scores.copy()
-            moved[:, output] += change
-            gain = float(self._right_of(at, moved).sum()) - now
-            if gain > 1e-9:
-                self.right += gain
-                self.scores[at, output] += change
-                if number is None:
-                    self.base[output] += change
-                else:
-                    self.points[number, kind, output] += change
-                return
-
-    def _exchange(self, number: int) -> None:
-        """Exchange the literal of a line that has none below it for the best one in its place."""
-        body, points = self.bodies[number], self.points[number]
-        if any(_is_below(other, body) for other in self.bodies):
-            return
-        reached = self.everyone
-        for literal in body[:-1]:
-            reached = reached[self.rows.where_true(literal)[reached]]
-        scores = self.scores.copy()
-        for at, own in zip(self.places[number], points, strict=True):
-            scores[at] -= own
-        without = scores[reached]
-        gain = self._right_of(reached, without + points[0]) - self._right_of(reached, without)
-        matters = reached[gain != 0]
-        sums = self.rows.take(matters).sum_true(gain[gain != 0])
-        column_of = self.rows.grid.column_of
-        unknown = self.places[number][1]
-        if len(unknown) and points[1].any():  # literals of the same column keep the points for unknown
-            extra = self._right_of(unknown, scores[unknown] + points[1]) - self._right_of(
-                unknown, scores[unknown]
-            )
-            sums[column_of == column_of[body[-1]]] += extra.sum()
-        best = int(sums.argmax())
-        siblings = {other[-1] | 1 for other in self.bodies if other[:-1] == body[:-1] and other != body}
-        if sums[best] <= sums[body[-1]] + 1e-9 or best | 1 in siblings:
-            return
-        self.right += float(sums[best] - sums[body[-1]])
-        if column_of[best] != column_of[body[-1]] or isinstance(self.rows.grid.literals[best], Missing):
-            self.points[number, 1] = 0
-        self.bodies[number] = (*body[:-1], best)
-        self.places[number] = self._find_places(self.bodies[number])
-        for at, own in zip(self.places[number], self.points[number], strict=True):
-            scores[at] += own
-        self.scores = scores
-        self.right = float(self._right_of(self.everyone, self.scores).sum())
-
-
-def _is_below(body: Body, above: Body) -> bool:
-    """Whether a line is below another one, on its true or its false side."""
-    length = len(above)
-    return len(body) > length and body[: length - 1] == above[:-1] and body[length - 1] | 1 == above[-1] | 1
+        starts.append(PointSearch(rows, weights, PointCard(tuple(fit.bodies), points, base)))
+    return max(starts, key=lambda search: search.right).run().result()

@@ -17,8 +17,9 @@ from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_rules
-from hornbook.surrogates.score_card import MAX_NESTING, PointCard, fit_cards
+from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]

@@ -21,7 +21,7 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Predictor
-from hornbook.models.predictor import BLOCK
+from hornbook.models.predictor import PREDICTOR_BLOCK
 
 TOLERANCE = 1e-5
 
@@ -48,17 +48,17 @@ def check_determinism(predictor: Predictor, vocabulary: Vocabulary, rng: np.rand
 
 
 def check_order(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """A score belongs to its interpretation wherever that stands."""
+    """A score does not depend on the position of its interpretation in the batch."""
     batch = random_batch(predictor, vocabulary, 300, rng)
     places = rng.permutation(len(batch))
     np.testing.assert_allclose(predictor(batch[places]), predictor(batch)[places], atol=TOLERANCE)
 
 
 def check_batch_size(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """However a batch is cut into parts, its scores are the same."""
-    batch = random_batch(predictor, vocabulary, BLOCK + 70, rng)
+    """Scores do not depend on how a batch is cut into parts."""
+    batch = random_batch(predictor, vocabulary, PREDICTOR_BLOCK + 70, rng)
     whole = predictor(batch)
-    for size in (1000, BLOCK, BLOCK + 1):
+    for size in (1000, PREDICTOR_BLOCK, PREDICTOR_BLOCK + 1):
         parts = np.concatenate([predictor(part) for part in batch.blocks(size)])
         np.testing.assert_allclose(parts, whole, atol=TOLERANCE)
     alone = [predictor(part)[0] for part in batch[-9:].blocks(1)]
@@ -66,7 +66,7 @@ def check_batch_size(predictor: Predictor, vocabulary: Vocabulary, rng: np.rando
 
 
 def check_decisions(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """Margins are negative exactly where it is decided against the positive class."""
+    """Margins are negative exactly where the model decides against the positive class."""
     batch = random_batch(predictor, vocabulary, 300, rng)
     decided, margins = predictor.decide(batch), predictor.margin(batch)
     assert decided.dtype == np.bool_
@@ -86,7 +86,7 @@ def check_threshold(predictor: Predictor, vocabulary: Vocabulary, rng: np.random
 
 
 def check_decisions_alone(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """A decision depends on the interpretation alone: not on others asked with it, nor on its place."""
+    """A decision depends on the interpretation alone, not on the rest of the batch or its position."""
     _assert_depends_on_the_row_alone(predictor, random_batch(predictor, vocabulary, 300, rng), rng)
 
 
@@ -100,14 +100,16 @@ def _assert_depends_on_the_row_alone(predictor: Predictor, batch: Batch, rng: np
 
 
 def check_unknown(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:
-    """Either ? has a number, or it is refused by row and variable: it is never guessed."""
-    array = rng.integers(0, 2, (BLOCK + 9, len(vocabulary))).astype(float)
-    array[BLOCK + 5, -1] = np.nan
+    """A ? is encoded by a number, or refused with its row and variable; it is never guessed."""
+    array = rng.integers(0, 2, (PREDICTOR_BLOCK + 9, len(vocabulary))).astype(float)
+    array[PREDICTOR_BLOCK + 5, -1] = np.nan
     batch = Batch.from_array(array, vocabulary)
     if predictor.encoding.native:
         assert np.isfinite(predictor(batch)).all()
     else:
-        assert_refuses(predictor, batch, f"row {BLOCK + 5}", repr(vocabulary.names[-1]), "completions")
+        assert_refuses(
+            predictor, batch, f"row {PREDICTOR_BLOCK + 5}", repr(vocabulary.names[-1]), "completions"
+        )
 
 
 def check_other_width(predictor: Predictor, vocabulary: Vocabulary, rng: np.random.Generator) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from hornbook.distributions import Distribution
 from hornbook.logic import Batch, Bools, bits
-from hornbook.models import Encoding, Predictor
-from hornbook.models.predictor import Floats
+from hornbook.models import Encoding, Floats, Predictor
 from hornbook.oracles.completions import hash_rows
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
@@ -63,8 +62,10 @@ class Mistaken:
     >>> from hornbook.distributions import Random
     >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
     >>> mistaken = Mistaken(Constant(True), seed=1)
-    >>> int((~mistaken(batch)).sum()), bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
-    (93, True)
+    >>> bool(0.005 < (~mistaken(batch)).mean() < 0.015)
+    True
+    >>> bool((mistaken(batch) == mistaken(batch[::-1])[::-1]).all())
+    True
 
     """
 
@@ -75,7 +76,7 @@ class Mistaken:
 
     def __call__(self, batch: Batch) -> Bools:
         """The other's answers, some flipped."""
-        rows = bits.transposed(np.concatenate([batch.true, batch.false]), len(batch))
+        rows = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         flips: Bools = hash_rows(rows, self.salt)[0] < np.uint64(self.share * 2**64)
         return self.member(batch) ^ flips
 
