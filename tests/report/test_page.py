@@ -67,7 +67,7 @@ return found;
 """
 
 DRAWN_LINES = """
-const lines = [...document.querySelectorAll(".lines tbody tr")];
+const lines = [...document.querySelectorAll("#explanation .lines tbody tr")];
 return lines.filter((line) => line.checkVisibility() && line.getBoundingClientRect().height > 0).length;
 """
 
@@ -123,7 +123,7 @@ def test_page_shows_every_line_with_its_figures(browser, tmp_path, form):
     extraction = FORMS[form]()
     show(browser, to_html(extraction), tmp_path)
     browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
-    rows = visible(browser.find_elements(By.CSS_SELECTOR, ".lines tbody tr"))
+    rows = visible(browser.find_elements(By.CSS_SELECTOR, "#explanation .lines tbody tr"))
     for row, line, statistics in zip(rows, extraction.explanation.lines(), extraction.lines, strict=False):
         assert line.text.replace("<=", "≤") in row.text and line.outcome in row.text
         assert all(cell in row.text for cell in line.cells)
@@ -152,7 +152,11 @@ def test_slider_changes_everything_below_it(card_page):
     assert "83.3 %" in slider.get_attribute("aria-valuetext").replace("\N{NO-BREAK SPACE}", " ")
     assert fields(card_page) == ["albumin (g/dL)"]
     assert len(visible(card_page.find_elements(By.CSS_SELECTOR, ".points tbody"))) == 1
+    details = card_page.find_element(By.CSS_SELECTOR, "[data-point]:not([hidden]) details")
+    details.click()
+    assert "40" in details.find_element(By.CSS_SELECTOR, ".lines tbody .rows").text
     slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert "were not counted for this size" in card_page.find_element(By.ID, "explanation").text
     assert "decision tree" in card_page.find_element(By.ID, "explanation").text
     assert len(fields(card_page)) == 6 and card_page.find_element(By.ID, "literals").text == "6"
     marks = card_page.find_elements(By.CSS_SELECTOR, ".chart .mark")
@@ -226,6 +230,14 @@ def test_case_is_tried_by_keyboard_alone(card_page):
     focused.send_keys("2", Keys.TAB, Keys.SPACE)
     assert card_page.switch_to.active_element.accessible_name == "albumin (g/dL) is missing"
     assert verdict(card_page).startswith("survives\n+1 points")
+
+
+def test_groups_are_listed_where_explanation_and_model_differ_most(card_page):
+    rows = card_page.find_elements(By.CSS_SELECTOR, "#groups tbody tr")
+    assert [row.text.split(" %")[0] for row in rows] == [
+        "stage is missing 200 80.0",
+        "55 < age ≤ 67 2,048 92.8",
+    ]
 
 
 def test_differences_are_listed_with_the_facts_that_decide(card_page):
