@@ -282,7 +282,7 @@ class Extraction:
             if content["format"] != FORMAT:
                 raise HornbookError(f"format {content['format']!r} is not {FORMAT}")
             return cls._read(content)
-        except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error!r}") from None
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None

@@ -18,6 +18,8 @@ from test_proof import module, vocabulary_of
 from hornbook.cli import main
 from hornbook.data.binarise import Binariser
 from hornbook.errors import HornbookError
+from hornbook.extraction import guarantee_object
+from hornbook.extractor import query
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import rule_object
 from hornbook.models import as_predictor
@@ -33,6 +35,7 @@ from hornbook.proof.certificate import (
     without_digest,
 )
 from hornbook.proof.prover import Prover
+from hornbook.queries import Proved
 from hornbook.runs.folder import Run, run_checksums
 from hornbook.runs.proving import prove_and_repair, restore_prover, verify_content, verify_run
 
@@ -84,8 +87,10 @@ def run(request, runs):
     model = runs / request.param
     folder = runs / model.stem
     with pytest.MonkeyPatch.context() as patch:
-        asked = f"--target ill --model {model} --encoding half --form rules --max-rules 2 --samples 500"
-        patch.setattr("sys.argv", ["hornbook", "extract", str(runs / "patients.csv"), *asked.split(),
+        patch.setattr(query, "POOL_SAMPLES", 500)
+        patch.setattr(query, "FRESH_SAMPLES", 500)
+        asked = f"--target ill --model {model} --encoding half --max-rules 2 --max-queries 3"
+        patch.setattr("sys.argv", ["hornbook", "query", str(runs / "patients.csv"), *asked.split(),
                                    "--trust-pickle", "-o", str(folder)])  # fmt: skip
         with pytest.raises(SystemExit) as ended:
             main()
@@ -96,20 +101,17 @@ def run(request, runs):
     *rules, late = HornTheory.parse(RULES, prover.vocabulary)
     list(prove_and_repair(certificates, rules))
     list(prove_and_repair(certificates, [late], total=-1))
-    document = json.loads((folder / "rules.json").read_text())
-    document["rules"] = [
-        {
-            **rule_object(prover.vocabulary, rule),
-            "support": None,
-            "precision": None,
-            "guarantee": {"kind": guarantee.kind, "says": str(guarantee)},
-        }
-        for rule, guarantee in certificates.guarantees.items()
+    document = json.loads((folder / "extraction.json").read_text())
+    default, guarantees = document["lines"][-1], certificates.guarantees
+    document["explanation"]["rules"] = [rule_object(prover.vocabulary, rule) for rule in guarantees]
+    document["lines"] = [
+        {**default, "guarantee": guarantee_object(guarantee)} for guarantee in guarantees.values()
     ]
-    (folder / "rules.json").write_text(json.dumps(document))
+    document["lines"].append(default)
+    (folder / "extraction.json").write_text(json.dumps(document))
     certificates.bind(run_checksums(kept.config, document))
     remember_answers(prover)
-    return SimpleNamespace(folder=folder, source=source, prover=prover, rules=document)
+    return SimpleNamespace(folder=folder, source=source, prover=prover, extraction=document)
 
 
 def mutations(value, place=()):
@@ -186,23 +188,24 @@ def test_verify_notices_changes_that_were_digested_again(run):
     assert noticed > 1000 and len(unnoticed) < 20
 
 
-def claim(content, rules, number, entry):
+def claim(content, extraction, number, entry):
     """Let a run say something else of a rule, in all its files, with all checksums right."""
-    content, rules = deepcopy(content), deepcopy(rules)
+    content, extraction = deepcopy(content), deepcopy(extraction)
     rule = {part: content["proofs"][number][part] for part in ("body", "head")}
     content["proofs"][number] = {**rule, **entry}
+    rules = extraction["explanation"]
     vocabulary = Vocabulary(rules["vocabulary"], rules["duals"])
     guarantee = Certificate.from_object(vocabulary, content["proofs"][number], "").guarantee
-    rules["rules"][number]["guarantee"] = {"kind": guarantee.kind, "says": str(guarantee)}
-    return content, rules
+    extraction["lines"][number]["guarantee"] = guarantee_object(guarantee)
+    return content, extraction
 
 
-def forge(folder, content, rules):
+def forge(folder, content, extraction):
     """Write the files of a run with all checksums right."""
     config = json.loads((folder / "config.json").read_text())
-    content = {**without_digest(content), "run": run_checksums(config, rules)}
+    content = {**without_digest(content), "run": run_checksums(config, extraction)}
     (folder / PROOFS_FILE).write_text(json.dumps({**content, "digest": digest(content)}))
-    (folder / "rules.json").write_text(json.dumps(rules))
+    (folder / "extraction.json").write_text(json.dumps(extraction))
 
 
 def test_verify_notices_forged_verdicts_by_deriving_them(run, tmp_path):
@@ -221,13 +224,13 @@ def test_verify_notices_forged_verdicts_by_deriving_them(run, tmp_path):
             )
             if not wrong or (entry["verdict"] == "undecided" and entry["by"] == "nobody"):
                 continue
-            forge(folder, *claim(content, run.rules, number, other))
+            forge(folder, *claim(content, run.extraction, number, other))
             changed = read_certificates(folder / PROOFS_FILE)
             code, lines = problems(run, changed, Run.load(folder))
             assert code == 1 and len(lines) == 1, (number, other, lines)
             forged += 1
     assert forged > 8
-    forge(folder, content, run.rules)
+    forge(folder, content, run.extraction)
     assert problems(run, read_certificates(folder / PROOFS_FILE), Run.load(folder)) == (0, [])
 
 
@@ -235,14 +238,14 @@ def test_verify_notices_a_changed_run(run, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
     content, count = read_certificates(run.folder / PROOFS_FILE), 0
-    for name in ("rules.json", "config.json"):
+    for name, step in (("extraction.json", 23), ("config.json", 3)):
         document = json.loads((run.folder / name).read_text())
         parts = {part: value for part, value in document.items() if part not in ("command", "versions")}
         for part, value in parts.items():
             changes = [(part, {**document, part: other}) for other in (None, 7, "", [], {}) if other != value]
             changes += [(place, {**document, part: other}) for place, other in mutations(value, (part,))]
             changes.append((part, {other: each for other, each in document.items() if other != part}))
-            for place, changed in changes[::3]:
+            for place, changed in changes[::step]:
                 (folder / name).write_text(json.dumps(changed))
                 try:
                     code, lines = problems(run, content, Run.load(folder))
@@ -263,23 +266,19 @@ def test_verify_ends_cleanly_with_configurations_that_no_run_writes(run, tmp_pat
         json.loads((folder / "config.json").read_text()),
     )
     values = (None, 7, "x", [1], {}, {"x": 1})
-    changes = [
-        {**config, part: value} for part in ("data", "target", "model", "binariser") for value in values
-    ]
-    changes += [
-        {**config, "settings": {**config["settings"], part: 7.5}} for part in ("encoding", "random_state")
-    ]
+    changes = [{**config, part: value} for part in ("data", "target", "model") for value in values]
+    changes += [{**config, "settings": {**config["settings"], part: 7.5}} for part in ("encoding", "seed")]
     changes += [{**config, "settings": {**config["settings"], "stranger": 1}}]
     for changed in changes:
         (folder / "config.json").write_text(json.dumps(changed))
         (finding,) = verify_run(Run.load(folder), trust_pickle=True)
         assert (finding.about, finding.holds) == ("config.json", False)
-        forge(folder, content, run.rules)
+        forge(folder, content, run.extraction)
         try:
-            (noticed,) = (each.says for each in verify_run(Run.load(folder), trust_pickle=True))
+            noticed = [each.says for each in verify_run(Run.load(folder), trust_pickle=True)]
         except HornbookError as error:
-            noticed = str(error)
-        assert "\n" not in noticed
+            noticed = [str(error)]
+        assert noticed and "\n" not in "".join(noticed)
         shutil.copy(run.folder / PROOFS_FILE, folder / PROOFS_FILE)
 
 
@@ -333,36 +332,38 @@ def test_verify_needs_a_certificate_for_every_rule_called_proved(run, hornbook, 
     shutil.copytree(run.folder, folder)
     (folder / PROOFS_FILE).unlink()
     done = hornbook("verify", folder, "--trust-pickle")
-    assert (done.returncode, done.stdout.count("FAILS"), done.stderr) == (1, len(run.rules["rules"]), "")
+    count = len(run.extraction["explanation"]["rules"])
+    assert (done.returncode, done.stdout.count("FAILS"), done.stderr) == (1, count, "")
     assert "it is called proved, but has no certificate in proofs.json" in done.stdout
     shutil.copy(run.folder / PROOFS_FILE, folder)
-    metrics = json.loads((folder / "metrics.json").read_text())
-    (folder / "metrics.json").write_text(json.dumps({**metrics, "guarantee": {"kind": "proved"}}))
+    content = read_certificates(run.folder / PROOFS_FILE)
+    forge(folder, content, {**run.extraction, "guarantee": guarantee_object(Proved("us", 1.0))})
     done = hornbook("verify", folder, "--trust-pickle")
-    assert (done.returncode, done.stdout.count("FAILS")) == (1, 1) and "metrics.json" in done.stdout
+    assert (done.returncode, done.stdout.count("FAILS")) == (1, 1) and "extraction.json" in done.stdout
 
 
 def test_verify_refuses_files_that_it_cannot_read(run, hornbook, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
     assert is_one_line(hornbook("verify", tmp_path / "none"))
-    for name in (PROOFS_FILE, "rules.json", "config.json", "metrics.json"):
+    for name in (PROOFS_FILE, "extraction.json", "config.json", "metrics.json"):
         for text in ("", "[]", "{", "7", "\x00"):
             (folder / name).write_text(text)
             assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")), (name, text, done)
         shutil.copy(run.folder / name, folder / name)
     for part, value in (("rules", [{}]), ("groups", 3), ("vocabulary", "ill")):
-        (folder / "rules.json").write_text(json.dumps({**run.rules, part: value}))
+        rules = {**run.extraction["explanation"], part: value}
+        (folder / "extraction.json").write_text(json.dumps({**run.extraction, "explanation": rules}))
         assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")), (part, done)
-    shutil.copy(run.folder / "rules.json", folder / "rules.json")
+    shutil.copy(run.folder / "extraction.json", folder / "extraction.json")
     content = {**without_digest(read_certificates(folder / PROOFS_FILE)), "proofs": [7]}
     (folder / PROOFS_FILE).write_text(json.dumps({**content, "digest": digest(content)}))
     assert is_one_line(done := hornbook("verify", folder, "--trust-pickle")) and "proofs[0]" in done.stderr
     (folder / PROOFS_FILE).unlink()
-    document = json.loads((folder / "rules.json").read_text())
-    for entry in document["rules"]:
-        entry["guarantee"] = None
-    (folder / "rules.json").write_text(json.dumps(document))
+    document = json.loads((folder / "extraction.json").read_text())
+    for line in document["lines"]:
+        line["guarantee"] = None
+    (folder / "extraction.json").write_text(json.dumps(document))
     assert is_one_line(done := hornbook("verify", folder)) and "there is no" in done.stderr
 
 
@@ -398,15 +399,16 @@ def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
 
 
 def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, tmp_path):
-    run, names = tmp_path / "run", ("rules.json", "rules.horn", PROOFS_FILE)
-    asked = "extract iris --train --form rules --max-rules 3 --samples 1000"
+    run, names = tmp_path / "run", ("extraction.json", "rules.horn", PROOFS_FILE)
+    asked = "query iris --train --max-rules 3 --max-queries 6"
     assert hornbook(*asked.split(), "--proof", "-o", run).returncode == 0
     whole = [(run / name).read_bytes() for name in names]
     (run / "metrics.json").unlink()
     done = hornbook(*asked.split(), "--proof", "-o", run)
     assert (done.returncode, done.stderr) == (0, "")
     assert [(run / name).read_bytes() for name in names] == whole
-    kinds = [rule["guarantee"]["kind"] for rule in json.loads(whole[0])["rules"]]
+    lines = [line["guarantee"] for line in json.loads(whole[0])["lines"]]
+    kinds = [guarantee["kind"] for guarantee in lines if guarantee is not None]
     assert sum(f": {kind} " in line for line in done.stdout.splitlines() for kind in set(kinds)) == len(kinds)
     verified = hornbook("verify", run)
     told = [line.split()[:2] for line in verified.stdout.splitlines() if " repaired " not in line]

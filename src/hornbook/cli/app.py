@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
 
     from hornbook.data.table import Table
+    from hornbook.runs import Run
 
 app = typer.Typer(
     help="Explain a trained model by rules, a score card or a tree.",
@@ -149,6 +150,15 @@ def load_target_table(
     if features.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns besides {target!r}")
     return TargetTable(table, target, features, labels, given)
+
+
+def load_run_table(run: Run) -> TargetTable:
+    """The table of a run; refuse one that has changed."""
+    data = run.config["data"]
+    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    if table.table.checksum() != data["sha256"]:
+        raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
+    return table
 
 
 def describe_file(path: Path) -> dict[str, Any]:

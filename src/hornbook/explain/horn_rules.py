@@ -212,7 +212,11 @@ class HornRules(Explanation):
         written = content["binariser"]
         binariser = None if written is None else Binariser.from_json(json.dumps(written))
         reader = Reader(tuple(content["columns"]), _read_source(content, vocabulary, binariser), binariser)
-        return cls(background | rules, background, reader, label, default)
+        read = cls(background | rules, background, reader, label, default)
+        for part, value in read.to_object().items():
+            if content[part] != value:
+                raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
+        return read
 
     def _describe_body(self, rule: Rule) -> str:
         return " and ".join(map(self.describe, self.theory.vocabulary.named(rule.body)))

@@ -19,7 +19,7 @@ from typing import Any
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.explain import HornRules
-from hornbook.extraction import Extraction, fidelity_object, guarantee_object
+from hornbook.extraction import Extraction, fidelity_object
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import Rule
 from hornbook.models import load_model
@@ -51,12 +51,13 @@ RECORDED_LIBRARIES = (
 
 @dataclass(frozen=True)
 class Run:
-    """A saved run: its settings, its result, and what it cost."""
+    """A saved run: its settings, its result, what it cost, and the checksums of settings and result."""
 
     folder: Path
     config: dict[str, Any]
     extraction: Extraction
     metrics: dict[str, Any]
+    checksums: Mapping[str, str]
 
     @classmethod
     def load(cls, folder: Path) -> Run:
@@ -73,7 +74,7 @@ class Run:
             )
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
         extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
-        return cls(folder, config, extraction, metrics)
+        return cls(folder, config, extraction, metrics, run_checksums(config, content))
 
     @property
     def rules(self) -> HornRules:
@@ -93,11 +94,6 @@ class Run:
             else {"kind": line.guarantee.kind, "says": str(line.guarantee)}
             for rule, line in zip(self.rules.rules, lines, strict=False)
         }
-
-    @property
-    def checksums(self) -> dict[str, str]:
-        """The checksums of the configuration and of the result."""
-        return run_checksums(self.config, self.extraction)
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -137,7 +133,8 @@ def save_run(
     if certificates is None:
         (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
-        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), extraction))
+        content = json.loads(extraction.to_json())
+        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), content))
     _write(folder / METRICS_FILE, _json(metrics_object(extraction, seconds)))
 
 
@@ -157,18 +154,17 @@ def metrics_object(extraction: Extraction, seconds: float | None) -> dict[str, A
         "form": extraction.explanation.form,
         "literals": extraction.explanation.literals,
         "fidelity": {"population": extraction.fidelity.population, **fidelity_object(extraction.fidelity)},
-        "guarantee": guarantee_object(extraction.guarantee),
         "answers": extraction.answers,
         "stop_reason": extraction.stop_reason,
         "seconds": None if seconds is None else round(seconds, 3),
     }
 
 
-def run_checksums(config: Mapping[str, Any], extraction: Extraction) -> dict[str, str]:
-    """The checksums of a run's configuration and result, which its certificates record."""
+def run_checksums(config: Mapping[str, Any], extraction: Mapping[str, Any]) -> dict[str, str]:
+    """The checksums of a run's configuration and result as JSON objects, which its certificates record."""
     return {
         "config": digest({part: config.get(part) for part in DECISIVE_PARTS}),
-        "extraction": digest(json.loads(extraction.to_json())),
+        "extraction": digest(extraction),
     }
 
 
