@@ -23,8 +23,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+from hornbook.evaluate import Fidelity
+from hornbook.explanations import DecisionTree
+from hornbook.extraction import LineStatistics
 from hornbook.queries import Proved, Unknown
-from hornbook.report import to_html, to_notebook
+from hornbook.report import to_html, to_notebook, to_text
+from hornbook.statistics import Share
 
 HOSTILE = [
     "<script>document.title='pwned'</script>",
@@ -493,6 +497,40 @@ def test_page_of_five_hundred_long_rules_stays_small_and_quick(browser, tmp_path
     milliseconds = browser.execute_script(CLICK)
     assert milliseconds < 2000
     assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+def test_page_of_a_constant_without_unseen_rows_is_shown_too(browser, tmp_path, size):
+    constant = DecisionTree(("a", "b"), 1)
+    lines = (LineStatistics(None, Share.of(size, size), Share.of(size, size)),)
+    extraction = make_extraction(
+        constant,
+        fidelity=Fidelity(Share.of(size, size)),
+        guarantee=Unknown("nothing was measured"),
+        frontier=(),
+        lines=lines,
+        columns=(),
+        groups=(),
+        differences=(),
+        provenance={},
+    )
+    show(browser, to_html(extraction), tmp_path)
+    assert complaints(browser) == [] and verdict(browser) == "b"
+    assert "No single value would" in browser.find_element(By.ID, "changes").text
+    assert "observed only" in browser.find_element(By.ID, "summary").text
+    assert "always: <b>b</b>" in to_notebook(extraction) and "always: b" in to_text(extraction)
+
+
+def test_page_without_scripts_shows_the_chosen_explanation(browser, tmp_path):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        show(browser, to_html(card_along_frontier()), tmp_path)
+        text = browser.find_element(By.ID, "explanation").text
+        assert "The score card" in text and "> 3.5" in text and "decision tree" not in text
+        assert visible(browser.find_elements(By.CSS_SELECTOR, "button, input, select")) == []
+        assert "needs JavaScript" in browser.find_element(By.ID, "try").text
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_same_extraction_gives_the_same_bytes():
