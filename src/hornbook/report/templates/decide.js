@@ -108,7 +108,8 @@ const Decider = (() => {
     cuts.forEach((low, number) => {
       const high = cuts[number + 1] ?? Infinity;
       const least = next(low);
-      const value = (now !== null && now > high) || !(least > low && least <= high) ? high : least;
+      const end = high === Infinity ? low + Math.max(Math.abs(low), 1) : high;
+      const value = (now !== null && now > high) || !(least > low && least <= high) ? end : least;
       const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} ≤ ${write(high)}`;
       found.push({ value, text });
     });
