@@ -168,7 +168,8 @@ def extract(
 
 def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:
     """What was proved of each line, and what was refuted or left open, as comments."""
-    proved, others = [], []
+    proved: list[str] = []
+    others: list[str] = []
     for line, statistics in zip(extraction.explanation.lines(), extraction.lines, strict=True):
         if (guarantee := statistics.guarantee) is not None:
             comment = f"# {line.text}: {line.outcome} # {guarantee}"
