@@ -208,7 +208,7 @@ def to_text(extraction: Extraction) -> str:
     What the model says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
-    if petal width (cm) > 1.75: virginica
+    if petal width (cm) > 1.7...: virginica
         46 rows; ... of samples, the model agrees on 100 %
     otherwise: not virginica
         104 rows; ... of samples, the model agrees on 100 %
