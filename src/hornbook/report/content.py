@@ -33,21 +33,25 @@ def format_percent(share: float) -> str:
 
 
 def format_interval(share: Share) -> str:
-    """Format the confidence interval of a share.
+    """Format the confidence interval of a share: a wide one with one digit, a narrow one with two.
 
     Examples
     --------
-    >>> format_interval(Share.of(980, 1000))
-    '96.9 to 98.8 %'
-    >>> format_interval(Share.of(0, 0))
-    'not measured'
+    >>> format_interval(Share.of(980, 1000)), format_interval(Share.of(110, 114))
+    ('96.9 to 98.8 %', '91.3 to 99.0 %')
+    >>> format_interval(Share.of(999, 1000)), format_interval(Share.of(0, 0))
+    ('99.44 to 99.997 %', 'not measured')
 
     """
-    return (
-        f"{format_percent(share.low).removesuffix(' %')} to {format_percent(share.high)}"
-        if share.size
-        else "not measured"
-    )
+    if not share.size:
+        return "not measured"
+    digits = 1 if share.high - share.low >= 0.01 else 2
+
+    def write(end: float) -> str:
+        text = f"{100 * end:.{digits}f}"
+        return format_percent(end).removesuffix(" %") if float(text) in (0, 100) else text
+
+    return f"{write(share.low)} to {write(share.high)} %"
 
 
 def format_count(number: int) -> str:
