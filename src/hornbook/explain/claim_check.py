@@ -316,25 +316,26 @@ class ClaimChecker:
     def _bring_close(
         self, witnesses: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools], needed: tuple[str, ...]
     ) -> Violation:
-        """The violation with the fewest columns changed from a row of the table.
+        """The violation that changes the fewest columns of a row; none, if a row itself breaks the claim.
 
         Starting from a witness, parts of the columns that differ are given the table row's values
         again as long as the claim stays broken, halves first, then ever smaller parts.
         """
-        best: tuple[int, pd.DataFrame, int, tuple[str, ...]] | None = None
+        table = self.teacher.frame.head(COMPARED_ROWS)
+        broken = breaks(table)
+        if broken.any():
+            number = int(broken.argmax())
+            rows = table.iloc[[number]].reset_index(drop=True)
+            return Violation(rows, self._outcomes(rows), number, ())
+        closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
         for place in range(min(len(witnesses), NEAREST_ROWS)):
             witness = witnesses.iloc[[place]].reset_index(drop=True)
-            for number in self._nearest_rows(witness, needed):
-                row = self.teacher.frame.iloc[[number]].reset_index(drop=True)
+            for number in self._nearest_rows(witness, needed).tolist():
+                row = table.iloc[[number]].reset_index(drop=True)
                 closer = _restore_values(witness, row, breaks)
                 changed = tuple(name for name in row.columns if _differ(closer, row, name))
-                if best is None or len(changed) < best[0]:
-                    best = len(changed), closer, int(number), changed
-            if best is not None and best[0] == 0:
-                break
-        if best is None:
-            raise HornbookError("the table has no rows to compare with")
-        _, rows, number, changed = best
+                closest.append((closer, number, changed))
+        rows, number, changed = min(closest, key=lambda found: len(found[2]))
         return Violation(rows, self._outcomes(rows), number, changed)
 
     def _nearest_rows(self, witness: pd.DataFrame, needed: tuple[str, ...]) -> NDArray[np.intp]:
