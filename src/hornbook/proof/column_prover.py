@@ -19,6 +19,7 @@ import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split
+from hornbook.explanations.conditions import shorten_cut
 from hornbook.explanations.tree import Node
 from hornbook.models import ENCODINGS, Predictor, as_predictor
 from hornbook.models.encoding import COMPLETE
@@ -29,6 +30,9 @@ from hornbook.proof.ensembles import read_ensemble
 from hornbook.proof.network import Vector, relu_net, unprovable
 from hornbook.proof.pipeline import read_pipeline
 from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
+
+SHORTENED_SHARES = (0.05, 0.002)
+"""Shares of its interval by which a witness's number is moved for fewer digits, tried in order."""
 
 
 class ColumnProver:
@@ -244,19 +248,40 @@ class _Confirmation:
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, values: Vector) -> pd.DataFrame | None:
-        """The row as a witness, if the model decides otherwise about it."""
+        """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
+        for share in SHORTENED_SHARES:
+            if (witness := self._ask(self._shorten(values, share))) is not None:
+                return witness
         whole = np.array([self.box[name].whole for name in self.columns])
         fractions = whole & ~np.isnan(values) & (values != np.round(values))
-        row = pd.DataFrame([np.where(fractions, np.round(values), values)], columns=list(self.columns))
-        body, excluded = self.question
-        if _meets(row, body) and not any(_meets(row, other) for other in excluded):
-            decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
-            if decided != self.positive:
-                return row
-        if fractions.any():
+        witness = self._ask(np.where(fractions, np.round(values), values))
+        if witness is None and fractions.any():
             place = int(fractions.argmax())
             self.fraction = self.columns[place], float(values[place])
-        return None
+        return witness
+
+    def _ask(self, values: Vector) -> pd.DataFrame | None:
+        row = pd.DataFrame([values], columns=list(self.columns))
+        body, excluded = self.question
+        if not _meets(row, body) or any(_meets(row, other) for other in excluded):
+            return None
+        decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
+        return None if decided == self.positive else row
+
+    def _shorten(self, values: Vector, share: float) -> Vector:
+        """The numbers moved by up to a share of their intervals, away from the ends, to shorter ones."""
+        shortened = values.copy()
+        for place, name in enumerate(self.columns):
+            own = self.box[name]
+            if np.isnan(values[place]) or not own.low < own.high:
+                continue
+            if own.whole:
+                shortened[place] = np.round(values[place])
+                continue
+            width = share * (own.high - own.low)
+            middle = float(np.clip(values[place], own.low + width, own.high - width))
+            shortened[place] = shorten_cut(middle - width, middle + width)
+        return shortened
 
 
 def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:

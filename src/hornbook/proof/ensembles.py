@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -73,15 +74,11 @@ class TreeEnsemble:
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
     """Read the trees of a model; None for other models, subclasses included."""
     kind = type(predictor.source)
-    for library, readers in READERS.items():
-        if kind.__module__.partition(".")[0] == library:
-            reader = readers.get(kind.__name__)
-            if reader is None:
-                return None
-            module = __import__(library, fromlist=["_"])
-            if not _is_exactly(kind, module, kind.__name__):
-                return None
-            return reader(predictor.source, predictor)
+    for module, readers in READERS.items():
+        for name, read in readers.items():
+            # whoever has a model of a class has imported its module
+            if getattr(sys.modules.get(module), name, None) is kind:
+                return read(predictor.source, predictor)
     return None
 
 
@@ -110,15 +107,6 @@ def single_cut(threshold: float, strict: bool = False) -> float:
         return math.inf
     middle = (float(most) + float(above)) / 2
     return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
-
-
-def _is_exactly(kind: type, module: Any, name: str) -> bool:
-    """Whether a class is the library's own of that name, and no class of the same name elsewhere."""
-    places = [
-        module,
-        *(getattr(module, part, None) for part in ("tree", "ensemble", "basic", "sklearn", "core")),
-    ]
-    return any(getattr(place, name, None) is kind for place in places)
 
 
 def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
@@ -344,9 +332,8 @@ def _not_two_classes(predictor: Predictor) -> Exception:
 
 
 READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
-    "sklearn": {
-        "DecisionTreeClassifier": _read_sklearn,
-        "ExtraTreeClassifier": _read_sklearn,
+    "sklearn.tree": {"DecisionTreeClassifier": _read_sklearn, "ExtraTreeClassifier": _read_sklearn},
+    "sklearn.ensemble": {
         "RandomForestClassifier": _read_sklearn,
         "ExtraTreesClassifier": _read_sklearn,
         "GradientBoostingClassifier": _read_sklearn,
@@ -355,4 +342,4 @@ READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
     "xgboost": {"Booster": _read_xgboost, "XGBClassifier": _read_xgboost},
     "lightgbm": {"Booster": _read_lightgbm, "LGBMClassifier": _read_lightgbm},
 }
-"""The reader for each library's classes, known by their exact type."""
+"""The reader for each class, by its module and name."""
