@@ -4,8 +4,8 @@ A `TreeEnsemble` holds every tree as arrays of nodes. At a node a number goes le
 the node's cut, compared as doubles, and a missing value goes where the node sends it. Libraries
 compare in their own ways: scikit-learn's trees round a number to single precision first, XGBoost
 does so too and sends numbers below its threshold to the left, LightGBM and histogram boosting
-compare doubles. Rounding is monotone, so each comparison is one with a double, which `single_cut`
-finds.
+compare doubles, and LightGBM takes the tiniest numbers for zero. All of that is monotone, so each
+comparison is one with a double, which `single_cut` and `zero_cut` find.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from hornbook.proof.network import (
 )
 
 Ints = NDArray[np.intp]
+
+LIGHTGBM_ZERO = float(np.float32(1e-35))
+"""The largest number that LightGBM takes for zero."""
 
 
 class TreeNodes(NamedTuple):
@@ -107,6 +110,20 @@ def single_cut(threshold: float, strict: bool = False) -> float:
         return math.inf
     middle = (float(most) + float(above)) / 2
     return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
+
+
+def zero_cut(threshold: float) -> float:
+    """The largest double that goes left where numbers as small as LightGBM's zero are taken for 0 first.
+
+    Examples
+    --------
+    >>> zero_cut(0.5), zero_cut(0.0) == LIGHTGBM_ZERO, zero_cut(-LIGHTGBM_ZERO) < -LIGHTGBM_ZERO
+    (0.5, True, True)
+
+    """
+    if abs(threshold) > LIGHTGBM_ZERO:
+        return threshold
+    return LIGHTGBM_ZERO if threshold >= 0 else math.nextafter(-LIGHTGBM_ZERO, -math.inf)
 
 
 def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
@@ -290,7 +307,7 @@ def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
         cut = float(node["threshold"])
         # without a way of their own, missing values count as zero
         left = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
-        rows.append([node["split_feature"], cut, 0, 0, left, 0.0])
+        rows.append([node["split_feature"], zero_cut(cut), 0, 0, left, 0.0])
         rows[place][2:4] = add(node["left_child"]), add(node["right_child"])
         return place
 
