@@ -81,15 +81,15 @@ class ColumnProver:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         self.domain = self._narrow(domain)
-        inner, self.before = read_pipeline(self.predictor, len(self.columns))
+        inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
         ensemble = read_ensemble(inner)
         self.reading: NetworkReading | TreeReading
         if ensemble is None:
-            self.reading = NetworkReading(self.predictor, relu_net(inner), self.before, self.columns)
-        elif self.before.scales:
+            self.reading = NetworkReading(self.predictor, relu_net(inner), self.preprocessing, self.columns)
+        elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
-            self.reading = TreeReading(self.predictor, ensemble, self.before, self.columns)
+            self.reading = TreeReading(self.predictor, ensemble, self.preprocessing, self.columns)
         self.reading.prepare(self.domain, tuple(conditions))
 
     def prove(

@@ -35,22 +35,26 @@ class NetworkReading:
     """A network as a function of columns: boxes are bounded by their ends."""
 
     def __init__(
-        self, predictor: Predictor, net: ReluNet, before: Preprocessing, columns: Sequence[str]
+        self, predictor: Predictor, net: ReluNet, preprocessing: Preprocessing, columns: Sequence[str]
     ) -> None:
-        self.predictor, self.before, self.columns = predictor, before, columns
-        self.net, self.given = before.fold_into(net)
-        if self.net.weights[0].shape[1] != len(before.scale):
+        self.predictor, self.preprocessing, self.columns = predictor, preprocessing, columns
+        if net.weights[0].shape[1] != len(preprocessing.scale):
             raise unprovable(predictor, "it reads another number of columns than the table has")
-        self.compared = False
+        self.net, self.given = preprocessing.fold_into(net)
+        self.is_compared = False
 
     def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
         """Compare the network with the model on rows of the domain, once."""
-        if self.compared:
+        if self.is_compared:
             return
         rng = generator(0, Purpose.MODEL_READING)
         uniform, ends = [], []
-        for name in self.columns:
+        for name, fill in zip(self.columns, self.preprocessing.fills.tolist(), strict=True):
             own = domain.intervals[name]
+            if own.missing and np.isnan(fill):
+                raise unprovable(
+                    self.predictor, f"it takes missing values of {name!r} in a way that is not read"
+                )
             numbers = rng.uniform(own.low, own.high, COMPARED_ROWS)
             missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
             uniform.append(np.where(missing[0], np.nan, np.round(numbers) if own.whole else numbers))
@@ -61,9 +65,9 @@ class NetworkReading:
         side = Bounds(self.net, self._space(domain.intervals), None, self.given, SCALING_TERMS)
         if max(sizes.max() for sizes in side.magnitudes) > LARGEST_SUM:
             raise unprovable(self.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        reading = side.evaluate_inputs(self.before.fill(values))
+        reading = side.evaluate_inputs(self.preprocessing.fill(values))
         compare_rows(self.predictor, self.columns, values, reading, side.link)
-        self.compared = True
+        self.is_compared = True
 
     def decide(
         self,
@@ -89,16 +93,16 @@ class NetworkReading:
 
     def _space(self, box: Box) -> InputSpace:
         """The ends of each interval as states, false and true, and a missing value as unknown."""
-        count, width = len(self.columns), len(self.before.scale)
+        count, width = len(self.columns), len(self.preprocessing.scale)
         inputs = np.zeros((count, 3, width))
         for place, name in enumerate(self.columns):
             own = box[name]
-            fill = self.before.fills[place]
+            fill = self.preprocessing.fills[place]
             if own.has_numbers:
                 inputs[place, FALSE, place], inputs[place, TRUE, place] = own.low, own.high
             inputs[place, UNKNOWN, place] = 0 if np.isnan(fill) else fill
-            if place in self.before.indicators:
-                inputs[place, UNKNOWN, count + self.before.indicators.index(place)] = 1
+            if place in self.preprocessing.indicators:
+                inputs[place, UNKNOWN, count + self.preprocessing.indicators.index(place)] = 1
         return InputSpace(inputs=inputs, continuous=True)
 
     def _region(self, box: Box) -> Bools:
@@ -113,21 +117,30 @@ class TreeReading:
     """Trees as a function of columns: cells are told apart by their thresholds."""
 
     def __init__(
-        self, predictor: Predictor, ensemble: TreeEnsemble, before: Preprocessing, columns: Sequence[str]
+        self,
+        predictor: Predictor,
+        ensemble: TreeEnsemble,
+        preprocessing: Preprocessing,
+        columns: Sequence[str],
     ) -> None:
-        self.predictor, self.ensemble, self.before, self.columns = predictor, ensemble, before, columns
-        self.known: tuple[Domain, dict[str, set[float]]] | None = None
+        self.predictor, self.ensemble, self.preprocessing, self.columns = (
+            predictor,
+            ensemble,
+            preprocessing,
+            columns,
+        )
+        self.layout: tuple[Domain, dict[str, set[float]]] | None = None
 
     def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
         """Lay out the cells of a domain that conditions do not divide; compare the trees with the model."""
         cuts = condition_cuts(conditions)
-        if self.known is not None:
-            same = self.known[0].intervals == domain.intervals
-            if same and all(own <= self.known[1].get(name, set()) for name, own in cuts.items()):
+        if self.layout is not None:
+            same = self.layout[0].intervals == domain.intervals
+            if same and all(own <= self.layout[1].get(name, set()) for name, own in cuts.items()):
                 return
-            for name, own in self.known[1].items():
+            for name, own in self.layout[1].items():
                 cuts[name] = cuts.get(name, set()) | own
-        self.grid = CellGrid.of(domain, self.columns, self.ensemble, cuts, self.before)
+        self.grid = CellGrid.of(domain, self.columns, self.ensemble, cuts, self.preprocessing)
         leaves = Leaves.of(self.ensemble, self.grid.space)
         self.accepting, self.rejecting = (
             Forest(each, self.grid.space, partial(self._decides, sign))
@@ -140,7 +153,7 @@ class TreeReading:
         states, inside = self.grid.locate(values)
         reading = self.accepting.evaluate(states[inside])
         compare_rows(self.predictor, self.columns, values[inside], reading, self.accepting.link)
-        self.known = domain, cuts
+        self.layout = domain, cuts
 
     def decide(
         self,
