@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hornbook.data.reader import BinaryColumns, Reader
 from hornbook.errors import HornbookError
-from hornbook.explain import UNDETERMINED, HornRules, explain_facts, smallest_undo
-from hornbook.explanations import read_explanation
+from hornbook.explanations import UNDETERMINED, HornRules, explain_facts, read_explanation, smallest_undo
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.testing.strategies import theories
 
