@@ -399,7 +399,7 @@ def explain_classifier(
         classes=teacher.classes,
         explanation=chosen,
         fidelity=fidelity,
-        guarantee=Estimated(complement(fidelity.share), _name_population(fidelity, teacher)),
+        guarantee=Estimated(fidelity.share.complement(), _name_population(fidelity, teacher)),
         frontier=frontier,
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
         columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
@@ -440,7 +440,7 @@ class LabelledPopulations:
         """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
 
         def share(rows: pd.DataFrame, labels: NDArray[np.intp]) -> Share:
-            return Share.of(int((explanation.decide(rows) == labels).sum()), len(rows))
+            return Share.where(explanation.decide(rows) == labels)
 
         return Fidelity(
             samples=share(self.fresh, self.fresh_labels),
@@ -612,11 +612,6 @@ def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
 
 def _read_difference(content: Mapping[str, Any]) -> Difference:
     return Difference(dict(content["row"]), content["explanation"], content["model"], tuple(content["facts"]))
-
-
-def complement(share: Share) -> Share:
-    """The share of the cases that a share does not count."""
-    return Share.of(share.size - share.hits, share.size)
 
 
 def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:

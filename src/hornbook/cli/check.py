@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, read_theory
+from hornbook.cli.app import (
+    EncodingOption,
+    JsonOption,
+    ProofSecondsOption,
+    SeedOption,
+    TrustOption,
+    app,
+    emit,
+    emit_json,
+    read_theory,
+)
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
 from hornbook.logic.formats import rule_object
@@ -41,23 +51,16 @@ def check(
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
-    ] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
     ] = False,
-    seconds: Annotated[
-        float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
-    ] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seconds: ProofSecondsOption = 60.0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
     """Check whether a model does what is claimed: exit code 0 if all holds, 1 and a counterexample if not.
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from hornbook.cli.app import app, read_theory
+from hornbook.cli.app import JsonOption, app, read_theory
 from hornbook.errors import HornbookError
 from hornbook.learners import horn1, lrn_star
 from hornbook.learners.heads import by_groups
@@ -58,7 +58,7 @@ def learn(
         Path | None, typer.Option(help="Rules known from the start; the target must entail them.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the teacher.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Learn a known theory exactly, by queries to a perfect teacher: a demonstration of the algorithm.
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution
-from hornbook.errors import HornbookError
-from hornbook.evaluate.fidelity import ask_judge, draw_chunks
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits, chaining
-from hornbook.queries import Membership
 from hornbook.statistics import Share
 
 
@@ -33,9 +28,6 @@ class RuleStatistics:
     redundant
         Whether the other rules and the background entail it. Of two rules that say the same,
         each is redundant.
-    in_target, entailed_by_target
-        Whether the target has this very rule, and whether it follows from the target; None
-        without a target.
     found_by
         The equivalence oracle whose counterexample led to the rule; None where that is not known.
     entailed_by_model
@@ -48,26 +40,12 @@ class RuleStatistics:
     support: Share
     precision: Share
     redundant: bool
-    in_target: bool | None = None
-    entailed_by_target: bool | None = None
     found_by: str | None = None
     entailed_by_model: bool | None = None
 
-    @property
-    def length(self) -> int:
-        """The number of literals in the body."""
-        return len(self.rule.body)
 
-
-def rule_statistics(
-    theory: HornTheory,
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    *,
-    background: HornTheory | None = None,
-    target: HornTheory | None = None,
+def measure_rules(
+    theory: HornTheory, batch: Batch, accepted: Bools, background: HornTheory | None = None
 ) -> list[RuleStatistics]:
     """The statistics of every rule, in order.
 
@@ -79,63 +57,28 @@ def rule_statistics(
     ----------
     theory
         The rules to measure.
-    member
-        The model from which they were extracted.
-    distribution, size, rng
-        Where the fresh interpretations come from, and how many. Memory does not depend on it.
+    batch, accepted
+        Fresh interpretations, and whether the model accepts each.
     background
         Rules known to hold, which count for redundancy but are not measured.
-    target
-        The theory the model was trained on, if known.
 
     Examples
     --------
     >>> from hornbook.distributions import Random
     >>> t = HornTheory.parse("horse & wings -> pegasus")
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
-    >>> drawn = Random(t.vocabulary)
-    >>> [found] = rule_statistics(h, t.satisfied_by, drawn, 9000, np.random.default_rng(0), target=t)
+    >>> batch = Random(t.vocabulary).draw(9000, np.random.default_rng(0))
+    >>> [found] = measure_rules(h, batch, t.satisfied_by(batch))
     >>> found.support.low < 1 / 3 < found.support.high  # horse is 1, 0 or ? with equal probability
     True
-    >>> found.precision.low < 1 / 3 < found.precision.high  # the target also needs wings
+    >>> found.precision.low < 1 / 3 < found.precision.high  # the model also needs wings
     True
-    >>> found.in_target, found.entailed_by_target
-    (False, False)
 
     """
-    for other in (background, target, distribution):
-        if other is not None and other.vocabulary != theory.vocabulary:
-            raise HornbookError("theory, background, target and distribution are over one vocabulary")
-    labelled = (
-        (batch, ask_judge(member, batch, "the model")) for batch in draw_chunks(distribution, size, rng)
-    )
-    return statistics_on(labelled, theory, background=background, target=target)
-
-
-def statistics_on(
-    labelled: Iterable[tuple[Batch, Bools]],
-    theory: HornTheory,
-    *,
-    background: HornTheory | None = None,
-    target: HornTheory | None = None,
-) -> list[RuleStatistics]:
-    """The statistics of every rule on batches with the model's answers."""
-    size, counts = 0, np.zeros((len(theory), 3), np.int64)
-    for batch, accepted in labelled:
-        size += len(batch)
-        counts += _count_outcomes(theory, batch, ~accepted)
-    needless = find_redundant_rules(theory, background)
-    known = frozenset(target.rules) if target else frozenset()
+    redundant, counts = find_redundant_rules(theory, background), _count_outcomes(theory, batch, ~accepted)
     return [
-        RuleStatistics(
-            rule,
-            Share.of(fired, size),
-            Share.of(rejected, broken),
-            redundant,
-            rule in known if target else None,
-            target.entails(rule) if target else None,
-        )
-        for rule, redundant, (fired, broken, rejected) in zip(theory, needless, counts.tolist(), strict=True)
+        RuleStatistics(rule, Share.of(fired, len(batch)), Share.of(rejected, broken), needless)
+        for rule, needless, (fired, broken, rejected) in zip(theory, redundant, counts.tolist(), strict=True)
     ]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Agreement, RuleStatistics, statistics_on
+from hornbook.evaluate import RuleStatistics, measure_rules
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.logic import Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, Vocabulary, violation
@@ -466,13 +466,13 @@ class QueryRun:
     def _measure_point(self) -> DisagreementPoint:
         assert self.held_out is not None
         seen, labels = self.held_out
-        agreement, found = Agreement.of(self.theory.satisfied_by(seen), labels), self._rules()
-        return DisagreementPoint(len(found), sum(len(rule.body) + 1 for rule in found), agreement.disagreed)
+        disagreed, found = Share.where(self.theory.satisfied_by(seen) != labels), self._rules()
+        return DisagreementPoint(len(found), sum(len(rule.body) + 1 for rule in found), disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:
             return ()
-        measured = statistics_on([self.held_out], self._rules(), background=self.background)
+        measured = measure_rules(self._rules(), *self.held_out, self.background)
         return tuple(
             replace(
                 found,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork
     from hornbook.models.column_training import TrainedNetwork, train_column_network
     from hornbook.models.network import MLP, Net, Training
-    from hornbook.models.training import train, train_classifier
+    from hornbook.models.training import TrainedClassifier, train, train_classifier
 
 __all__ = [
     "COMPLETE",
@@ -24,6 +24,7 @@ __all__ = [
     "Net",
     "Output",
     "Predictor",
+    "TrainedClassifier",
     "TrainedNetwork",
     "Training",
     "as_predictor",
@@ -41,6 +42,7 @@ _MODULES = {
     "MLP": "network",
     "Net": "network",
     "Training": "network",
+    "TrainedClassifier": "training",
     "train": "training",
     "train_classifier": "training",
 }
