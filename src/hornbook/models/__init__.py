@@ -1,7 +1,8 @@
 """Models of any supported library as predictors, models from files, and hornbook's own networks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hornbook.lazy import load_lazily
 from hornbook.models.adapters import as_predictor
 from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.loading import load_model
@@ -35,23 +36,13 @@ __all__ = [
     "train_column_network",
 ]
 
-_MODULES = {
-    "ColumnNetwork": "column_network",
-    "TrainedNetwork": "column_training",
-    "train_column_network": "column_training",
-    "MLP": "network",
-    "Net": "network",
-    "Training": "network",
-    "TrainedClassifier": "training",
-    "train": "training",
-    "train_classifier": "training",
-}
-"""Where each name is; loaded when used, since these need pandas and scikit-learn, or PyTorch."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'hornbook.models' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"hornbook.models.{_MODULES[name]}"), name)
+__getattr__ = load_lazily(
+    "hornbook.models",
+    {
+        "column_network": ["ColumnNetwork"],
+        "column_training": ["TrainedNetwork", "train_column_network"],
+        "network": ["MLP", "Net", "Training"],
+        "training": ["TrainedClassifier", "train", "train_classifier"],
+    },
+)
+"""These modules need pandas and scikit-learn, or PyTorch."""

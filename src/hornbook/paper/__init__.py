@@ -1,6 +1,8 @@
 """The paper, end to end: its task, networks and architecture search, extraction and evaluation."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.paper.missing import Sweep, plot_sweep
@@ -27,29 +29,14 @@ __all__ = [
     "target_theory",
 ]
 
-_MODULES = {
-    "SCALES": "settings",
-    "ModelSelection": "search",
-    "Recipe": "task",
-    "Scale": "settings",
-    "SelectionResult": "search",
-    "Sweep": "missing",
-    "Task": "task",
-    "default_recipe": "task",
-    "draw_training_set": "task",
-    "grid": "search",
-    "plot_sweep": "missing",
-    "run_lrn_star": "published",
-    "score_nets": "search",
-    "select_network": "search",
-    "target_theory": "task",
-}
-"""Where each name is; loaded when used, since these need PyTorch and scikit-learn."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'hornbook.paper' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"hornbook.paper.{_MODULES[name]}"), name)
+__getattr__ = load_lazily(
+    "hornbook.paper",
+    {
+        "missing": ["Sweep", "plot_sweep"],
+        "published": ["run_lrn_star"],
+        "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
+        "settings": ["SCALES", "Scale"],
+        "task": ["Recipe", "Task", "default_recipe", "draw_training_set", "target_theory"],
+    },
+)
+"""These modules need PyTorch and scikit-learn."""

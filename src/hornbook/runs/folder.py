@@ -116,7 +116,7 @@ def save_extraction(folder: Path, extraction: Extraction) -> None:
     save_run(folder, extraction, seconds=None)
 
 
-def load_extraction(folder: str | Path) -> Extraction:
+def load(folder: str | Path) -> Extraction:
     """The extraction in a run folder."""
     return Run.load(Path(folder)).extraction
 
