@@ -10,20 +10,15 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import exclusivity_rules
-from hornbook.data.reader import Reader
-from hornbook.data.table import Table
+from hornbook.data import Binariser, Reader, Table, exclusivity_rules
 from hornbook.distributions import Distribution, Groups, Labelled, Rows
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
-from hornbook.models import Predictor
-from hornbook.models.predictor import Floats
-from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
+from hornbook.models import Floats, Predictor
+from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge, LabelOracle
 from hornbook.oracles.columns import reads_columns, wrap_column_model
-from hornbook.oracles.completions import LabelOracle
-from hornbook.proof.equivalence import ExactCompletions
-from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.proof import ExactCompletions, Prover
+from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 from hornbook.teacher import ClassifierTeacher, bind_classifier

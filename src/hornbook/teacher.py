@@ -13,13 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from hornbook.data.table import as_frame, refuse_infinity
+from hornbook.data import as_frame, refuse_infinity
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import ENCODINGS, Predictor, as_predictor, load_model
-from hornbook.models.encoding import COMPLETE
-from hornbook.models.missing import columns_with_missing
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
 from hornbook.randomness import Purpose, generator
 
 DONORS = 32

@@ -16,8 +16,7 @@ import pytest
 from commands import is_one_line, runner
 
 from hornbook import __version__
-from hornbook.cli import main
-from hornbook.cli.app import app
+from hornbook.cli import app, main
 from hornbook.logic import HornTheory
 from hornbook.runs import Run
 
@@ -151,7 +150,7 @@ def test_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
 
 
 def test_datasets_are_listed_and_can_be_read(hornbook):
-    from hornbook.data.datasets import DATASETS
+    from hornbook.data import DATASETS
 
     assert [line.split()[0] for line in hornbook("datasets").stdout.splitlines()] == list(DATASETS)
     assert json.loads(hornbook("datasets", "--json").stdout) == DATASETS

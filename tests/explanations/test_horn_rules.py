@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data.reader import BinaryColumns, Reader
+from hornbook.data import Reader
+from hornbook.data.reader import BinaryColumns
 from hornbook.errors import HornbookError
 from hornbook.explanations import UNDETERMINED, HornRules, explain_facts, read_explanation, smallest_undo
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.testing.strategies import theories
+from hornbook.testing import theories
 
 WIDTH = 7
 

@@ -149,8 +149,7 @@ def load_target_table(
     `positive` and `above` make two classes of the target's values. A file need not have the target
     as a column: then it only names what the model predicts.
     """
-    from hornbook.data.datasets import DATASETS, load_dataset
-    from hornbook.data.table import read_table
+    from hornbook.data import DATASETS, load_dataset, read_table
 
     path = Path(source)
     if not path.exists() and source in DATASETS:

@@ -21,14 +21,12 @@ from hornbook.cli.app import (
     read_theory,
 )
 from hornbook.errors import HornbookError
-from hornbook.logic import Vocabulary
-from hornbook.logic.formats import rule_object
-from hornbook.logic.syntax import UNICODE, quote, rule_text
+from hornbook.logic import UNICODE, Vocabulary, quote, rule_object, rule_text
 from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain.claim_check import ClaimCheck
+    from hornbook.explain import ClaimCheck
     from hornbook.explain.theory_check import RuleCheck
     from hornbook.models import Predictor
 
@@ -96,8 +94,8 @@ def _check_columns(
     as_json: bool,
 ) -> None:
     """Check claims about the columns that a classifier reads."""
-    from hornbook.data.table import read_table
-    from hornbook.explain.claim_check import check as check_claims
+    from hornbook.data import read_table
+    from hornbook.explain import check as check_claims
 
     frame = read_table(data).frame
     if target not in frame:
@@ -180,7 +178,7 @@ def _check_judge(
     as_json: bool,
 ) -> None:
     """Check rules over variables with a judge, which accepts or rejects whole rows."""
-    from hornbook.data.table import read_table
+    from hornbook.data import read_table
     from hornbook.explain.theory_check import check_theory
     from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table

@@ -21,8 +21,7 @@ from hornbook.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from hornbook.runs import Run
-    from hornbook.runs.comparison import ComparisonRow
+    from hornbook.runs import ComparisonRow, Run
 
 
 @app.command()
@@ -73,11 +72,11 @@ def _compare(
     run: Run, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> Iterator[ComparisonRow]:
     """Restore the model and the table of a run, and measure its explanation beside trees."""
-    from hornbook.data.table import split_rows
+    from hornbook.data import split_rows
     from hornbook.explanations import HornRules
     from hornbook.models import as_predictor
     from hornbook.query_teacher import BoundModel
-    from hornbook.runs.comparison import compare_rules_with_trees, compare_with_trees
+    from hornbook.runs import compare_rules_with_trees, compare_with_trees
     from hornbook.teacher import bind_classifier
 
     table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation

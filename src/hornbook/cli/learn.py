@@ -16,11 +16,8 @@ from rich.table import Table
 
 from hornbook.cli.app import JsonOption, app, read_theory
 from hornbook.errors import HornbookError
-from hornbook.learners import horn1, lrn_star
-from hornbook.learners.heads import by_groups
-from hornbook.learners.shrink import shrink_by_halves
-from hornbook.logic import HornTheory
-from hornbook.logic.syntax import UNICODE, rule_text
+from hornbook.learners import by_groups, horn1, lrn_star, shrink_by_halves
+from hornbook.logic import UNICODE, HornTheory, rule_text
 from hornbook.oracles import Cached, Counted, PerfectTeacher
 from hornbook.queries import Step
 from hornbook.randomness import Purpose, generator

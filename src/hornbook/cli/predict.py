@@ -26,7 +26,7 @@ def predict(
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.data.table import read_table
+    from hornbook.data import read_table
     from hornbook.runs import Run
 
     explanation = Run.load(run).extraction.explanation

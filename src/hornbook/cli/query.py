@@ -174,7 +174,8 @@ def _prove(
     extractor: QueryExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
-    from hornbook.proof.certificate import PROOFS_FILE, Certificates
+    from hornbook.proof import Certificates
+    from hornbook.proof.certificate import PROOFS_FILE
     from hornbook.runs import prove_and_repair
 
     rules = extractor.result_.rules

@@ -46,10 +46,10 @@ def reproduce(
     """
     from rich.console import Console
 
-    from hornbook.data.datasets import load_dataset
+    from hornbook.data import load_dataset
+    from hornbook.paper import SCALES
     from hornbook.paper.report import opening, tables, title
     from hornbook.paper.reproduce import reproduce as run_all
-    from hornbook.paper.settings import SCALES
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     try:

@@ -40,8 +40,7 @@ def verify(
 
     """
     from hornbook.explanations import HornRules
-    from hornbook.runs import Run
-    from hornbook.runs.proving import verify_lines, verify_run
+    from hornbook.runs import Run, verify_lines, verify_run
 
     kept = Run.load(run)
     findings = []

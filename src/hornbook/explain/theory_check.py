@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.distributions import Distribution, Groups, ImposedViolations
-from hornbook.distributions.violations import smallest_violations
+from hornbook.distributions import Distribution, Groups, ImposedViolations, smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import LocalSearch
-from hornbook.proof.prover import Prover
+from hornbook.proof import Prover
 from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 from hornbook.statistics import Share
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hornbook.distributions import Groups
 from hornbook.logic import (
     BOTTOM,
+    UNICODE,
     Bottom,
     Derivation,
     Head,
@@ -23,9 +24,10 @@ from hornbook.logic import (
     Rule,
     Vocabulary,
     chaining,
+    head_text,
+    quote,
+    rule_object,
 )
-from hornbook.logic.formats import rule_object
-from hornbook.logic.syntax import UNICODE, head_text, quote
 
 if TYPE_CHECKING:
     from rich.tree import Tree

@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbook.data.table import as_frame, refuse_infinity
+from hornbook.data import as_frame, refuse_infinity
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation

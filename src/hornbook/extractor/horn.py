@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data.table import split_rows
+from hornbook.data import split_rows
 from hornbook.explain import Decision, explain_row
 from hornbook.extraction import explain_classifier
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers

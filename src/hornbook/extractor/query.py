@@ -11,9 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.reader import Reader, is_binary, to_frame
-from hornbook.data.table import infer_kind, split_rows
+from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import UNDETERMINED, Conclusion, HornRules
 from hornbook.extraction import (

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hornbook.report.charts import Chart, Dot, Series
-from hornbook.report.page import render_page
+from hornbook.report import Chart, Dot, Series, render_page
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.baselines.hoeffding import hoeffding_tree
-from hornbook.baselines.tree import decision_tree
+from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation, HornRules
 from hornbook.queries import Budget
 from hornbook.query_teacher import BoundModel

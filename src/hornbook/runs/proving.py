@@ -16,21 +16,27 @@ from hornbook.explanations.conditions import write_value
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import as_predictor
-from hornbook.proof import Domain, Verdict, prove_explanation, repair_rule
-from hornbook.proof.certificate import (
-    PROOFS_FILE,
+from hornbook.proof import (
     Certificate,
     Certificates,
+    Domain,
     Finding,
+    Prover,
+    Verdict,
+    prove_explanation,
+    prove_rules,
+    repair_rule,
+    verify_certificates,
+)
+from hornbook.proof.certificate import (
+    PROOFS_FILE,
     RunClaims,
     find_difference,
     find_missing,
-    prove_rules,
     read_certificates,
     subject_object,
-    verify_certificates,
 )
-from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.queries import Guarantee, Proved, Unknown
 from hornbook.query_teacher import BoundModel
 from hornbook.runs.folder import CONFIG_FILE, EXTRACTION_FILE, Run, file_checksum
