@@ -14,8 +14,7 @@ import argparse
 import time
 from functools import partial
 
-from hornbook.testing import Coverage, try_classifier, try_judge
-from hornbook.testing.calibration import try_queries
+from hornbook.testing import Coverage, try_classifier, try_judge, try_queries
 
 QUERIES = {"max_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {

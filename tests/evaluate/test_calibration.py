@@ -5,8 +5,7 @@ from functools import partial
 import pytest
 
 from hornbook.extractor import query
-from hornbook.testing import Coverage, Trial, try_classifier, try_judge
-from hornbook.testing.calibration import try_queries
+from hornbook.testing import Coverage, Trial, try_classifier, try_judge, try_queries
 
 RUNS = 30
 QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data import Reader
-from hornbook.data.reader import BinaryColumns
+from hornbook.data import BinaryColumns, Reader
 from hornbook.errors import HornbookError
 from hornbook.explanations import UNDETERMINED, HornRules, explain_facts, read_explanation, smallest_undo
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from hornbook.data import Reader, exclusivity_rules
-from hornbook.data.reader import BinaryColumns
+from hornbook.data import BinaryColumns, Reader, exclusivity_rules
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import (
     CardLine,

@@ -26,8 +26,7 @@ from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain import ClaimCheck
-    from hornbook.explain.theory_check import RuleCheck
+    from hornbook.explain import ClaimCheck, RuleCheck
     from hornbook.models import Predictor
 
 
@@ -148,7 +147,7 @@ def _describe_guarantee(guarantee: Guarantee) -> str:
 
 
 def _cell(value: Any) -> str:
-    from hornbook.explanations.conditions import write_value
+    from hornbook.explanations import write_value
 
     return "?" if value is None or value != value else write_value(value)
 
@@ -179,7 +178,7 @@ def _check_judge(
 ) -> None:
     """Check rules over variables with a judge, which accepts or rejects whole rows."""
     from hornbook.data import read_table
-    from hornbook.explain.theory_check import check_theory
+    from hornbook.explain import check_theory
     from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from hornbook.data.conditions import exclusivity_rules
     from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, load_dataset
     from hornbook.data.examples import Examples, Tally, accuracy_by_kind, assign_parts, split_examples
-    from hornbook.data.reader import Reader, is_binary, to_frame
+    from hornbook.data.reader import BinaryColumns, Reader, is_binary, to_frame
     from hornbook.data.table import (
         Kind,
         Table,
@@ -26,6 +26,7 @@ __all__ = [
     "DATASETS",
     "DEFAULT_DATASET",
     "Binariser",
+    "BinaryColumns",
     "Examples",
     "Kind",
     "Reader",
@@ -55,7 +56,7 @@ __getattr__ = load_lazily(
         "conditions": ["exclusivity_rules"],
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
         "examples": ["Examples", "Tally", "accuracy_by_kind", "assign_parts", "split_examples"],
-        "reader": ["Reader", "is_binary", "to_frame"],
+        "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
         "table": [
             "Kind",
             "Table",

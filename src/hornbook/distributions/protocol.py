@@ -202,11 +202,17 @@ class WithOverrides(BitSliced, Protocol):
         ...
 
 
-def draw_in_blocks(distribution: BitSliced, size: int, rng: np.random.Generator) -> Batch:
-    """`size` interpretations, each block of them under a key of its own."""
-    if size < 0:
-        raise HornbookError(f"cannot draw {size} interpretations")
-    return draw_keyed(distribution, keys_from_generator(rng, size), size)
+class DrawnInBlocks:
+    """What distributions share that are drawn from a stream of words: `draw` and `print`."""
+
+    def draw(self: BitSliced, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations, each block of them under a key of its own."""
+        if size < 0:
+            raise HornbookError(f"cannot draw {size} interpretations")
+        return draw_keyed(self, keys_from_generator(rng, size), size)
+
+    def __str__(self: BitSliced) -> str:
+        return self.describe()
 
 
 def draw_keyed(distribution: BitSliced, keys: Words, size: int) -> Batch:

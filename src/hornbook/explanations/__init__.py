@@ -18,6 +18,8 @@ from hornbook.explanations.conditions import (
     Missing,
     Threshold,
     background_rules,
+    shorten_cut,
+    write_value,
 )
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
@@ -57,8 +59,10 @@ __all__ = [
     "name_outcome",
     "parse_claims",
     "read_explanation",
+    "shorten_cut",
     "smallest_undo",
     "split_groups",
     "write_claims",
     "write_condition",
+    "write_value",
 ]

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import Binariser, Reader
-from hornbook.data.reader import BinaryColumns
+from hornbook.data import Binariser, BinaryColumns, Reader
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conclusion import Conclusion, explain_facts

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations.conditions import write_value
+from hornbook.explanations import write_value
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import as_predictor

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge
+    from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge, try_queries
     from hornbook.testing.predictors import PREDICTOR_CHECKS, assert_refuses
     from hornbook.testing.strategies import (
         batches,
@@ -39,12 +39,13 @@ __all__ = [
     "theories",
     "try_classifier",
     "try_judge",
+    "try_queries",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.testing",
     {
-        "calibration": ["Coverage", "Trial", "try_classifier", "try_judge"],
+        "calibration": ["Coverage", "Trial", "try_classifier", "try_judge", "try_queries"],
         "predictors": ["PREDICTOR_CHECKS", "assert_refuses"],
         "strategies": [
             "batches",
