@@ -69,9 +69,8 @@ def main() -> None:
     for name, rows in (("the same samples", samples), ("all rows", frame.iloc[used])):
         tree = DecisionTreeClassifier(max_leaf_nodes=longest.literals + 1, random_state=0)
         tree.fit(rows, model.predict(rows))
-        print(
-            f"scikit-learn's tree of {longest.literals}, {name}: {100 * np.mean(tree.predict(unseen) == truth):.2f} %"
-        )
+        right = np.mean(tree.predict(unseen) == truth)
+        print(f"scikit-learn's tree of {longest.literals}, {name}: {100 * right:.2f} %")
 
 
 def _peak() -> float:
