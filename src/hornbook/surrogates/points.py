@@ -270,7 +270,7 @@ class _Choice:
         """The sum over the samples in which each literal is true, shape (literals, shifts)."""
         width = 2 * MAX_POINTS + 2
         part = rows.take(self.matters)
-        bucket, fixed, change = (each[self.matters] for each in (self.bucket, self.fixed, self.change))
+        bucket, change, fixed = self.bucket[self.matters], self.change[self.matters], self.fixed[self.matters]
         bins = []
         for codes, size in zip(part.codes, np.diff(rows.grid.offsets).tolist(), strict=True):
             bins.append(np.bincount(codes * width + bucket, change, size * width).reshape(size, width))
