@@ -93,6 +93,11 @@ def _compare(
 
 def _load_table(run: Run) -> TargetTable:
     """The table of a run; refuse one that has changed."""
+    if "data" not in run.config:
+        raise HornbookError(
+            f"{run.folder} was saved from Python and does not say where its table and its model are; "
+            "hornbook compare needs a run of hornbook extract or hornbook query"
+        )
     data = run.config["data"]
     table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
     if table.table.checksum() != data["sha256"]:
