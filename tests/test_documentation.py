@@ -21,7 +21,6 @@ from skl2onnx import to_onnx
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.cli import main
-from hornbook.data import Binariser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -150,17 +149,15 @@ def commands(page):
 
 
 def prepare():
-    """A table, a model of its columns, one of the variables made of them, and rules about it."""
+    """A table, a model of its columns, and a rule about it."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.integers(30, 80, 60), "ascites": rng.integers(0, 2, 60)})
     survives = (frame["age"] < 55) & (frame["ascites"] == 0)
     frame.assign(survives=survives.astype(int)).to_csv("patients.csv", index=False)
-    for name, features in (("model", frame), ("network", Binariser().fit_transform(frame))):
-        array = np.asarray(features, np.float32)
-        model = DecisionTreeClassifier(random_state=0).fit(array, survives)
-        onnx = to_onnx(model, array[:1], options={"zipmap": False})
-        Path(f"{name}.onnx").write_bytes(onnx.SerializeToString())
-    Path("rules.horn").write_text("ascites -> not_survives\n")
+    model = DecisionTreeClassifier(random_state=0).fit(frame.to_numpy(np.float32), survives)
+    onnx = to_onnx(model, frame.to_numpy(np.float32)[:1], options={"zipmap": False})
+    Path("model.onnx").write_bytes(onnx.SerializeToString())
+    Path("rules.horn").write_text("ascites = 1 -> not survives\n")
 
 
 def run_python(block, session, where):
