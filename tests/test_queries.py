@@ -21,7 +21,7 @@ def member(batch):
 
 
 @given(batches(THEORY.vocabulary, 120))
-def test_filters_do_not_change_answers(batch):
+def test_oracle_filters_do_not_change_answers(batch):
     expected = member(batch).tolist()
     for filtered in (Counted(member), Cached(member), Cached(member, size=3)):
         assert filtered(batch).tolist() == expected
@@ -29,7 +29,7 @@ def test_filters_do_not_change_answers(batch):
 
 
 @given(batches(THEORY.vocabulary, 120))
-def test_a_cache_asks_each_question_once(batch):
+def test_cached_asks_each_question_once(batch):
     counted = Counted(member)
     cached = Cached(counted)
     cached(batch)
@@ -37,7 +37,7 @@ def test_a_cache_asks_each_question_once(batch):
     assert counted.questions == len(set(batch))
 
 
-def test_a_cache_is_bounded_and_forgets_the_oldest():
+def test_cached_is_bounded_and_forgets_the_oldest():
     counted = Counted(member)
     cached = Cached(counted, size=2)
     questions = [Batch.from_array([row], THEORY.vocabulary) for row in ([1, 0, 0], [0, 1, 0], [0, 0, 1])]
@@ -99,6 +99,6 @@ def test_unknown_policies_are_refused():
         PerfectTeacher(THEORY, "kind")
 
 
-def test_a_guarantee_is_said_in_words():
+def test_guarantee_is_said_in_words():
     assert str(Exact()).startswith("exact:")
     assert str(Unknown("the budget ended")) == "none: the budget ended"

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.distributions import Labelled, Mixture, Random, Rows
+from hornbook.distributions import Labelled, Mixture, Random, Rows, RowSampler
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor
+from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Vocabulary
+from hornbook.models import as_predictor
 from hornbook.models.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
 
@@ -87,26 +88,34 @@ def test_no_module_makes_a_generator_outside_the_home():
     assert found == set(ELSEWHERE)
 
 
-@pytest.mark.parametrize("options", [{"judge": True}, {"method": "queries"}, {}])
-def test_no_two_draws_of_a_run_use_the_same_words(options, monkeypatch):
+def model(array):
+    return array[:, 0] + array[:, 1] * array[:, 2] > 0.7
+
+
+EXTRACTORS = {
+    "judge": QueryExtractor(as_predictor(model, encoding="half"), judge=True, max_queries=1, random_state=3),
+    "queries": QueryExtractor(as_predictor(model, encoding="half"), max_queries=1, random_state=3),
+    "explanation": HornExtractor(as_predictor(model, encoding="half"), n_samples=6000, random_state=3),
+}
+
+
+@pytest.mark.parametrize("kind", EXTRACTORS)
+def test_no_two_draws_of_a_run_use_the_same_words(kind, monkeypatch):
     """What is measured was drawn by words that drew nothing before, however large samples are."""
     states = []
 
-    def recording(draw):
-        def drawn(self, size, rng):
+    def record(draw):
+        def record_state(self, size, rng):
             states.append(rng.bit_generator.state["state"]["state"])
             return draw(self, size, rng)
 
-        return drawn
+        return record_state
 
     values = np.random.default_rng(0).integers(0, 2, (60, 6)).astype(float)
-    extractor = HornExtractor(
-        lambda array: array[:, 0] + array[:, 1] * array[:, 2] > 0.7, encoding="half", form="rules",
-        samples=6000, evaluation=200, epsilon=0.2, max_equivalence_queries=1, min_precision=0.1,
-        random_state=3, **options,
-    )  # fmt: skip
     with monkeypatch.context() as patched:
-        for kind in (Rows, Labelled, Mixture):
-            patched.setattr(kind, "draw", recording(kind.draw))
-        extractor.fit(pd.DataFrame(values, columns=list("abcdef")))
-    assert len(states) >= 5 and len(set(states)) == len(states)
+        for distribution in (Rows, Labelled, Mixture):
+            patched.setattr(distribution, "draw", record(distribution.draw))
+        for name in ("draw", "draw_near"):
+            patched.setattr(RowSampler, name, record(getattr(RowSampler, name)))
+        EXTRACTORS[kind].fit(pd.DataFrame(values, columns=list("abcdef")))
+    assert len(states) >= (3 if kind == "explanation" else 5) and len(set(states)) == len(states)

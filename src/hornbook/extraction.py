@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
-from hornbook.explanations import CompiledExplanation, Explanation, read_explanation
+from hornbook.explanations import (
+    CompiledExplanation,
+    Explanation,
+    GroupFidelity,
+    measure_groups,
+    read_explanation,
+)
 from hornbook.logic import HornTheory
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.randomness import Purpose, generator
@@ -32,6 +38,7 @@ PARTS = {
     "frontier": list,
     "lines": list,
     "columns": list,
+    "groups": list,
     "differences": list,
     "answers": int,
     "stop_reason": str,
@@ -141,12 +148,14 @@ class ColumnSummary:
 class FrontierPoint:
     """An explanation of some size, and how faithful it is.
 
-    `explanation` is None for a hypothesis on the way of a query learner, of which only the size is kept.
+    `explanation` is None for a hypothesis on the way of a query learner, of which only the size is
+    kept. `lines` are the statistics of its lines, if they were measured.
     """
 
     literals: int
     fidelity: Fidelity
     explanation: Explanation | None = None
+    lines: tuple[LineStatistics, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,6 +180,8 @@ class Extraction:
         The statistics of each line of the explanation.
     columns
         What values the columns have that the explanation speaks of, or another one of the frontier.
+    groups
+        The groups of samples on which explanation and model differ most often, the worst first.
     differences
         Some rows that explanation and model decide differently.
     answers
@@ -199,6 +210,7 @@ class Extraction:
     stop_reason: str
     distribution: str
     missing_values: str
+    groups: tuple[GroupFidelity, ...] = ()
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -233,22 +245,19 @@ class Extraction:
                     "literals": point.literals,
                     "fidelity": fidelity_object(point.fidelity),
                     "explanation": None if point.explanation is None else point.explanation.to_object(),
+                    "lines": list(map(_line_object, point.lines)),
                 }
                 for point in self.frontier
             ],
             "lines": [
-                {
-                    "text": line.text,
-                    "rows": statistics.rows,
-                    "support": share_object(statistics.support),
-                    "precision": None if statistics.precision is None else share_object(statistics.precision),
-                    "guarantee": None
-                    if statistics.guarantee is None
-                    else guarantee_object(statistics.guarantee),
-                }
+                {"text": line.text, **_line_object(statistics)}
                 for line, statistics in zip(self.explanation.lines(), self.lines, strict=True)
             ],
             "columns": [asdict(column) for column in self.columns],
+            "groups": [
+                {"condition": group.condition, "fidelity": share_object(group.fidelity)}
+                for group in self.groups
+            ],
             "differences": [asdict(difference) for difference in self.differences],
             "answers": self.answers,
             "stop_reason": self.stop_reason,
@@ -297,6 +306,10 @@ class Extraction:
             frontier=tuple(map(_read_point, content["frontier"])),
             lines=tuple(map(_read_line, content["lines"])),
             columns=tuple(map(_read_column, content["columns"])),
+            groups=tuple(
+                GroupFidelity(str(group["condition"]), read_share(group["fidelity"]))
+                for group in content["groups"]
+            ),
             differences=tuple(map(_read_difference, content["differences"])),
             answers=content["answers"],
             stop_reason=content["stop_reason"],
@@ -372,7 +385,12 @@ def explain_classifier(
     fidelity = labelled.measure(chosen)
     rows = pd.concat([teacher.frame, unseen])
     frontier = tuple(
-        FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation)
+        FrontierPoint(
+            point.literals,
+            labelled.measure(point.explanation),
+            point.explanation,
+            tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels)),
+        )
         for point in result.frontier()
     )
     columns = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
@@ -385,6 +403,7 @@ def explain_classifier(
         frontier=frontier,
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
         columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
+        groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
         differences=tuple(list_differences(chosen, *labelled.headline, columns)),
         answers=result.answers + len(rows) + len(fresh),
         stop_reason="every form and size was tried",
@@ -555,10 +574,23 @@ def read_guarantee(content: Mapping[str, Any]) -> Guarantee:
             raise HornbookError(f"there is no guarantee of the kind {other!r}")
 
 
+def _line_object(statistics: LineStatistics) -> dict[str, Any]:
+    precision, guarantee = statistics.precision, statistics.guarantee
+    return {
+        "rows": statistics.rows,
+        "support": share_object(statistics.support),
+        "precision": None if precision is None else share_object(precision),
+        "guarantee": None if guarantee is None else guarantee_object(guarantee),
+    }
+
+
 def _read_point(content: Mapping[str, Any]) -> FrontierPoint:
     explanation = content["explanation"]
     read = None if explanation is None else read_explanation(explanation)
-    return FrontierPoint(int(content["literals"]), read_fidelity(content["fidelity"]), read)
+    lines = tuple(map(_read_line, content["lines"]))
+    if lines and (read is None or len(lines) != len(read.lines())):
+        raise HornbookError("a point of the frontier has not as many statistics as lines")
+    return FrontierPoint(int(content["literals"]), read_fidelity(content["fidelity"]), read, lines)
 
 
 def _read_line(content: Mapping[str, Any]) -> LineStatistics:

@@ -75,7 +75,7 @@ def forgettings(row):
 
 
 @given(trees())
-def test_bit_sliced_answers_follow_the_branches(tree):
+def test_decide_by_tree_bit_sliced_answers_follow_the_branches(tree):
     rows = EVERYTHING.to_array()[:, :4]
     assert decide_by_tree(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
     assert decide_by_tree(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
@@ -83,7 +83,7 @@ def test_bit_sliced_answers_follow_the_branches(tree):
 
 @given(trees())
 @settings(max_examples=40)
-def test_the_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree):
+def test_branch_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree):
     theory = branch_rules(tree, PAIRED)
     accepted = theory.satisfied_by(EVERYTHING)
     for row, accepts in zip(EVERYTHING.to_array()[:, :4], accepted.tolist(), strict=True):
@@ -91,7 +91,7 @@ def test_the_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree)
 
 
 @given(trees())
-def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known_values_only(tree):
+def test_branch_rules_reject_no_more_than_a_tree_that_asks_for_known_values_only(tree):
     rejected, refused = (
         ~decide_by_tree(tree, EVERYTHING),
         ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING),
@@ -105,13 +105,13 @@ def test_the_rules_reject_what_the_tree_rejects_and_no_more_if_it_asks_for_known
     ("threshold", "answers"),
     [(-0.1, "FFF"), (0.0, "TFF"), (0.4, "TFF"), (0.5, "TTF"), (0.9, "TTF"), (1.0, "TTT")],
 )
-def test_thresholds_part_false_unknown_and_true(threshold, answers):
+def test_split_at_thresholds_part_false_unknown_and_true(threshold, answers):
     tree = split_at(threshold, 0, TreeLeaf(True), TreeLeaf(False))
     batch = Batch.from_array([[0.0], [np.nan], [1.0]], Vocabulary(["x"]))
     assert "".join("FT"[accepted] for accepted in decide_by_tree(tree, batch).tolist()) == answers
 
 
-def test_a_tree_sees_one_variable_of_a_pair():
+def test_branch_rules_tree_sees_one_variable_of_a_pair():
     variables = one_variable_per_pair(PAIRED)
     assert variables.tolist() == [0, 1, 2, 3]
     seen = tree_input(EVERYTHING, variables)
@@ -127,7 +127,7 @@ def test_a_tree_sees_one_variable_of_a_pair():
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("max_leaf_nodes", [None, 4, 12])
-def test_our_copy_of_a_fitted_tree_predicts_what_the_tree_predicts(seed, max_leaf_nodes):
+def test_convert_tree_predicts_what_the_fitted_tree_predicts(seed, max_leaf_nodes):
     rng = np.random.default_rng(seed)
     variables = one_variable_per_pair(PAIRED)
     batch = MIXED.draw(300, rng)
@@ -138,7 +138,7 @@ def test_our_copy_of_a_fitted_tree_predicts_what_the_tree_predicts(seed, max_lea
     assert decide_by_tree(convert_tree(fitted, variables), EVERYTHING).tolist() == expected.tolist()
 
 
-def test_a_tree_with_enough_samples_is_the_theory():
+def test_decision_tree_with_enough_samples_is_the_theory():
     found = decision_tree(THEORY.satisfied_by, MIXED, 5000, np.random.default_rng(0))
     assert found.labels_used == 5000 and found.seconds > 0
     assert (found.member(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
@@ -148,14 +148,14 @@ def test_a_tree_with_enough_samples_is_the_theory():
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 5])
-def test_leaves_bound_the_rules(leaves):
+def test_decision_tree_leaves_bound_the_rules(leaves):
     found = decision_tree(THEORY.satisfied_by, MIXED, 2000, np.random.default_rng(0), max_leaf_nodes=leaves)
     assert len(found.theory) < leaves
     assert found.settings == {"size": 2000, "max_leaf_nodes": leaves}
 
 
 @pytest.mark.parametrize("accepts", [True, False])
-def test_constant_models(accepts):
+def test_decision_tree_constant_models(accepts):
     def constant(batch):
         return np.full(len(batch), accepts)
 
@@ -168,7 +168,7 @@ def test_constant_models(accepts):
         assert np.isnan(found.mean_body_length) if accepts else found.mean_body_length == 0
 
 
-def test_nothing_can_be_learned_from_no_sample():
+def test_decision_tree_nothing_can_be_learned_from_no_sample():
     with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
         decision_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0))
     with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
@@ -207,7 +207,7 @@ def test_learning_in_batches_is_learning_one_by_one():
     assert growing.member(EVERYTHING).tolist() == river_answers(plain, EVERYTHING)
 
 
-def test_training_ends_when_a_sample_has_no_error():
+def test_hoeffding_tree_training_ends_when_a_sample_has_no_error():
     target = HornTheory.parse("x0 & x1 -> false", PAIRED)
     counted = Counted(target.satisfied_by)
     found = hoeffding_tree(
@@ -235,7 +235,7 @@ def test_a_budget_is_kept(budget, stopped, labels):
     assert (found.stopped, found.labels_used, counted.questions) == (stopped, labels, labels)
 
 
-def test_a_limit_in_seconds_ends_within_a_sample():
+def test_hoeffding_tree_limit_in_seconds_ends_within_a_sample():
     rng = np.random.default_rng(0)
     start = time.perf_counter()
     found = hoeffding_tree(
@@ -249,7 +249,7 @@ def test_a_limit_in_seconds_ends_within_a_sample():
     assert time.perf_counter() - start < 5
 
 
-def test_a_seed_gives_the_same_tree():
+def test_hoeffding_tree_seed_gives_the_same_tree():
     runs = [
         hoeffding_tree(THEORY.satisfied_by, MIXED, 400, np.random.default_rng(3), budget=ROUNDS)
         for _ in range(2)
@@ -257,7 +257,7 @@ def test_a_seed_gives_the_same_tree():
     assert runs[0].theory == runs[1].theory and runs[0].settings == runs[1].settings
 
 
-def test_naive_bayes_leaves_answer_as_river_does():
+def test_hoeffding_settings_naive_bayes_leaves_answer_as_river_does():
     settings = HoeffdingSettings(grace_period=50, delta=0.1, leaves="naive bayes")
     found = hoeffding_tree(
         THEORY.satisfied_by, MIXED, 400, np.random.default_rng(0), settings=settings, budget=ROUNDS
@@ -272,7 +272,7 @@ def test_naive_bayes_leaves_answer_as_river_does():
     assert found.member(EVERYTHING).tolist() == river_answers(model, EVERYTHING)
 
 
-def test_tuning_chooses_the_least_disagreement():
+def test_tune_hoeffding_tree_chooses_the_least_disagreement():
     counted = Counted(THEORY.satisfied_by)
     tuning = tune_hoeffding_tree(
         counted, MIXED, 600, np.random.default_rng(0), grace_periods=(20, 400), deltas=(1e-7, 0.3)
@@ -283,7 +283,7 @@ def test_tuning_chooses_the_least_disagreement():
     assert tuning.labels_used == counted.questions == 1200
 
 
-def test_tuning_keeps_its_time():
+def test_tune_hoeffding_tree_keeps_its_time():
     start = time.perf_counter()
     tune_hoeffding_tree(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
     assert time.perf_counter() - start < 5
@@ -297,12 +297,12 @@ def test_tuning_keeps_its_time():
         ({"leaves": "bayes"}, "leaves are 'majority' or 'naive bayes'; got 'bayes'"),
     ],
 )
-def test_bad_settings_are_refused(wrong, message):
+def test_hoeffding_settings_bad_settings_are_refused(wrong, message):
     with pytest.raises(HornbookError, match=message):
         HoeffdingSettings(**wrong)
 
 
-def test_without_river_the_extra_is_named(monkeypatch):
+def test_hoeffding_tree_without_river_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "river.tree", None)
     with pytest.raises(HornbookError, match=r'pip install "hornbook\[river\]"'):
         hoeffding_tree(THEORY.satisfied_by, MIXED, 10, np.random.default_rng(0), budget=ROUNDS)

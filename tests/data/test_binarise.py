@@ -51,11 +51,11 @@ def fitted(**parameters: Any) -> Binariser:
         Binariser(bins="tree", n_bins=4),
     ]
 )
-def test_it_is_a_scikit_learn_estimator(estimator: Binariser, check: Any) -> None:
+def test_binariser_is_a_scikit_learn_estimator(estimator: Binariser, check: Any) -> None:
     check(estimator)
 
 
-def test_names_are_those_a_person_reads() -> None:
+def test_binariser_names_are_those_a_person_reads() -> None:
     binariser = fitted()
     assert binariser.vocabulary_.names == NAMES
     assert tuple(binariser.get_feature_names_out()) == NAMES
@@ -63,7 +63,7 @@ def test_names_are_those_a_person_reads() -> None:
     assert fitted(dual=True).vocabulary_.names == (*NAMES, *(f"not_{name}" for name in NAMES))
 
 
-def test_values_are_true_false_or_missing_as_the_column_is() -> None:
+def test_binariser_values_are_true_false_or_missing_as_the_column_is() -> None:
     values = fitted().transform(FRAME)
     assert tuple(values.columns) == NAMES
     for column in FRAME:
@@ -87,7 +87,7 @@ def test_the_papers_cut_points_are_the_means_of_the_halves() -> None:
     assert ends.argmax(axis=1).tolist() == [0, 1, 2, 0, 2, 1]
 
 
-def test_every_name_has_its_condition_and_its_negation() -> None:
+def test_binariser_every_name_has_its_condition_and_its_negation() -> None:
     binariser = fitted(dual=True)
     assert [binariser.describe(f"not_{name}") for name in NAMES[:9]] == [
         "age > 30",
@@ -105,7 +105,7 @@ def test_every_name_has_its_condition_and_its_negation() -> None:
         binariser.describe("age=hihg")
 
 
-def test_duals_mirror_and_the_background_says_so() -> None:
+def test_binariser_duals_mirror_and_the_background_says_so() -> None:
     binariser = fitted(dual=True)
     values = binariser.transform(FRAME).to_numpy()
     assert np.array_equal(values[:, 12:], 1 - values[:, :12], equal_nan=True)
@@ -145,7 +145,7 @@ def test_a_fitted_binariser_survives_json() -> None:
             Binariser.from_json(text)
 
 
-def test_set_output_and_pipelines() -> None:
+def test_binariser_set_output_and_pipelines() -> None:
     binariser = fitted().set_output(transform="pandas")
     frame = binariser.transform(FRAME)
     assert tuple(frame.columns) == NAMES
@@ -155,7 +155,7 @@ def test_set_output_and_pipelines() -> None:
     assert pipeline.fit(complete, complete["obesity"]).score(complete, complete["obesity"]) == 1
 
 
-def test_polars_frames_are_pandas_frames() -> None:
+def test_binariser_polars_frames_are_pandas_frames() -> None:
     plain = FRAME.drop(columns="stage")
     polar = pl.DataFrame({name: [None if pd.isna(v) else v for v in plain[name]] for name in plain})
     for frame in (polar, polar.lazy()):
@@ -164,7 +164,7 @@ def test_polars_frames_are_pandas_frames() -> None:
         assert np.array_equal(binariser.transform(frame), binariser.transform(plain), equal_nan=True)
 
 
-def test_nullable_and_object_columns_are_columns_too() -> None:
+def test_binariser_nullable_and_object_columns_are_columns_too() -> None:
     plain = FRAME[["age", "obesity", "sex"]]
     for other in (plain.convert_dtypes(), plain.astype(object)):
         assert Binariser().fit(other).conditions_ == Binariser().fit(plain).conditions_
@@ -173,12 +173,12 @@ def test_nullable_and_object_columns_are_columns_too() -> None:
         )
 
 
-def test_arrays_have_numbered_columns() -> None:
+def test_binariser_arrays_have_numbered_columns() -> None:
     binariser = Binariser().fit([[1.5, 0], [2, 1], [np.nan, np.nan], [9, 0]])
     assert binariser.vocabulary_.names == ("x0=low", "x0=middle", "x0=high", "x1")
 
 
-def test_a_level_never_seen_is_none_of_those_seen() -> None:
+def test_binariser_level_never_seen_is_none_of_those_seen() -> None:
     binariser = fitted()
     other = FRAME.assign(sex="unknown", ascites=7)
     values = binariser.transform(other).to_numpy()
@@ -207,7 +207,7 @@ def test_a_level_never_seen_is_none_of_those_seen() -> None:
         (["a", 1, 2.5], "categorical"),
     ],
 )
-def test_kinds_are_inferred(values: list[Any], kind: str) -> None:
+def test_infer_kind_of_values(values: list[Any], kind: str) -> None:
     assert infer_kind(pd.Series(values)) == kind
 
 
@@ -236,7 +236,7 @@ def test_cut_points_ascend_and_bins_partition(
     assert (binariser.transform(frame).sum(axis=1) == 1).all()
 
 
-def test_rounding_leaves_no_value_outside_its_half() -> None:
+def test_cut_points_rounding_leaves_no_value_outside_its_half() -> None:
     value = 349526.153761285  # three of these have a mean that is not this
     assert cut_points(np.array([0, value, value, value]), 3, "mean-of-halves") == (0, value)
     assert cut_points(np.array([0, -value, -value, -value]), 3, "mean-of-halves") == (-value, 0)
@@ -258,11 +258,11 @@ def test_cut_points_do_not_depend_on_the_order_of_rows(values: list[float]) -> N
         assert cut_points(column, bins, strategy) == cut_points(column[::-1], bins, strategy)  # type: ignore[arg-type]
 
 
-def test_quantiles_leave_no_bin_empty_where_values_repeat() -> None:
+def test_cut_points_quantiles_leave_no_bin_empty_where_values_repeat() -> None:
     assert cut_points(np.array([0.0, 8, 8, 8, 8]), 4, "quantile") == (0,)
 
 
-def test_a_tree_cuts_where_the_label_changes() -> None:
+def test_cut_points_of_a_tree_are_where_the_label_changes() -> None:
     values = np.arange(100.0)
     assert cut_points(values, 3, "tree", (values > 40) & (values <= 70)) == (40.5, 70.5)
 
@@ -282,7 +282,7 @@ def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]
     assert binariser.describe(f"age={names[0]}") == "age ≤ 10"
 
 
-def test_a_dual_is_called_otherwise_where_a_column_has_its_name() -> None:
+def test_binariser_dual_is_called_otherwise_where_a_column_has_its_name() -> None:
     frame = pd.DataFrame({"obese": [1, 0, 1], "not_obese": [1, 1, 0]})
     binariser = Binariser(dual=True).fit(frame)
     assert binariser.vocabulary_.names == ("obese", "not_obese", "not_obese_2", "not_not_obese")
@@ -321,13 +321,13 @@ def test_a_dual_is_called_otherwise_where_a_column_has_its_name() -> None:
         ({}, FRAME.assign(age=[{}, {}, {}, {}, {}, {}]), "'age' holds values that are not numbers or text"),
     ],
 )
-def test_bad_input_is_refused_with_a_reason(
+def test_binariser_refuses_bad_input_with_a_reason(
     parameters: dict[str, Any], frame: pd.DataFrame, message: str
 ) -> None:
     with pytest.raises(HornbookError, match=message):
         Binariser(**parameters).fit(frame)
 
 
-def test_words_where_numbers_were_are_refused() -> None:
+def test_binariser_words_where_numbers_were_are_refused() -> None:
     with pytest.raises(HornbookError, match="column 'age' holds numbers"):
         fitted().transform(FRAME.assign(age="old"))

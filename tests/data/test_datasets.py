@@ -35,7 +35,7 @@ def patients(request: pytest.FixtureRequest) -> Table:
     return load_dataset(request.param, path=REAL if request.param == "hcc" else None)
 
 
-def test_the_patients_have_the_published_figures(patients: Table) -> None:
+def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
     assert len(patients) == 165
     assert patients.features.shape == (165, 49)
     assert round(100 * patients.missing, 2) == 10.22
@@ -51,7 +51,7 @@ def test_the_patients_have_the_published_figures(patients: Table) -> None:
             assert values.max() <= feature.figures[-1]
 
 
-def test_the_papers_variables_and_theory(patients: Table) -> None:
+def test_target_theory_of_the_hcc_patients(patients: Table) -> None:
     plain, _ = binarise_table(patients)
     assert len(plain.vocabulary_) == 102
     binariser, rows = binarise_table(patients, dual=True)
@@ -67,7 +67,7 @@ def test_the_papers_variables_and_theory(patients: Table) -> None:
     assert not theory.satisfied_by(Batch.from_array(dense, rows.vocabulary)).any()
 
 
-def test_the_papers_training_set(patients: Table) -> None:
+def test_draw_training_set_of_the_hcc_patients(patients: Table) -> None:
     _, rows = binarise_table(patients, dual=True)
     theory = target_theory(rows, "survives")
     examples = draw_training_set(theory, rows, rng=np.random.default_rng(0))
@@ -75,7 +75,7 @@ def test_the_papers_training_set(patients: Table) -> None:
     assert np.array_equal(theory.satisfied_by(examples.batch), examples.accepted)
 
 
-def test_synthetic_patients_say_so_and_are_the_same_every_time() -> None:
+def test_make_synthetic_hcc_says_so_and_is_the_same_every_time() -> None:
     assert DEFAULT_DATASET == "hcc-synthetic"
     table = load_dataset()
     assert "synthetic" in table.name
@@ -87,7 +87,7 @@ def test_synthetic_patients_say_so_and_are_the_same_every_time() -> None:
     assert (other.complete, round(other.missing, 4)) == (8, 0.1022)
 
 
-def test_synthetic_patients_have_something_to_learn() -> None:
+def test_make_synthetic_hcc_has_something_to_learn() -> None:
     frame = make_synthetic_hcc().frame
     related = frame.corr()["survives"]
     assert related["albumin"] > 0.2
@@ -110,7 +110,7 @@ def test_every_dataset_loads_as_its_line_says(name: str) -> None:
     assert binarise_table(holed)[1].size == len(table)
 
 
-def test_requests_that_cannot_be_met_are_refused() -> None:
+def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:
     for call, message in (
         (lambda: load_dataset("hcc-synthetc"), "no dataset 'hcc-synthetc'; did you mean 'hcc-synthetic'"),
         (lambda: load_dataset("mushrooms"), "no dataset 'mushrooms'; there are hcc-synthetic, hcc"),
@@ -169,13 +169,13 @@ def test_a_download_is_cached_and_held_to_its_checksum(
         load_hcc(url=url)
 
 
-def test_no_server_is_a_clear_error(tmp_path: Path) -> None:
+def test_download_cached_without_a_server_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(HornbookError, match="could not download"):
         download_cached("http://127.0.0.1:9/x.zip", tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HORNBOOK_CACHE", "somewhere")
     assert cache_folder() == Path("somewhere")
     monkeypatch.delenv("HORNBOOK_CACHE")
@@ -220,7 +220,7 @@ def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
         load_hcc(packed)
 
 
-def test_the_public_names_are_there() -> None:
+def test_data_public_names_are_there() -> None:
     for name in hornbook.data.__all__:
         assert getattr(hornbook.data, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -65,19 +65,19 @@ def same_values(table: Table, frame: pd.DataFrame) -> bool:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_any_delimiter_is_found_out(tmp_path: Path, delimiter: str) -> None:
+def test_read_table_any_delimiter_is_found_out(tmp_path: Path, delimiter: str) -> None:
     table = read_table(written(tmp_path, "trial.csv", CSV.replace(",", delimiter)))
     assert same_values(table, FRAME)
     assert table.kinds == KINDS
     assert table.name == "trial.csv"
 
 
-def test_a_given_delimiter_wins(tmp_path: Path) -> None:
+def test_read_table_given_delimiter_wins(tmp_path: Path) -> None:
     path = written(tmp_path, "trial.txt", "a b\n1 2,5\n3 ?\n")
     assert read_table(path, delimiter=" ").frame["b"].tolist() == ["2,5", pytest.approx(np.nan, nan_ok=True)]
 
 
-def test_delimiters_inside_headings_and_quotes_do_not_mislead(tmp_path: Path) -> None:
+def test_read_table_delimiters_inside_headings_and_quotes_do_not_mislead(tmp_path: Path) -> None:
     text = '"Iron\t(mcg/dL)",Cirrhosis\t,"a; b\nc",x\n1.5,0,"p, ""q""",1\n2.5,1,r;s,2\n'
     table = read_table(written(tmp_path, "odd.csv", text))
     assert list(table.frame.columns) == ["Iron (mcg/dL)", "Cirrhosis", "a; b c", "x"]
@@ -102,7 +102,7 @@ def test_frames_of_pandas_and_polars_are_tables() -> None:
         assert table.name == "table"
 
 
-def test_the_source_frame_is_left_alone() -> None:
+def test_read_table_source_frame_is_left_alone() -> None:
     frame = FRAME.astype(object).fillna("?")
     before = frame.copy()
     assert same_values(read_table(frame, label="group", positive="treated"), FRAME) is False
@@ -110,24 +110,24 @@ def test_the_source_frame_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("marker", ["?", "", "NA", "na", "NaN", "nan", " ? "])
-def test_markers_are_missing_values(tmp_path: Path, marker: str) -> None:
+def test_read_table_markers_are_missing_values(tmp_path: Path, marker: str) -> None:
     table = read_table(written(tmp_path, "t.csv", f"a,b\n1,x\n{marker},{marker}\n3,y\n"))
     assert table.frame.isna().to_numpy().tolist() == [[False, False], [True, True], [False, False]]
 
 
-def test_markers_can_be_others(tmp_path: Path) -> None:
+def test_read_table_markers_can_be_others(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", "a,country\n1,NA\n-99,DE\n3,unknown\n")
     table = read_table(path, missing=["-99", "Unknown"])
     assert table.frame["country"].tolist()[:2] == ["NA", "DE"]
     assert table.frame.isna().to_numpy().sum() == 2
 
 
-def test_names_serve_a_file_without_a_header(tmp_path: Path) -> None:
+def test_read_table_names_serve_a_file_without_a_header(tmp_path: Path) -> None:
     table = read_table(written(tmp_path, "t.data", "1,x\n2,y\n"), names=["a", "b"])
     assert table.frame["a"].tolist() == [1, 2]
 
 
-def test_kinds_can_be_overridden() -> None:
+def test_read_table_kinds_can_be_overridden() -> None:
     table = read_table(FRAME, kinds={"age": "categorical"})
     assert table.kinds == {**KINDS, "age": "categorical"}
     binariser, batch = binarise_table(table, dual=True)
@@ -146,7 +146,7 @@ def test_kinds_can_be_overridden() -> None:
     st.sampled_from([",", ";", "\t", "|"]),
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[Any], delimiter: str) -> None:
+def test_read_table_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[Any], delimiter: str) -> None:
     rows = [(1.5, "green"), *rows]
     frame = pd.DataFrame(rows, columns=["number", "word"])
     path = tmp_path / "again.csv"
@@ -177,7 +177,7 @@ def test_a_table_tells_about_itself() -> None:
         ([1.5, 2, 3], {"above": 2}, "y>2", [0, 0, 1]),
     ],
 )
-def test_a_label_is_made_of_zero_and_one(
+def test_read_table_label_is_made_of_zero_and_one(
     values: list[Any], arguments: dict[str, Any], name: str, classes: list[int]
 ) -> None:
     table = read_table(pd.DataFrame({"x": ["p", "q", "r"], "y": values}), label="y", **arguments)
@@ -214,7 +214,7 @@ def test_a_label_is_made_of_zero_and_one(
         ("a,y\n1,1\n2,5\n", {"label": "y", "above": 7}, "label 'y>7' is false in every row"),
     ],
 )
-def test_bad_text_is_refused_with_a_reason(
+def test_read_table_bad_text_is_refused_with_a_reason(
     tmp_path: Path, text: str, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(HornbookError, match=message):
@@ -231,12 +231,12 @@ def test_bad_text_is_refused_with_a_reason(
         ("@attribute a real\n@attribute a real\n@data\n1,2\n", "both called 'a'"),
     ],
 )
-def test_bad_arff_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
+def test_read_table_bad_arff_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(HornbookError, match=message):
         read_table(written(tmp_path, "t.arff", text))
 
 
-def test_a_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -> None:
+def test_read_table_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HornbookError, match=r"there is no file '.*nowhere.csv'"):
         read_table(tmp_path / "nowhere.csv")
     binary = tmp_path / "b.csv"
@@ -245,12 +245,14 @@ def test_a_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -> None:
         read_table(binary)
 
 
-def test_duplicate_columns_of_a_frame_are_refused() -> None:
+def test_read_table_duplicate_columns_of_a_frame_are_refused() -> None:
     with pytest.raises(HornbookError, match="columns 1 and 2 are both called 'a'"):
         read_table(pd.DataFrame([[1, 2]], columns=["a", " a"]))
 
 
-def test_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_table_parquet_without_its_library_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "t.parquet"
     FRAME.to_parquet(path)
     for module in ("pyarrow", "pyarrow.parquet", "fastparquet"):

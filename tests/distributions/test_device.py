@@ -38,7 +38,7 @@ NESTED = [
 
 
 @pytest.mark.parametrize("distribution", [*(p.values[0] for p in ALL), *GROUPED, *NESTED], ids=str)
-def test_a_device_draws_what_the_cpu_draws(distribution):
+def test_draw_on_draws_what_the_cpu_draws(distribution):
     size = BLOCK_ITEMS + 1000
     keys = np.concatenate([keys_from_generator(rng(5), 1), keys_from_generator(rng(6), 1)])
     there = draw_on(DEVICE, distribution, keys, size).to_host()
@@ -46,7 +46,7 @@ def test_a_device_draws_what_the_cpu_draws(distribution):
     assert there == Batch.concatenate(here)
 
 
-def test_words_do_not_depend_on_the_blocks_beside_them():
+def test_stream_words_do_not_depend_on_the_blocks_beside_them():
     keys = keys_from_generator(rng(), 3 * BLOCK_ITEMS)
     together = Stream(keys, 3 * BLOCK_ITEMS)
     apart = [Stream(key[None], BLOCK_ITEMS) for key in keys]
@@ -56,7 +56,7 @@ def test_words_do_not_depend_on_the_blocks_beside_them():
 
 
 @pytest.mark.parametrize("body", [(0, 2), (2, 5)])
-def test_a_device_closes_as_the_cpu_does(body):
+def test_program_closes_on_a_device_as_on_the_cpu(body):
     theory = random_theory(40, 30, body, np.random.default_rng(body[0]))
     batch = Random(theory.vocabulary, 0.6).draw(3000, rng())
     there = Batch(theory.vocabulary, *(arrays.on_device(w, DEVICE) for w in (batch.true, batch.false)), 3000)
@@ -72,7 +72,7 @@ def network(vocabulary, encoding="half"):
 
 
 @pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
-def test_a_device_infers_as_the_cpu_does(encoding):
+def test_mlp_infers_on_a_device_as_on_the_cpu(encoding):
     model = network(PAIRED, encoding)
     batch = draw_on(DEVICE, Random(PAIRED), keys_from_generator(rng(), 1), 5000)
     answers = model.to(DEVICE).log_odds(batch)
@@ -81,7 +81,7 @@ def test_a_device_infers_as_the_cpu_does(encoding):
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])
-def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
+def test_sampling_query_has_the_same_answer_on_a_device(missing, monkeypatch):
     monkeypatch.setattr(module, "MAX_DEVICE_CHUNKS", 4)
     theory = random_theory(30, 9, (4, 5), np.random.default_rng(3))
     hypothesis = HornTheory(theory.vocabulary, theory.rules[: 9 - missing])
@@ -107,7 +107,7 @@ def test_a_query_has_the_same_answer_on_a_device(missing, monkeypatch):
         assert batch == batch2 and np.array_equal(labels, labels2)
 
 
-def test_a_distribution_of_ones_own_stays_on_the_cpu():
+def test_draw_on_distribution_of_ones_own_stays_on_the_cpu():
     class Own:
         vocabulary, kind, settings = PAIRED, "own", dict
 
@@ -146,7 +146,7 @@ def module_for(vocabulary, encoding="half", outputs=1, last=()):
     [(1, (), None), (1, (torch.nn.Sigmoid(),), 0), (2, (), None), (3, (torch.nn.Softmax(1),), 2)],
     ids=["logit", "probability of 0", "two logits", "three probabilities"],
 )
-def test_a_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
+def test_predictor_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
     monkeypatch.setattr(dense, "DEVICE_BLOCK_BYTES", 1 << 16)  # so that it takes several blocks
     model = module_for(PAIRED, encoding, outputs, last)
     predictor = as_predictor(model, encoding=encoding, positive=positive)
@@ -159,7 +159,7 @@ def test_a_torch_model_scores_on_a_device_as_here(encoding, outputs, last, posit
     assert ((judge(there).numpy() == judge(here)) | near).all() and not near.all()
 
 
-def test_a_model_in_double_precision_stays_in_it():
+def test_predictor_model_in_double_precision_stays_in_it():
     predictor = as_predictor(module_for(PAIRED).double(), encoding="half")
     there, here = drawn(Random(PAIRED))
     np.testing.assert_allclose(predictor(there).numpy(), predictor(here), rtol=1e-6)
@@ -256,7 +256,7 @@ def test_what_only_a_device_sees_is_no_counterexample():
     )
 
 
-def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(monkeypatch):
+def test_sampling_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(monkeypatch):
     for pairs, gigabytes in ((102, 139), (102, 4), (102, 1), (10_000, 139), (10_000, 4), (10_000, 0)):
         monkeypatch.setattr(arrays, "free_memory", lambda device, free=gigabytes << 30: free)
         vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
@@ -266,7 +266,7 @@ def test_how_many_chunks_are_drawn_together_follows_from_variables_and_memory(mo
         assert count == module.MAX_DEVICE_CHUNKS or (count + 1) * needed > gigabytes << 30
 
 
-def test_what_cannot_be_on_a_device_says_so():
+def test_sampling_what_cannot_be_on_a_device_says_so():
     query = {"distribution": Random(PAIRED), "size": 100, "seed": 0}
     for device, message in (("cuda:99", "cannot use device='cuda:99' here .* it sees cpu"), ("gpu", "'gpu'")):
         with pytest.raises(HornbookError, match=message):

@@ -86,7 +86,7 @@ def test_transposed_turns_the_bit_matrix_over(rows: int, size: int, seed: int) -
 
 
 @pytest.mark.parametrize("probability", [0, 1, 0.5, 1 / 3, 0.9, 2**-16, 0.001, 1 - 2**-16])
-def test_coins_fall_as_often_as_they_should(probability: float) -> None:
+def test_biased_bits_are_set_as_often_as_they_should(probability: float) -> None:
     words = biased_bits((50,), probability, stream(400 * 64))
     thrown = bits.unpack_rows(words, 400 * 64)
     assert within(thrown.mean(), probability, thrown.size)
@@ -115,7 +115,7 @@ def test_draws_are_well_formed_batches(distribution: Distribution) -> None:
 
 
 @pytest.mark.parametrize("distribution", ALL)
-def test_draws_are_decided_by_the_seed_and_stated_in_words(distribution: Distribution) -> None:
+def test_distributions_draws_are_decided_by_the_seed_and_stated_in_words(distribution: Distribution) -> None:
     assert distribution.draw(300, rng(5)) == distribution.draw(300, rng(5))
     assert str(distribution) == distribution.describe()
     assert json.loads(json.dumps(distribution.settings())) == distribution.settings()
@@ -132,7 +132,9 @@ def test_random_values_have_the_promised_rates(vocabulary: Vocabulary, missing: 
 
 
 @pytest.mark.parametrize("distribution", GROUPED, ids=lambda d: d.kind)
-def test_at_most_one_of_a_group_is_true(distribution: Random | Violations | NearMisses) -> None:
+def test_distributions_make_at_most_one_of_a_group_true(
+    distribution: Random | Violations | NearMisses,
+) -> None:
     batch = distribution.draw(5000, rng())
     for group in distribution.groups:
         assert (bits.unpack_rows(batch.true[list(group)], 5000).sum(axis=0) <= 1).all()
@@ -195,7 +197,7 @@ def test_near_misses_change_as_many_literals_as_asked(
     assert distribution.theory.satisfied_by(batch).all()
 
 
-def test_a_near_miss_keeps_the_head_false_even_if_its_dual_is_in_the_body() -> None:
+def test_near_misses_keep_the_head_false_even_if_its_dual_is_in_the_body() -> None:
     theory = HornTheory(PAIRED, [Rule({0, PAIRED.dual(8) or 0}, 8)])
     batch = NearMisses(theory, n_changed=2).draw(500, rng())
     assert bits.flat(batch.false[8] & batch.false[0], 500).all()
@@ -303,6 +305,6 @@ THEORY = HornTheory(PAIRED, [Rule({0, 1}, 2)])
         (lambda: Mixture((Random(PAIRED), Random(PLAIN)), (1, 1)), "over one vocabulary"),
     ],
 )
-def test_bad_input_is_refused_with_a_reason(make: object, message: str) -> None:
+def test_mixture_bad_input_is_refused_with_a_reason(make: object, message: str) -> None:
     with pytest.raises(HornbookError, match=message.replace("(", r"\(")):
         make()  # type: ignore[operator]

@@ -48,7 +48,7 @@ def test_what_the_rule_does_not_demand_is_as_it_was(vocabulary):
     assert drawn.false == needed.false | (row[0].false - touched)
 
 
-def test_forgotten_values_are_unknown():
+def test_imposed_violations_forgotten_values_are_unknown():
     source = ImposedViolations(theory(PAIRED), Random(PAIRED, 0.0), forgotten=1.0)
     assert set(source.draw(200, rng())) == set(smallest_violations(theory(PAIRED)))
 
@@ -73,7 +73,7 @@ def test_it_is_a_distribution_that_says_what_it_is():
     assert len(source.draw(0, rng())) == 0
 
 
-def test_bad_settings_are_refused():
+def test_imposed_violations_bad_settings_are_refused():
     with pytest.raises(HornbookError, match="kept is a share"):
         ImposedViolations(theory(PLAIN), Random(PLAIN), kept=1.5)
     with pytest.raises(HornbookError, match="forgotten is a share"):

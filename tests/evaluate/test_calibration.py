@@ -19,8 +19,9 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_intervals_cover_the_truth_as_often_as_they_say(kind, monkeypatch):
+def test_share_intervals_cover_the_truth_as_often_as_they_say(kind, monkeypatch):
     monkeypatch.setattr(query, "POOL_SAMPLES", 200)
     monkeypatch.setattr(query, "FRESH_SAMPLES", 200)
     attempt, also = KINDS[kind]

@@ -11,7 +11,6 @@ from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.evaluate import (
     Agreement,
-    derive_labels,
     disagreement,
     fidelity,
     find_redundant_rules,
@@ -82,7 +81,7 @@ def test_mixtures_within_mixtures_keep_their_shares():
     assert abs(violations.size - 10_000) < 400
 
 
-def test_intervals_cover_the_true_share_as_often_as_they_say():
+def test_share_intervals_cover_the_true_share_as_often_as_they_say():
     distribution = Random(T.vocabulary)
     truth = disagreement(JUDGES, distribution, 1 << 19, np.random.default_rng(7)).shares
     runs = [disagreement(JUDGES, distribution, 400, np.random.default_rng(seed)) for seed in range(200)]
@@ -91,7 +90,7 @@ def test_intervals_cover_the_true_share_as_often_as_they_say():
         assert covered >= 182  # 190 are expected at least; fewer than 182 in one run of 200
 
 
-def test_memory_is_bounded_by_the_chunk():
+def test_disagreement_memory_is_bounded_by_the_chunk():
     sizes = []
 
     def recording(batch):
@@ -102,7 +101,7 @@ def test_memory_is_bounded_by_the_chunk():
     assert sum(sizes) == 100_000 and max(sizes) == EVALUATION_CHUNK
 
 
-def test_bad_requests_are_refused():
+def test_disagreement_bad_requests_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(HornbookError, match="two judges at least; got \\['t'\\]"):
         disagreement({"t": T.satisfied_by}, Random(T.vocabulary), 10, rng)
@@ -129,46 +128,21 @@ def test_fidelity_counts_agreement_for_each_answer(pairs):
     np.testing.assert_allclose(found.balanced, np.mean(recalls))
 
 
-def test_samples_add_up():
+def test_agreement_samples_add_up():
     left, right = Agreement.of([1, 0, math.nan], [1, 1, 0]), Agreement.of([0, 0], [0, 1])
     assert left + right == Agreement.of([1, 0, math.nan, 0, 0], [1, 1, 0, 0, 1])
 
 
-def test_a_judge_is_faithful_where_it_does_not_disagree():
+def test_fidelity_judge_is_faithful_where_it_does_not_disagree():
     rng = np.random.default_rng
     found = fidelity(H.satisfied_by, coin, nested(), 40_000, rng(3))
     drawn = Batch.concatenate(draw_chunks(nested(), 40_000, rng(3)))
     assert found == Agreement.of(H.satisfied_by(drawn), coin(drawn))
 
 
-def test_answers_and_model_must_match():
+def test_agreement_answers_and_model_must_match():
     with pytest.raises(HornbookError, match=r"got shapes \(2,\) and \(3,\)"):
         Agreement.of([1, 0], [1, 0, 0])
-
-
-@given(seeds)
-def test_predicted_labels_are_what_follows_from_the_other_values(seed):
-    vocabulary = Vocabulary.with_duals(["a", "b", "y"])
-    theory = HornTheory.parse("a -> y\nnot_a & b -> not_y\nb & y -> not_y", vocabulary)
-    theory = theory | HornTheory.background(vocabulary)
-    batch = Random(vocabulary).draw(50, np.random.default_rng(seed))
-    y, not_y = vocabulary.index("y"), vocabulary.index("not_y")
-    expected = []
-    for item in batch:
-        closed = theory.closure(item.true - {y, not_y})
-        decided = BOTTOM not in closed and (y in closed) != (not_y in closed)
-        expected.append(float(y in closed) if decided else math.nan)
-    predicted = derive_labels(theory, "y", batch)
-    np.testing.assert_array_equal(predicted, expected)
-
-
-def test_a_label_without_a_dual_is_never_denied():
-    vocabulary = Vocabulary(["a", "y"])
-    theory = HornTheory.parse("a -> y", vocabulary)
-    batch = Batch.from_array([[1, 0], [0, 1]], vocabulary)
-    np.testing.assert_array_equal(derive_labels(theory, "y", batch), [1, math.nan])
-    with pytest.raises(HornbookError, match="different vocabularies"):
-        derive_labels(theory, "y", Batch.from_array([[1]], Vocabulary(["y"])))
 
 
 # Rules
@@ -193,7 +167,7 @@ def test_rule_statistics_equal_a_dense_count(theory, seed, size):
 
 @given(theories(5, 6), seeds)
 @settings(max_examples=40)
-def test_a_model_obeys_the_rules_it_entails(theory, seed):
+def test_rule_statistics_model_obeys_the_rules_it_entails(theory, seed):
     claims = HornTheory(theory.vocabulary, [*theory, *theory.canonical()])
     found = rule_statistics(
         claims,
@@ -211,7 +185,7 @@ def test_a_model_obeys_the_rules_it_entails(theory, seed):
 
 @given(theories(5, 6), theories(5, 3))
 @settings(max_examples=60)
-def test_a_redundant_rule_can_be_dropped(theory, other):
+def test_find_redundant_rules_can_be_dropped(theory, other):
     background = HornTheory(
         theory.vocabulary, [rule for rule in other if _fits(rule, len(theory.vocabulary))]
     )

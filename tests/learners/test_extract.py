@@ -51,7 +51,7 @@ def test_partial_interpretations_suffice_to_recover_a_horn_theory(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_paired_vocabularies(seed):
+def test_extract_paired_vocabularies(seed):
     theory = HornTheory(PAIRED, random_theory(16, 5, (1, 3), rng(seed)).rules) | HornTheory.background(PAIRED)
     distribution = Random(PAIRED)
     found = extract(theory.satisfied_by, distribution, replace(QUICK, min_precision=1, seed=seed))
@@ -62,7 +62,7 @@ def test_paired_vocabularies(seed):
     assert not set(found.rules) & set(found.background)
 
 
-def test_background_is_part_of_every_hypothesis_and_never_removed():
+def test_extract_background_is_part_of_every_hypothesis_and_never_removed():
     lie = Rule({0}, 1)
     assert not THEORY.entails(lie)
     background = HornTheory(THEORY.vocabulary, [lie, *THEORY.rules[:2]])
@@ -80,14 +80,14 @@ def test_background_is_part_of_every_hypothesis_and_never_removed():
 
 
 @pytest.mark.parametrize("heads", [[3], [0, 5], [BOTTOM], [2, BOTTOM]])
-def test_heads_are_those_allowed(heads):
+def test_extract_heads_are_those_allowed(heads):
     found = extract(THEORY.satisfied_by, PARTIAL, QUICK, heads=heads)
     assert {rule.head for rule in found.rules} <= set(heads)
     assert is_faithful(found, THEORY.satisfied_by, PARTIAL)
 
 
 @pytest.mark.parametrize("teacher", ["theory", "network"])
-def test_the_same_seed_gives_the_same_run(teacher):
+def test_extract_same_seed_gives_the_same_run(teacher):
     runs = []
     for seed in (0, 0, 1):
         member = THEORY.satisfied_by if teacher == "theory" else Network(PARTIAL, rng())
@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_run(teacher):
     assert without_seconds(first.trace.entries) != without_seconds(other.trace.entries)
 
 
-def test_the_number_of_processes_changes_nothing(monkeypatch):
+def test_extract_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
     for extras in ({}, {"margin": NETWORK.margin}):
         alone, shared = (extract(NETWORK, PARTIAL, QUICK, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
@@ -133,7 +133,7 @@ def test_each_rule_is_asked_for_with_all_else_unknown():
     }
 
 
-def test_coherence_is_measured_unless_it_is_not_wanted():
+def test_extract_coherence_is_measured_unless_it_is_not_wanted():
     network = Network(PARTIAL, rng(3))
     found = extract(network, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=1)))
     assert found.coherence.rate.hits and found.coherence.rate.size <= QUICK.coherence
@@ -144,13 +144,13 @@ def test_coherence_is_measured_unless_it_is_not_wanted():
     assert extract(THEORY.satisfied_by, PARTIAL, replace(QUICK, coherence=0)).coherence is None
 
 
-def test_the_frontier_repeats_no_point():
+def test_extract_frontier_repeats_no_point():
     found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=40)))
     assert any("given_up" in entry["change"] for entry in found.trace.entries)
     assert all(one != other for one, other in pairwise(found.frontier))
 
 
-def test_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
+def test_extract_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
     asked = []
 
     def member(batch):
@@ -183,6 +183,6 @@ def test_settings_that_make_no_sense_are_refused(arguments, message):
         Settings(**arguments)
 
 
-def test_a_size_that_makes_no_sense_is_refused_before_anything_is_asked():
+def test_extract_size_that_makes_no_sense_is_refused_before_anything_is_asked():
     with pytest.raises(HornbookError, match="a sample size is"):
         extract(Constant(True), PARTIAL, replace(QUICK, size="plenty"))

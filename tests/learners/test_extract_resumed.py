@@ -65,7 +65,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_killed_run_resumes_to_the_same_result(name, tmp_path):
+def test_extract_killed_run_resumes_to_the_same_result(name, tmp_path):
     member, settings, options, expected = SCENARIOS[name]
     settings = replace(QUICK, **{"budget": Budget(equivalence_queries=30), **settings})
     path = tmp_path / "trace.jsonl"
@@ -92,7 +92,7 @@ def test_a_killed_run_resumes_to_the_same_result(name, tmp_path):
         assert (resumed.statistics, resumed.coherence) == (whole.statistics, whole.coherence)
 
 
-def test_a_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
+def test_extract_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
     path = tmp_path / "trace.jsonl"
     settings = replace(QUICK, size=100_000)
     counted = Counted(THEORY.satisfied_by)
@@ -107,7 +107,7 @@ def test_a_resumed_run_asks_less_and_can_be_killed_itself(tmp_path):
     assert again.questions < counted.questions
 
 
-def test_what_is_no_trace_is_refused_and_kept(tmp_path):
+def test_extract_what_is_no_trace_is_refused_and_kept(tmp_path):
     path = tmp_path / "trace.jsonl"
     for text in ("some notes\n{}\n", '{"query": 1}\n'):
         path.write_text(text)
@@ -130,7 +130,7 @@ def test_what_is_no_trace_is_refused_and_kept(tmp_path):
         ),
     ],
 )
-def test_a_trace_is_tied_to_its_settings(changed, named, tmp_path):
+def test_extract_trace_is_tied_to_its_settings(changed, named, tmp_path):
     path = tmp_path / "trace.jsonl"
     short = replace(QUICK, budget=Budget(equivalence_queries=2))
     run = {"member": THEORY.satisfied_by, "distribution": PARTIAL, "settings": short, "trace": path}
@@ -143,7 +143,7 @@ def test_a_trace_is_tied_to_its_settings(changed, named, tmp_path):
     assert longer.theory.rules == extract(THEORY.satisfied_by, PARTIAL, QUICK).theory.rules
 
 
-def test_time_spent_before_a_resumption_counts(tmp_path):
+def test_extract_time_spent_before_a_resumption_counts(tmp_path):
     path = tmp_path / "trace.jsonl"
     settings = replace(QUICK, budget=Budget(seconds=1000))
     extract(THEORY.satisfied_by, PARTIAL, settings, trace=path)
@@ -166,7 +166,7 @@ class Interrupting(Failing):
             raise KeyboardInterrupt from None
 
 
-def test_an_interrupt_keeps_what_was_learned(tmp_path):
+def test_extract_interrupt_keeps_what_was_learned(tmp_path):
     one_by_one = replace(QUICK, tries=1, seed=1)
     whole = extract(THEORY.satisfied_by, PARTIAL, one_by_one)
     counts = [entry["membership_queries"] for entry in whole.trace.entries]
@@ -180,7 +180,7 @@ def test_an_interrupt_keeps_what_was_learned(tmp_path):
     assert extract(THEORY.satisfied_by, PARTIAL, one_by_one, trace=path).theory == whole.theory
 
 
-def test_an_interrupt_before_anything_was_learned():
+def test_extract_interrupt_before_anything_was_learned():
     found = extract(Interrupting(THEORY.satisfied_by, 1), PARTIAL, QUICK)
     assert found.stop_reason == "interrupted" and not found.rules
     assert found.guarantee == Unknown("nothing was measured (interrupted)")

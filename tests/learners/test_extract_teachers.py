@@ -44,7 +44,7 @@ def test_a_coin(accepted):
     assert isinstance(found.guarantee, Estimated) and is_faithful(found, coin, PARTIAL)
 
 
-def test_a_stall_is_reported_as_such():
+def test_extract_stall_is_reported_as_such():
     found = extract(Coin(rng()), PARTIAL, replace(QUICK, seed=2))
     assert found.stop_reason == (
         f"stalled: the last {MAX_IDLE_COUNTEREXAMPLES} counterexamples gave no rule that is precise enough"
@@ -87,7 +87,7 @@ def test_refuted_rules_stay_away_and_their_witnesses_are_accepted():
         assert not HornTheory(THEORY.vocabulary, [rule]).satisfied_by(batch)[0]
 
 
-def test_a_known_difference_is_no_equivalence():
+def test_extract_known_difference_is_no_equivalence():
     hurried = extract(hasty, PARTIAL, Settings(pool=20, size=100, evaluation=500, min_precision=0.8))
     assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
 
@@ -103,14 +103,14 @@ def test_a_failing_model(at):
         assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
 
 
-def test_a_model_that_answers_nonsense():
+def test_extract_model_that_answers_nonsense():
     found = extract(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
     assert found.stop_reason.startswith(
         "the model failed: 1000 questions were answered by bool of shape (3,)"
     )
 
 
-def test_errors_that_are_not_the_models_are_raised(tmp_path):
+def test_extract_errors_that_are_not_the_models_are_raised(tmp_path):
     def watch(step, trace):
         raise ZeroDivisionError
 

@@ -15,7 +15,7 @@ from hornbook.queries import batch_from_terms, interpretation
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 300])
-def test_a_side_counts_what_a_dense_table_counts(vocabulary, size):
+def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size):
     pool = filled_pool(vocabulary, size, size)
     hypothesis = HornTheory(vocabulary, [Rule({0, 1}, BOTTOM), Rule({2}, 3)])
     pool.judge(hypothesis)
@@ -39,7 +39,7 @@ def test_a_side_counts_what_a_dense_table_counts(vocabulary, size):
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_view_counts_what_a_dense_table_counts(vocabulary):
+def test_open_items_view_counts_what_a_dense_table_counts(vocabulary):
     pool = filled_pool(vocabulary, 3000)
     pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
     seed = np.arange(2 * len(vocabulary))
@@ -61,7 +61,7 @@ def test_a_pool_forgets_the_oldest():
     assert pool.accepted.batch == batch[150:] and len(pool.rejected.batch) == 0
 
 
-def test_what_was_given_up_is_not_offered_again():
+def test_pool_what_was_given_up_is_not_offered_again():
     pool = Pool(PLAIN)
     narrow, wide = Interpretation(frozenset({0}), frozenset({1})), Interpretation(frozenset({0}))
     pool.add(Batch.from_interpretations([narrow, wide], PLAIN), np.zeros(2, np.bool_))
@@ -74,7 +74,7 @@ def test_what_was_given_up_is_not_offered_again():
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_imposed_items_meet_the_term_and_are_else_the_same(vocabulary):
+def test_impose_term_makes_items_meet_the_term_and_changes_nothing_else(vocabulary):
     batch = Random(vocabulary).draw(130, rng())
     for term in ([], [0], [1, len(vocabulary) + 2]):
         term = np.array(term, np.intp)
@@ -89,7 +89,7 @@ def test_imposed_items_meet_the_term_and_are_else_the_same(vocabulary):
             assert (made.true[v] == made.false[w]).all() and (made.true[w] == made.false[v]).all()
 
 
-def test_the_nearest_accepted_items_lack_the_least():
+def test_impose_term_nearest_accepted_items_lack_the_least():
     pool = filled_pool(PLAIN)
     term = np.array([0, 1, 8 + 2, 8 + 5])
     near = pool.accepted_nearest(term, 20)
@@ -126,7 +126,7 @@ def test_asked_equals_interpretation_item_by_item(vocabulary):
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_term_and_the_item_that_says_it(vocabulary):
+def test_term_of_is_the_inverse_of_interpretation_of(vocabulary):
     for item in Random(vocabulary).draw(20, rng()):
         term = term_of(item, len(vocabulary))
         assert interpretation_of(term, len(vocabulary)) == item

@@ -65,7 +65,7 @@ def test_terms_are_valid_and_prime(vocabulary, min_precision):
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_cover_counts_what_only_one_term_meets(vocabulary):
+def test_term_coverage_counts_what_only_one_term_meets(vocabulary):
     pool = filled_pool(vocabulary)
     for terms in (some_terms(vocabulary, 5, 6), some_terms(vocabulary, 6, 1), []):
         cover = TermCoverage.of(pool, terms)
@@ -205,7 +205,7 @@ def test_there_are_no_more_rules_than_allowed_and_the_least_useful_go():
     assert len(hypothesis) == 3 and wrong[-1] == min(wrong)
 
 
-def test_a_margin_of_infinity_does_not_confuse_the_search():
+def test_hypothesis_updater_takes_infinite_margins():
     theory = HornTheory.parse("x0 & x1 -> x2", PLAIN)
     pool = Pool(PLAIN)
     batch = Random(PLAIN).draw(500, rng())
@@ -227,7 +227,7 @@ def as_teacher(formula, width):
     return member
 
 
-def test_heads_are_those_wanted_and_the_preferred_first():
+def test_hypothesis_updater_uses_the_given_heads_the_preferred_first():
     theory = HornTheory.parse("a & b -> c\na & c -> ill", PARTLY) | HornTheory.background(PARTLY)
     pool = Pool(PARTLY)
     batch = Random(PARTLY).draw(2000, rng())

@@ -14,7 +14,7 @@ sizes = st.integers(0, 300)
 
 
 @given(sizes, st.integers(0, 1000), st.integers(1, 9))
-def test_an_array_comes_back_as_it_was(size, seed, width):
+def test_batch_array_comes_back_as_it_was(size, seed, width):
     values = random_values(size, seed, width)
     batch = Batch.from_array(values, Vocabulary(map(str, range(width))))
     np.testing.assert_array_equal(batch.to_array(), values)
@@ -22,12 +22,12 @@ def test_an_array_comes_back_as_it_was(size, seed, width):
 
 
 @given(batches(V3), st.slices(200))
-def test_slices_are_slices_of_the_array(batch, key):
+def test_batch_slices_are_slices_of_the_array(batch, key):
     np.testing.assert_array_equal(batch[key].to_array(), batch.to_array()[key])
 
 
 @given(batches(V3), st.data())
-def test_any_choice_of_items_can_be_taken(batch, data):
+def test_batch_any_choice_of_items_can_be_taken(batch, data):
     chosen = data.draw(st.lists(st.integers(0, len(batch) - 1), max_size=150)) if len(batch) else []
     taken = batch[np.array(chosen, int)]
     np.testing.assert_array_equal(taken.to_array(), batch.to_array()[np.array(chosen, int)])
@@ -37,13 +37,13 @@ def test_any_choice_of_items_can_be_taken(batch, data):
 
 
 @given(st.lists(batches(V3, 150), min_size=1, max_size=5))
-def test_concatenating_is_concatenating_arrays(parts):
+def test_batch_concatenating_is_concatenating_arrays(parts):
     whole = Batch.concatenate(parts)
     np.testing.assert_array_equal(whole.to_array(), np.concatenate([part.to_array() for part in parts]))
 
 
 @given(batches(V3))
-def test_iterating_and_indexing_give_sets(batch):
+def test_batch_iterating_and_indexing_give_sets(batch):
     items = list(batch)
     assert items == [batch[i] for i in range(len(batch))]
     assert Batch.from_interpretations(items, V3) == batch
@@ -56,14 +56,14 @@ def test_equal_batches_have_equal_words(batch):
     assert rebuilt == batch == Batch.from_array(batch.to_array(), V3)
 
 
-def test_the_last_item_can_be_counted_from_the_end():
+def test_batch_last_item_can_be_counted_from_the_end():
     batch = Batch.from_array([[1, 0, np.nan], [0, 0, 1]], V3)
     assert batch[-1] == Interpretation(frozenset({2}), frozenset({0, 1}))
     with pytest.raises(IndexError):
         batch[2]
 
 
-def test_two_bits_a_value():
+def test_batch_two_bits_a_value():
     batch = Batch.from_array(np.zeros((6400, 3)), V3)
     assert batch.true.nbytes + batch.false.nbytes == 6400 * 3 * 2 / 8
 
@@ -79,12 +79,12 @@ def test_two_bits_a_value():
         ([[1, 0], [1]], r"expected numbers 0, 1 and NaN"),
     ],
 )
-def test_bad_arrays_are_refused(array, message):
+def test_batch_bad_arrays_are_refused(array, message):
     with pytest.raises(HornbookError, match=message):
         Batch.from_array(array, V3)
 
 
-def test_bad_rows_are_named_beyond_the_first_block():
+def test_batch_bad_rows_are_named_beyond_the_first_block():
     values = np.zeros((40_000, 3))
     values[33_333, 1] = 7
     with pytest.raises(HornbookError, match=r"row 33333, variable 'b': 7.0"):

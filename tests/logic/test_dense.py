@@ -27,7 +27,7 @@ def words(draw):
 
 
 @given(words(), st.sampled_from(DTYPES), st.sampled_from("CF"), st.tuples(*[st.integers(-2, 2)] * 3))
-def test_fast_equals_readable(pair, dtype, order, numbers):
+def test_as_numbers_fast_equals_readable(pair, dtype, order, numbers):
     values = Values(*numbers)
     fast = as_numbers(*pair, values, dtype, order)
     assert fast.dtype == np.dtype(dtype)
@@ -36,7 +36,7 @@ def test_fast_equals_readable(pair, dtype, order, numbers):
 
 
 @given(words(), st.sampled_from("CF"), st.sampled_from([np.nan, 0.5, -1, 0]))
-def test_strided_words_and_any_unknown(pair, order, unknown):
+def test_as_numbers_strided_words_and_any_unknown(pair, order, unknown):
     true, false = (matrix[:, ::-2] for matrix in pair)
     values = Values(1, 0, unknown)
     np.testing.assert_array_equal(
@@ -45,13 +45,13 @@ def test_strided_words_and_any_unknown(pair, order, unknown):
 
 
 @given(st.integers(0, 200), st.integers(0, 9), st.integers(0, 2**32), st.sampled_from("CF"))
-def test_arrays_come_back(size, width, seed, order):
+def test_as_numbers_arrays_come_back(size, width, seed, order):
     array = np.random.default_rng(seed).choice([0, 1, np.nan], (size, width))
     batch = Batch.from_array(array, Vocabulary(f"v{i}" for i in range(width)))
     np.testing.assert_array_equal(batch.to_array(order=order), array)
 
 
-def test_what_is_given_can_be_written_to():
+def test_as_numbers_what_is_given_can_be_written_to():
     batch = Batch.from_array([[1, 0]], Vocabulary("ab"[i] for i in range(2)))
     array = batch.to_array()
     array[0, 1] = 7
@@ -59,7 +59,7 @@ def test_what_is_given_can_be_written_to():
 
 
 @pytest.mark.parametrize("unknown", [np.nan, 0.5])
-def test_an_unknown_that_the_type_cannot_hold_is_refused(unknown):
+def test_as_numbers_unknown_that_the_type_cannot_hold_is_refused(unknown):
     batch = Batch.from_array([[1]], Vocabulary(["a"]))
     with pytest.raises(HornbookError, match=r"int8 cannot hold \(1, 0, .*\) for true, false and unknown"):
         batch.to_array(unknown, np.int8)

@@ -21,18 +21,18 @@ def named_theories(draw):
 
 
 @given(named_theories())
-def test_json_and_dimacs_come_back_as_they_were(theory):
+def test_theory_formats_json_and_dimacs_come_back_as_they_were(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
 
 
-def test_duals_survive():
+def test_theory_formats_duals_survive():
     theory = HornTheory.background(Vocabulary.with_duals(["sunny", "happy"]))
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
 
 
-def test_the_json_format():
+def test_theory_formats_json_format():
     document = json.loads(HornTheory.parse("a -> b\nb -> false").to_json())
     assert document == {
         "vocabulary": ["a", "b"],
@@ -42,12 +42,12 @@ def test_the_json_format():
     }
 
 
-def test_background_in_json_is_part_of_the_theory():
+def test_theory_formats_background_in_json_is_part_of_the_theory():
     text = '{"vocabulary": ["a", "b"], "rules": [], "background": [{"body": ["a", "b"], "head": null}]}'
     assert str(HornTheory.from_json(text)) == "a ∧ b → ⊥"
 
 
-def test_dimacs_from_elsewhere():
+def test_theory_formats_dimacs_from_elsewhere():
     theory = HornTheory.from_dimacs("c made elsewhere\np cnf 3 2\n-1 -2\n3 0 -3\n0\n")
     assert str(theory) == "x1 ∧ x2 → x3\nx3 → ⊥"
 
@@ -71,13 +71,13 @@ def test_dimacs_from_elsewhere():
         (HornTheory.from_dimacs, "c dual 1 9\np cnf 2 0\n", "a dual, or an unknown, outside 1 to 2"),
     ],
 )
-def test_bad_files_are_refused(read, text, message):
+def test_theory_formats_bad_files_are_refused(read, text, message):
     with pytest.raises(HornbookError, match=message):
         read(text)
 
 
 @given(named_theories(), st.data())
-def test_exported_python_judges_alike(theory, data):
+def test_theory_formats_exported_python_judges_alike(theory, data):
     module: dict = {}
     exec(theory.export("python"), module)
     batch = data.draw(batches(theory.vocabulary, 20))
@@ -88,7 +88,7 @@ def test_exported_python_judges_alike(theory, data):
 
 @settings(max_examples=50)
 @given(theories(max_variables=5), st.data())
-def test_exported_sql_judges_alike(theory, data):
+def test_theory_formats_exported_sql_judges_alike(theory, data):
     batch = data.draw(batches(theory.vocabulary, 30))
     columns = ", ".join(f'"{name}"' for name in theory.vocabulary)
     with sqlite3.connect(":memory:") as database:
@@ -102,7 +102,7 @@ def test_exported_sql_judges_alike(theory, data):
 
 @settings(max_examples=25)
 @given(theories(max_variables=3, max_rules=4))
-def test_exported_sympy_means_the_same(theory):
+def test_theory_formats_exported_sympy_means_the_same(theory):
     import sympy
 
     module: dict = {}
@@ -113,7 +113,7 @@ def test_exported_sympy_means_the_same(theory):
         assert bool(module["theory"].subs(point)) == theory.satisfied_by(batch)[0]
 
 
-def test_exported_prolog_and_latex():
+def test_theory_formats_exported_prolog_and_latex():
     theory = HornTheory.parse("""horse & "it's 5%" -> pegasus_1\ntrue -> horse\nhorse -> false""")
     assert theory.export("prolog") == (
         ":- dynamic fact/1, contradiction/0.\n:- table holds/1.\nholds(X) :- fact(X).\n"

@@ -8,19 +8,28 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hornbook.cards import Card, Item, observed
-from hornbook.deciders import compiled, to_sql
-from hornbook.trees import Split, Tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.cli.show import _csv
+from hornbook.cli.show import _csv as format_csv
 from hornbook.errors import HornbookError
-from hornbook.evaluate import derive_labels
-from hornbook.explain import Answers
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    ConditionRule,
+    DecisionTree,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+)
+from hornbook.extraction import LineStatistics
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.logic.exports import sql_columns, sql_name
+from hornbook.statistics import Share
 from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
 
 
@@ -31,36 +40,34 @@ def hostile_theories(draw, max_size=5):
 
 
 @st.composite
-def nodes(draw, width, depth=2):
-    if depth and draw(st.booleans()):
-        literal = draw(st.integers(0, width - 1))
-        return Split(literal, draw(nodes(width, depth - 1)), draw(nodes(width, depth - 1)))
-    return draw(st.booleans())
-
-
-@st.composite
-def deciders(draw):
-    """Cards and trees over at most three hostile features, whose label is none of them."""
-    features = draw(hostile_vocabularies(3))
-    label = draw(hostile_names().filter(lambda name: {name, f"not_{name}"}.isdisjoint(features.names)))
-    literals = st.integers(0, len(features) - 1)
-    if draw(st.booleans()):
-        return Tree(features, label, Split(0, draw(nodes(len(features))), draw(nodes(len(features)))))
-    bodies = draw(st.lists(st.frozensets(literals, min_size=1, max_size=3), max_size=4, unique=True))
-    points = st.tuples(st.integers(-2, 2), st.integers(-2, 2)).filter(any)
-    return Card(
-        features, label, tuple(Item(body, *draw(points)) for body in bodies), draw(st.integers(-3, 3))
+def explanations(draw):
+    """Trees, cards and rules about two columns with hostile names, values and classes."""
+    number, word = draw(st.lists(hostile_names(), min_size=2, max_size=2, unique=True))
+    values = draw(st.lists(hostile_names(), min_size=1, max_size=3, unique=True))
+    classes = tuple(draw(st.lists(hostile_names(), min_size=2, max_size=3, unique=True)))
+    conditions = st.one_of(
+        st.builds(Threshold, st.just(number), st.sampled_from([40.0, 50.0]), st.booleans()),
+        st.builds(Category, st.just(word), st.sampled_from(values), st.booleans()),
+        st.builds(Missing, st.sampled_from([number, word]), st.booleans()),
     )
-
-
-def every_row(features):
-    """All 3ⁿ rows of the features that are no duals."""
-    first = [v for v in range(len(features)) if features.dual(v) is None or v < features.dual(v)]
-    values = np.full((3 ** len(first), len(features)), np.nan)
-    values[:, first] = list(product([0, 1, np.nan], repeat=len(first)))
-    for v, w in features.pairs:
-        values[:, w] = 1 - values[:, v]
-    return Batch.from_array(values, features)
+    outcomes = st.integers(0, len(classes) - 1)
+    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
+    rows = product([None, 30.0, 45.0, 55.0], [None, *values, "another"])
+    frame = pd.DataFrame(list(rows), columns=[number, word]).astype({number: float, word: object})
+    form = draw(st.sampled_from(["tree", "card", "rules"]))
+    if form == "tree":
+        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=5)
+        return DecisionTree(classes, draw(nodes)), frame
+    if form == "rules":
+        listed = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=3).map(tuple)
+        return RuleSet(classes, draw(listed), draw(outcomes)), frame
+    points = st.tuples(*[st.integers(-2, 2)] * (1 if len(classes) == 2 else len(classes)))
+    lines = st.lists(
+        st.builds(CardLine, bodies, points, points),
+        max_size=3,
+        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
+    ).map(tuple)
+    return ScoreCard(classes, draw(lines), draw(points)), frame
 
 
 def answers_in_sqlite(query, columns, batch):
@@ -88,32 +95,32 @@ def closed_rows(theory, batch):
     return values
 
 
-@given(deciders())
+@given(explanations())
 @settings(max_examples=150)
-def test_compiled_theories_decide_as_cards_and_trees_do(decider):
-    batch, theory = every_row(decider.vocabulary), compiled(decider)
-    assert theory.vocabulary.names[: len(decider.vocabulary)] == decider.vocabulary.names
-    derived = derive_labels(theory, decider.label, observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal(derived, decider.decide(batch))
+def test_compiled_theories_decide_as_explanations_do(case):
+    explanation, frame = case
+    compiled = explanation.compile()
+    theory = compiled.theory
+    np.testing.assert_array_equal(compiled.decide(frame), explanation.decide(frame))
     assert HornTheory.from_json(theory.to_json()) == theory == HornTheory.from_dimacs(theory.to_dimacs())
+    assert HornTheory.parse(theory.to_text(), theory.vocabulary) == theory
 
 
 @pytest.mark.parametrize(
-    ("names", "body"),
+    ("first", "second"),
     [
-        (["x", "unknown_x"], {0}),
-        (["x", "not_x", "not_x_2"], {0}),
-        (["a", "b", "a_and_b"], {0, 1}),
-        (["a", "b_and_c", "a_and_b", "c"], {0, 1}),
+        (Category("a = b", "c"), Category("a", "b = c")),
+        (Category("n", 1), Category("n", "1")),
+        (Threshold("a", 0.5), Missing("a > 0.5 or a")),
     ],
 )
-def test_the_names_of_features_are_theirs_alone(names, body):
-    features = Vocabulary(names)
-    others = frozenset(range(len(names))) - body
-    card = Card(features, "ill", (Item(frozenset(body), 2, 1), Item(others, -1, 1)), 1)
-    batch, theory = every_row(features), compiled(card)
-    derived = derive_labels(theory, "ill", observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal(derived, card.decide(batch))
+def test_compiled_conditions_that_read_alike_stay_apart(first, second):
+    columns = {first.column: [1.0, 0.0, None, "c", "1", 1], second.column: ["b = c", "1", None, 1, "c", "1"]}
+    frame = pd.DataFrame(columns, dtype=object)
+    if isinstance(first, Threshold):
+        frame[first.column] = [1.0, 0.0, None, 2.0, 0.1, 1.0]
+    explanation = RuleSet(("x", "y", "z"), (ConditionRule((first,), 1), ConditionRule((second,), 2)), 0)
+    np.testing.assert_array_equal(explanation.compile().decide(frame), explanation.decide(frame))
 
 
 @given(hostile_names(), st.lists(hostile_names()))
@@ -124,11 +131,11 @@ def test_fresh_names_are_free_and_wanted_where_they_can_be(wanted, taken):
 
 
 @pytest.mark.parametrize("feature", ["ill", "not_ill"])
-def test_a_label_that_is_a_feature_is_refused(feature):
+def test_label_that_is_a_feature_is_refused(feature):
     with pytest.raises(
         HornbookError, match=f"'{feature}' is among the features already, beside the label 'ill'"
     ):
-        compiled(Tree(Vocabulary([feature]), "ill", Split(0, True, False)))
+        Vocabulary([feature]).with_label("ill")
 
 
 def test_half_a_character_is_no_name():
@@ -146,27 +153,15 @@ def test_exported_sql_says_the_same_in_sqlite(theory, data):
     np.testing.assert_array_equal(found[:, :-1], closed_rows(theory, batch))
 
 
-@given(deciders())
-@settings(max_examples=80)
-def test_cards_and_trees_in_sql_decide_the_same_in_sqlite(decider):
-    batch = every_row(decider.vocabulary)
-    rows = answers_in_sqlite(to_sql(decider), sql_columns(decider.vocabulary), batch)
-    np.testing.assert_array_equal([row[-1] for row in rows], decider.decide(batch))
-
-
-def test_the_chain_of_a_card_in_sqlite_stays_small():
-    rng = np.random.default_rng(0)
-    features = Vocabulary.with_duals([f"x{i}" for i in range(14)])
-    card = Card(
-        features, "ill", tuple(Item(frozenset({v}), int(rng.integers(1, 4)), 1) for v in range(14)), 15
-    )
-    theory = compiled(card)
-    values = rng.choice([0, 1, np.nan], (40, 14))
-    batch = Batch.from_array(np.hstack([values, 1 - values]), features)
-    query = theory.export("sql")
-    rows = answers_in_sqlite(query, sql_columns(theory.vocabulary), observed(batch, theory.vocabulary))
-    np.testing.assert_array_equal([row[14 * 2] == 1 for row in rows], card.decide(batch))
-    assert len(query) < 200 * len(theory)
+@given(explanations())
+@settings(max_examples=60)
+def test_theories_of_explanations_in_sql_decide_the_same_in_sqlite(case):
+    explanation, frame = case
+    compiled = explanation.compile()
+    vocabulary, rows = compiled.theory.vocabulary, compiled.read_rows(frame)
+    answers = answers_in_sqlite(compiled.theory.export("sql"), sql_columns(vocabulary), rows)
+    decided = [[row[v] for v in compiled.classes].index(1) for row in answers]
+    np.testing.assert_array_equal(decided, explanation.decide(frame))
 
 
 def read_prolog(text):
@@ -226,16 +221,21 @@ def test_exported_python_and_sympy_mean_the_same(theory, data):
 
 @given(hostile_theories())
 @settings(max_examples=100)
-def test_json_dimacs_text_and_csv_come_back(theory):
+def test_json_dimacs_and_text_come_back(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
     assert HornTheory.parse(theory.to_text(), theory.vocabulary) == theory
-    run = SimpleNamespace(answers=Answers(theory, HornTheory(theory.vocabulary)), rules=(), describe=str)
-    _, *cells = csv.reader(io.StringIO(_csv(run, background=False), newline=""))
-    read = [
-        HornTheory.parse(f"{body or 'true'} -> {head}", theory.vocabulary).rules for body, head, *_ in cells
-    ]
-    assert tuple(rule for (rule,) in read) == theory.rules
+
+
+@given(explanations())
+@settings(max_examples=60)
+def test_csv_of_an_explanation_has_its_lines(case):
+    explanation, _ = case
+    line = LineStatistics(0, Share.of(0, 1), None)
+    extraction = SimpleNamespace(explanation=explanation, lines=(line,) * len(explanation.lines()))
+    text = format_csv(SimpleNamespace(extraction=extraction), background=False)
+    _, *rows = csv.reader(io.StringIO(text, newline=""))
+    assert [row[0] for row in rows] == [line.text for line in explanation.lines()]
 
 
 def test_unnamed_variables_of_dimacs_get_names_that_are_free():

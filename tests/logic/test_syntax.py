@@ -38,7 +38,7 @@ def test_spellings_of_one_rule(text):
 
 
 @pytest.mark.parametrize("text", ["true -> false", "⊤ → ⊥", "true->false", "⊤→⊥"])
-def test_the_contradiction(text):
+def test_parse_contradiction(text):
     assert HornTheory.parse(text).rules == (Rule((), BOTTOM),)
 
 
@@ -50,7 +50,7 @@ def test_names_may_hold_anything_but_the_signs():
         HornTheory.parse(text)
 
 
-def test_comments_and_empty_lines_mean_nothing():
+def test_parse_comments_and_empty_lines_mean_nothing():
     assert len(HornTheory.parse("\n# all of it\n\n  \t\n")) == 0
     assert HornTheory.parse('"a # b" -> c  # comment -> x').vocabulary.names == ("a # b", "c")
 
@@ -80,7 +80,7 @@ def test_errors_name_line_and_column(text, message):
         HornTheory.parse(text)
 
 
-def test_a_line_of_ten_megabytes_is_read_or_refused_in_seconds():
+def test_parse_line_of_ten_megabytes_is_read_or_refused_in_seconds():
     start = time.perf_counter()
     long = "x" * 10_000_000
     assert HornTheory.parse(f"{long} -> b").vocabulary.names == (long, "b")

@@ -44,14 +44,14 @@ def literals(item: Interpretation) -> list[int]:
 
 
 @given(theories(), st.data())
-def test_satisfied_means_some_completion_satisfies(theory, data):
+def test_theory_satisfied_means_some_completion_satisfies(theory, data):
     batch = data.draw(batches(theory.vocabulary, 40))
     expected = [any(satisfies(theory, total) for total in completions(row)) for row in batch.to_array()]
     assert theory.satisfied_by(batch).tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_satisfied_and_entailed_equal_an_independent_solver(seed):
+def test_theory_satisfied_and_entailed_equal_an_independent_solver(seed):
     rng = np.random.default_rng(seed)
     width = int(rng.integers(10, 120))
     theory = random_theory(width, int(rng.integers(5, 80)), (1, 3), rng, bottom=0.2)
@@ -64,7 +64,7 @@ def test_satisfied_and_entailed_equal_an_independent_solver(seed):
 
 
 @given(theories(), st.data())
-def test_closure_is_extensive_monotone_and_idempotent(theory, data):
+def test_theory_closure_is_extensive_monotone_and_idempotent(theory, data):
     variables = st.frozensets(st.integers(0, len(theory.vocabulary) - 1))
     small, more = data.draw(variables), data.draw(variables)
     closed = theory.closure(small)
@@ -74,7 +74,7 @@ def test_closure_is_extensive_monotone_and_idempotent(theory, data):
 
 
 @given(theories(max_rules=12), st.data())
-def test_the_three_closures_agree(theory, data):
+def test_theory_three_closures_agree(theory, data):
     batch = data.draw(batches(theory.vocabulary, 300))
     readable = [chaining.closure(theory.rules, item.true) for item in batch]
     assert [theory.closure(item.true) for item in batch] == readable
@@ -93,7 +93,7 @@ def test_few_and_many_interpretations_are_judged_alike(theory, data):
 
 
 @given(theories(max_variables=4))
-def test_entailment_is_truth_in_all_models(theory):
+def test_theory_entailment_is_truth_in_all_models(theory):
     width = len(theory.vocabulary)
     models = [total for total in product([0, 1], repeat=width) if satisfies(theory, total)]
     for body in map(frozenset, ([v for v in range(width) if mask >> v & 1] for mask in range(1 << width))):
@@ -115,7 +115,7 @@ def test_a_counterexample_tells_theories_apart(theory, data):
 
 
 @given(theories(max_rules=10))
-def test_minimise_keeps_the_meaning_and_nothing_superfluous(theory):
+def test_theory_minimise_keeps_the_meaning_and_nothing_superfluous(theory):
     small = theory.minimise()
     assert small.equivalent(theory)
     for rule in small:
@@ -125,7 +125,7 @@ def test_minimise_keeps_the_meaning_and_nothing_superfluous(theory):
 
 
 @given(theories(max_variables=5, max_rules=10))
-def test_canonical_keeps_the_meaning_and_does_not_depend_on_the_wording(theory):
+def test_theory_canonical_keeps_the_meaning_and_does_not_depend_on_the_wording(theory):
     canonical = theory.canonical()
     assert canonical.equivalent(theory)
     assert theory.minimise().canonical() == canonical
@@ -134,7 +134,7 @@ def test_canonical_keeps_the_meaning_and_does_not_depend_on_the_wording(theory):
 
 @settings(max_examples=40)
 @given(theories(max_variables=3, max_rules=6))
-def test_canonical_has_the_least_number_of_bodies(theory):
+def test_theory_canonical_has_the_least_number_of_bodies(theory):
     """A basis needs a body between A and its closure for each pseudo-closed A, counted by brute force."""
     width = len(theory.vocabulary)
     everything = frozenset(range(width))
@@ -148,13 +148,13 @@ def test_canonical_has_the_least_number_of_bodies(theory):
 
 
 @given(theories())
-def test_is_satisfiable_equals_brute_force(theory):
+def test_theory_is_satisfiable_equals_brute_force(theory):
     totals = list(product([0, 1], repeat=len(theory.vocabulary)))
     assert theory.is_satisfiable() == any(satisfies(theory, total) for total in totals)
 
 
 @given(theories(), st.data())
-def test_an_explanation_is_a_derivation(theory, data):
+def test_theory_explanation_is_a_derivation(theory, data):
     rule = data.draw(rules(len(theory.vocabulary)))
     why = theory.explain(rule)
     assert (why is not None) == theory.entails(rule)
@@ -166,7 +166,7 @@ def test_an_explanation_is_a_derivation(theory, data):
         assert {rule.head, BOTTOM} & known
 
 
-def test_explanations_leave_out_what_is_not_needed():
+def test_theory_explanations_leave_out_what_is_not_needed():
     theory = HornTheory.parse("a -> b\na -> c\nb -> d\nd & c -> false")
     assert str(theory.explain("a -> d")) == "given a\n1. b, because a → b\n2. d, because b → d"
     everything = theory.explain(["a"])
@@ -174,7 +174,7 @@ def test_explanations_leave_out_what_is_not_needed():
     assert theory.explain("b -> a") is None
 
 
-def test_a_body_that_contains_its_head_says_nothing():
+def test_theory_body_that_contains_its_head_says_nothing():
     theory = HornTheory.parse("a & b -> a")
     assert not theory.minimise().rules
     assert HornTheory(theory.vocabulary).entails(theory)
@@ -186,7 +186,7 @@ def test_theories_over_other_vocabularies_are_compared_by_name():
     assert (left | right).rules == left.rules
 
 
-def test_background_forbids_every_pair():
+def test_theory_background_forbids_every_pair():
     vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     background = HornTheory.background(vocabulary)
     assert str(background) == "sunny ∧ not_sunny → ⊥\nhappy ∧ not_happy → ⊥"

@@ -7,7 +7,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 
 
-def test_lookups():
+def test_vocabulary_lookups():
     vocabulary = Vocabulary(["horse", "wings"])
     assert vocabulary.variables(["wings"]) == {1}
     assert vocabulary.named({1, 0}) == ("horse", "wings")
@@ -15,7 +15,7 @@ def test_lookups():
     assert not vocabulary.has_duals and vocabulary.dual(0) is None
 
 
-def test_duals_are_mutual():
+def test_vocabulary_duals_are_mutual():
     vocabulary = Vocabulary(["a", "not_a", "b"], {"a": "not_a"})
     assert vocabulary.duals == (1, 0, None)
     assert vocabulary.pairs == ((0, 1),)
@@ -35,12 +35,12 @@ def test_duals_are_mutual():
         (["alpha"], {"alpah": "alpha"}, "unknown name 'alpah'; did you mean 'alpha'"),
     ],
 )
-def test_bad_vocabularies_are_refused(names, duals, message):
+def test_vocabulary_bad_vocabularies_are_refused(names, duals, message):
     with pytest.raises(HornbookError, match=message):
         Vocabulary(names, duals)
 
 
-def test_unknown_names_come_with_a_suggestion():
+def test_vocabulary_unknown_names_come_with_a_suggestion():
     theory = HornTheory.parse("horse & wings -> pegasus")
     with pytest.raises(HornbookError, match="unknown name 'hrose'; did you mean 'horse'"):
         theory.closure(["hrose"])
@@ -62,6 +62,6 @@ def test_a_theory_is_a_set_of_rules():
     assert len(HornTheory(vocabulary, [Rule({0}, 1), Rule([0, 0], 1), Rule({0}, BOTTOM)])) == 2
 
 
-def test_every_exported_name_exists():
+def test_logic_every_exported_name_exists():
     assert all(hasattr(hornbook, name) for name in hornbook.__all__)
     assert {"Vocabulary", "Rule", "HornTheory", "Batch", "BOTTOM"} <= set(hornbook.__all__)

@@ -31,14 +31,14 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor
+from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor, columns_with_missing
 from hornbook.models.predictor import positive_leads, positive_scores
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
-FAST = {"samples": 1 << 9, "evaluation": 1 << 9, "max_rules": 3, "max_literals": 6, "random_state": 0}
+FAST = {"n_samples": 1 << 9, "max_literals": 3, "form": "tree", "random_state": 0}
 
 
 class Stubborn(ClassifierMixin, BaseEstimator):
@@ -115,7 +115,7 @@ def children(inputs, seed=5, size=400):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_decisions_are_what_predict_says(name):
+def test_predictor_decisions_are_what_predict_says(name):
     inputs, labels = examples()
     if name == "xgboost":
         labels = (labels == "yes").astype(int)
@@ -131,7 +131,7 @@ def test_decisions_are_what_predict_says(name):
 
 
 @pytest.mark.parametrize("trees", [2, 10, 20])
-def test_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
+def test_predictor_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
     inputs, labels = examples()
     model = RandomForestClassifier(trees, random_state=0).fit(inputs, labels)
     tested = children(inputs)
@@ -162,8 +162,8 @@ def test_score_is_the_share_on_which_the_two_predicts_agree(name):
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     for rows in (X[:300], X[300:], mixed):
         assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
-    subject = extractor.subjects_[0]
-    assert (subject.answers_on(mixed) == model.predict(mixed)).all()
+    said = extractor.classes_[extractor.teacher_.labels(mixed)]
+    assert (said == model.predict(mixed)).all()
 
 
 @pytest.mark.parametrize("name", ["imputing", "forest of 10", "xgboost", "lightgbm"])
@@ -171,8 +171,8 @@ def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = X.iloc[:, :5].mask(rng().random((len(X), 5)) < 0.2)
     model = COLUMN_MODELS[name].fit(X, y)
-    extractor = HornExtractor(model, "benign", unknown="completions", **FAST).fit(X)
-    assert extractor.subjects_[0].asked.encoding.native
+    extractor = HornExtractor(model, "benign", **FAST).fit(X)
+    assert extractor.teacher_.donors is None
     hidden = X.assign(**{X.columns[3]: np.nan})
     for rows in (X, hidden):
         assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
@@ -183,8 +183,10 @@ def test_score_shows_variables_to_the_model_as_they_are():
     inputs = pd.DataFrame({"age=low": [1, 0, np.nan, 1] * 30, "age=high": [np.nan, 1, 0, 0] * 30})
     model = HistGradientBoostingClassifier(min_samples_leaf=1).fit(inputs, inputs["age=high"].isna())
     extractor = HornExtractor(model, "odd", **FAST).fit(inputs)
-    said = extractor.subjects_[0].answers_on(inputs)
-    assert said.tolist() == model.predict(inputs).astype(int).tolist()
+    by_queries = QueryExtractor(model, "odd", max_queries=1, random_state=0).fit(inputs)
+    expected = model.predict(inputs)
+    assert extractor.teacher_.labels(inputs).tolist() == expected.astype(int).tolist()
+    assert by_queries.bound_.decide_rows(inputs).tolist() == expected.tolist()
     assert float(extractor.score(inputs)) == (extractor.predict(inputs) == model.predict(inputs)).mean()
 
 
@@ -195,12 +197,14 @@ def test_rows_that_the_model_cannot_read_are_answered_by_completions():
     extractor = HornExtractor(model, "benign", **FAST).fit(X)
     holes = X.copy()
     holes.iloc[::2, 1] = np.nan
-    subject = extractor.subjects_[0]
-    assert subject.takes_missing_in == frozenset()
-    assert (subject.answers_on(holes)[1::2] == model.predict(X[1::2])).all()
-    np.testing.assert_array_equal(
-        subject.answers_on(holes)[::2], subject.answers(extractor.reader_.batch(holes[::2]))
-    )
+    teacher = extractor.teacher_
+    assert teacher.donors.columns == set(X.columns)
+    assert (teacher.labels(holes)[1::2] == model.predict(X[1::2])).all()
+    completed = [
+        model.predict(teacher.donors.complete(holes[::2], k)) for k in range(len(teacher.donors.rows))
+    ]
+    votes = np.mean(completed, axis=0)
+    np.testing.assert_array_equal(teacher.labels(holes)[::2], votes > 0.5)
 
 
 def test_several_classes_are_those_of_predict():
@@ -209,14 +213,11 @@ def test_several_classes_are_those_of_predict():
     extractor = HornExtractor(model, "iris", **FAST).fit(X)
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     expected = model.predict(mixed)
-    for place, subject in enumerate(extractor.subjects_):
-        assert (subject.answers_on(mixed) == (expected == place)).all()
+    assert (extractor.classes_[extractor.teacher_.labels(mixed)] == expected).all()
     assert float(extractor.score(mixed)) == (extractor.predict(mixed) == expected).mean()
-    with pytest.raises(HornbookError, match="a threshold decides for one class, and there are 3"):
-        HornExtractor(model, "iris", threshold=0.5).fit(X)
 
 
-def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
+def test_columns_with_missing_are_found_by_asking():
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1], "c": ["x", "y", "x", "y"]})
     parts = (
         (SimpleImputer(), ["a"]),
@@ -231,7 +232,7 @@ def test_columns_in_which_a_model_takes_missing_values_are_found_by_asking():
     assert columns_with_missing(as_predictor(forest), frame) == {"a", "b", "c"}
 
 
-def test_a_model_of_variables_is_asked_whether_it_takes_missing_values():
+def test_predictor_model_of_variables_is_asked_whether_it_takes_missing_values():
     inputs, labels = examples()
     for model, native in (
         (make_pipeline(SimpleImputer(), LogisticRegression()), True),
@@ -249,21 +250,21 @@ def test_a_model_of_variables_is_asked_whether_it_takes_missing_values():
     ),
     st.sampled_from(["probability", "logit", "score"]),
 )
-def test_of_several_outputs_the_first_of_the_largest_decides(raw, output):
+def test_positive_leads_of_several_outputs_the_first_of_the_largest_decides(raw, output):
     for column in range(raw.shape[1]):
         leads = positive_leads(raw, column, output, positive_scores(raw, column, output, "model"))
         assert ((leads >= 0) == (raw.argmax(axis=1) == column)).all()
 
 
 @given(arrays(np.float64, st.integers(1, 20), elements=st.floats(-1, 1)), st.sampled_from([0.0, 0.5]))
-def test_a_single_number_decides_for_one_of_two_classes(raw, boundary):
+def test_positive_leads_single_number_decides_for_one_of_two_classes(raw, boundary):
     raw[0], output = boundary, "logit" if boundary == 0 else "score"
     leads = [positive_leads(raw, c, output, positive_scores(raw, c, output, "model")) for c in (0, 1)]
     assert ((leads[1] >= 0) == (raw >= boundary)).all()
     assert ((leads[0] >= 0) == (raw < boundary)).all()
 
 
-def test_a_network_says_the_first_of_equal_outputs():
+def test_predictor_network_says_the_first_of_equal_outputs():
     model = torch.nn.Sequential(torch.nn.Linear(WIDTH, 2))
     torch.nn.init.zeros_(model[0].weight)
     torch.nn.init.zeros_(model[0].bias)
@@ -273,7 +274,7 @@ def test_a_network_says_the_first_of_equal_outputs():
     assert as_predictor(model, threshold=0.5).decide(batch).all()
 
 
-def test_several_labels_a_row_are_refused():
+def test_predictor_several_labels_a_row_are_refused():
     inputs, _ = examples()
     model = MLPClassifier((2,), solver="lbfgs", max_iter=5, tol=1e3).fit(inputs, inputs[:, :2].astype(int))
     with pytest.raises(HornbookError, match="predicts several labels a row"):
@@ -281,7 +282,7 @@ def test_several_labels_a_row_are_refused():
 
 
 @pytest.mark.parametrize("zipmap", [True, False])
-def test_an_onnx_classifier_decides_by_its_label(zipmap):
+def test_predictor_onnx_classifier_decides_by_its_label(zipmap):
     import onnxruntime
     from skl2onnx import to_onnx
 

@@ -41,13 +41,13 @@ def test_encoding_equals_the_readable_one(name, seed, size, dtype, order):
 
 
 @given(st.integers(0, 2**32), st.integers(0, 300))
-def test_complete_inputs_are_encoded(seed, size):
+def test_encoding_complete_inputs_are_encoded(seed, size):
     array, batch = batch_of(seed, size, (0, 1))
     np.testing.assert_array_equal(ENCODINGS["complete"].encode(batch), array)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 300), st.data())
-def test_complete_refuses_an_unknown_and_says_where(seed, size, data):
+def test_encoding_complete_refuses_an_unknown_and_says_where(seed, size, data):
     array, _ = batch_of(seed, size, (0, 1))
     row = data.draw(st.integers(0, size - 1))
     array[row, 3] = np.nan
@@ -60,11 +60,11 @@ def test_equal_encodings_compare_equal_even_with_nan():
     assert hash(Encoding(unknown=np.float64("nan"))) == hash(ENCODINGS["nan"])
 
 
-def test_only_complete_is_not_native():
+def test_encoding_only_complete_is_not_native():
     assert [name for name, encoding in ENCODINGS.items() if not encoding.native] == ["complete"]
 
 
-def test_whole_numbers_fit_integer_inputs_and_others_do_not():
+def test_encoding_whole_numbers_fit_integer_inputs_and_others_do_not():
     array, batch = batch_of(0, 9)
     encoded = Encoding(unknown=-1).encode(batch, np.int64)
     np.testing.assert_array_equal(encoded, np.nan_to_num(array, nan=-1))

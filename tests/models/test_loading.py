@@ -88,7 +88,7 @@ SAVERS = {
 
 
 @pytest.mark.parametrize("suffix", SAVERS)
-def test_models_come_back(suffix, tmp_path):
+def test_load_model_restores_models(suffix, tmp_path):
     path = tmp_path / f"model{suffix}"
     before = SAVERS[suffix](path)
     for source in (path, str(path), load_model(path)):
@@ -98,7 +98,7 @@ def test_models_come_back(suffix, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", SAVERS)
-def test_another_width_is_refused(suffix, tmp_path):
+def test_load_model_another_width_is_refused(suffix, tmp_path):
     path = tmp_path / f"model{suffix}"
     encoding = SAVERS[suffix](path).encoding
     with pytest.raises(HornbookError, match=f"model{suffix} takes 6 inputs, but 7 variables in 1 channel"):
@@ -107,7 +107,7 @@ def test_another_width_is_refused(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", [*SAVERS, ".pkl", ".pickle", ".joblib", ".pt", ".pth"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"no model at all\n" * 40])
-def test_files_that_are_no_models(suffix, content, tmp_path):
+def test_load_model_files_that_are_no_models(suffix, content, tmp_path):
     path = tmp_path / f"model{suffix}"
     if suffix == ".safetensors":
         save_network(path)
@@ -120,7 +120,7 @@ def test_files_that_are_no_models(suffix, content, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", SAVERS)
-def test_half_a_file(suffix, tmp_path):
+def test_load_model_half_a_file(suffix, tmp_path):
     path = tmp_path / f"model{suffix}"
     SAVERS[suffix](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -128,7 +128,7 @@ def test_half_a_file(suffix, tmp_path):
         load_model(path)
 
 
-def test_missing_files_and_unknown_suffixes(tmp_path):
+def test_load_model_missing_files_and_unknown_suffixes(tmp_path):
     with pytest.raises(HornbookError, match=r"there is no file .*model\.onnx"):
         load_model(tmp_path / "model.onnx")
     (tmp_path / "model.onnx").mkdir()
@@ -143,7 +143,7 @@ def test_missing_files_and_unknown_suffixes(tmp_path):
     ("suffix", "save"),
     [(".pkl", pickle.dump), (".pickle", pickle.dump), (".joblib", joblib.dump), (".pt", torch.save)],
 )
-def test_pickles_are_refused_unless_trusted(suffix, save, tmp_path):
+def test_load_model_pickles_are_refused_unless_trusted(suffix, save, tmp_path):
     path = tmp_path / f"model{suffix}"
     model = torch.nn.Sequential(*layers()) if suffix == ".pt" else estimator()
     with path.open("wb") as file:
@@ -155,7 +155,7 @@ def test_pickles_are_refused_unless_trusted(suffix, save, tmp_path):
     np.testing.assert_array_equal(after(BATCH), as_predictor(model, encoding="half")(BATCH))
 
 
-def test_weights_without_a_module(tmp_path):
+def test_load_model_weights_without_a_module(tmp_path):
     torch.save(torch.nn.Sequential(*layers()).state_dict(), tmp_path / "weights.pth")
     with pytest.raises(HornbookError, match="holds a OrderedDict, not a module"):
         load_model(tmp_path / "weights.pth", trust_pickle=True)
@@ -168,7 +168,7 @@ class Stranger:
         return inputs[:, 0]
 
 
-def test_skops_names_the_types_it_does_not_trust(tmp_path):
+def test_load_model_skops_names_the_types_it_does_not_trust(tmp_path):
     import skops.io
 
     skops.io.dump(Stranger(), tmp_path / "model.skops")
@@ -176,7 +176,7 @@ def test_skops_names_the_types_it_does_not_trust(tmp_path):
         load_model(tmp_path / "model.skops")
 
 
-def test_keras_programs_in_files_are_refused(tmp_path):
+def test_load_model_keras_programs_in_files_are_refused(tmp_path):
     import keras
 
     model = keras.Sequential([keras.Input((WIDTH,)), keras.layers.Lambda(lambda inputs: inputs[:, :1])])
@@ -218,7 +218,7 @@ def spoil(path, **changes):
         ),
     ],
 )
-def test_networks_whose_description_is_wrong(change, message, tmp_path):
+def test_load_model_networks_whose_description_is_wrong(change, message, tmp_path):
     path = tmp_path / "net.safetensors"
     save_network(path)
     change(path)

@@ -56,7 +56,7 @@ def test_a_network_learns(encoding, optimiser):
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=6, max_size=6), max_size=70))
 @settings(max_examples=50)
-def test_encodings_tell_the_three_values_apart(rows):
+def test_mlp_encodings_tell_the_three_values_apart(rows):
     array = np.array([[np.nan if value is None else value for value in row] for row in rows]).reshape(-1, 6)
     batch = Batch.from_array(array, VOCABULARY)
     half, signed, channels = (encode(batch, encoding) for encoding in ENCODINGS)
@@ -83,7 +83,7 @@ def test_half_and_signed_are_the_same_network_but_for_a_change_of_weights():
     seed=st.integers(0, 99),
 )
 @settings(max_examples=50)
-def test_one_variable_of_each_pair_says_it_all(values, encoding, seed):
+def test_mlp_without_duals_equals_the_whole_network(values, encoding, seed):
     """Where pairs are consistent, half the first layer gives what the whole network gives."""
     vocabulary = Vocabulary(["a", "b", "not_a", "c", "not_c", "d"], {"a": "not_a", "not_c": "c"})
     rng = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def test_one_variable_of_each_pair_says_it_all(values, encoding, seed):
     np.testing.assert_allclose(network.log_odds(batch), whole, rtol=1e-4, atol=1e-5)
 
 
-def test_a_pair_that_contradicts_itself_is_asked_about_as_it_is():
+def test_mlp_pair_that_contradicts_itself_is_asked_about_as_it_is():
     network = MLP.of([(np.array([[1.0, 0, 0, 1, 0, 0]]), -np.ones(1))], VOCABULARY)
     batch = Batch.from_array([[1, 0, 0, 1, 1, 1], [1, 0, 0, 0, 1, 1]], VOCABULARY)
     np.testing.assert_array_equal(network.log_odds(batch), [1, 0])
@@ -103,7 +103,7 @@ def test_a_pair_that_contradicts_itself_is_asked_about_as_it_is():
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_weights_that_change_are_asked_as_they_are(encoding):
+def test_train_weights_that_change_are_asked_as_they_are(encoding):
     """Half a first layer is remembered, but not beyond the weights that it was made of."""
     network = train(examples(60), NET, training=Training(epochs=1), encoding=encoding)
     batch = examples(40).batch
@@ -145,7 +145,7 @@ def test_training_stops_early_and_keeps_the_best_epoch():
     assert same_weights(stopped, train(noisy, net, training=Training(epochs=best)))
 
 
-def test_early_stopping_that_never_stops_changes_nothing(network):
+def test_train_early_stopping_that_never_stops_changes_nothing(network):
     patient = train(
         examples(60), NET, training=Training(epochs=5), seed=1, validation=examples(60), patience=99
     )
@@ -166,7 +166,7 @@ def test_a_saved_network_is_loaded_back_identical(encoding, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.json", "net.safetensors"]
 
 
-def test_what_is_saved_is_readable_without_us(network, tmp_path):
+def test_train_what_is_saved_is_readable_without_us(network, tmp_path):
     from safetensors.numpy import load_file
 
     network.save(tmp_path / "net.safetensors")
@@ -235,7 +235,7 @@ class TestBadInput:
             MLP.load(tmp_path / "net.safetensors")
 
 
-def test_without_torch_the_message_names_the_extra(monkeypatch):
+def test_mlp_without_torch_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(HornbookError, match=r'pip install "hornbook\[torch\]"'):
         importlib.reload(backend)

@@ -44,14 +44,14 @@ def one_bad_row(row, size=PREDICTOR_BLOCK + 200):
 
 
 @pytest.mark.parametrize("row", [0, 1, 77, PREDICTOR_BLOCK - 1, PREDICTOR_BLOCK, PREDICTOR_BLOCK + 199])
-def test_a_model_that_raises_is_named_with_the_row(row):
+def test_predictor_model_that_raises_is_named_with_the_row(row):
     predictor = as_predictor(Raising())
     assert_refuses(
         predictor, one_bad_row(row), f"Raising failed on row {row}: ArithmeticError: first is true"
     )
 
 
-def test_a_model_that_fails_on_many_rows_at_once_but_on_none_alone():
+def test_predictor_model_that_fails_on_many_rows_at_once_but_on_none_alone():
     def crowded(array):
         if len(array) > 4:
             raise MemoryError("too many")
@@ -62,7 +62,7 @@ def test_a_model_that_fails_on_many_rows_at_once_but_on_none_alone():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("row", [3, PREDICTOR_BLOCK + 5])
-def test_a_score_that_is_no_number_is_named_with_the_row(bad, row):
+def test_predictor_score_that_is_no_number_is_named_with_the_row(bad, row):
     predictor = as_predictor(lambda array: np.where(array[:, 0] == 1, bad, 0), name="judge")
     assert_refuses(predictor, one_bad_row(row), "judge", f"row {row} the score {bad}")
 
@@ -71,18 +71,18 @@ def test_a_score_that_is_no_number_is_named_with_the_row(bad, row):
     ("shape", "words"),
     [((3,), "3 instead of 5"), ((), "a single number"), ((6, 2), "6 instead of 5"), ((0,), "0 instead of 5")],
 )
-def test_the_wrong_number_of_scores(shape, words):
+def test_predictor_wrong_number_of_scores(shape, words):
     predictor = as_predictor(lambda array: np.zeros(shape), name="judge")
     assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge", "rows 0 to 4", words)
 
 
 @pytest.mark.parametrize("shape", [(5, 2, 2), (5, 0)])
-def test_scores_of_an_odd_shape(shape):
+def test_predictor_scores_of_an_odd_shape(shape):
     predictor = as_predictor(lambda array: np.zeros(shape), name="judge")
     assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge", str(shape))
 
 
-def test_scores_that_are_no_numbers_at_all():
+def test_predictor_scores_that_are_no_numbers_at_all():
     predictor = as_predictor(lambda array: ["yes"] * len(array), name="judge")
     assert_refuses(predictor, batch(np.zeros((5, WIDTH))), "judge failed on row 0", "yes")
 
@@ -162,7 +162,7 @@ BAD = {f.__name__: f for f in (bad_torch, bad_keras, bad_sklearn, bad_xgboost, b
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_failing_models_of_every_library(bad):
+def test_predictor_failing_models_of_every_library(bad):
     failing = one_bad_row(7, 20)
     predictor = BAD[bad](raising)
     assert_refuses(predictor, failing, predictor.name, "failed on row 7", "first is true")
@@ -178,7 +178,7 @@ def onnx_scores(*nodes, rows="k", constants=()):
     return as_predictor(session(model), output="score", positive=0)
 
 
-def test_failing_onnx_models():
+def test_predictor_failing_onnx_models():
     node = helper.make_node
     failing = one_bad_row(7, 20)
     negative = node("Neg", ["inputs"], ["negative"])
@@ -192,14 +192,14 @@ def test_failing_onnx_models():
     assert_refuses(outside, failing, "InferenceSession failed on row 7")
 
 
-def test_logits_taken_for_probabilities_are_noticed():
+def test_predictor_logits_taken_for_probabilities_are_noticed():
     model = torch.nn.Sequential(*layers())
     torch.nn.init.constant_(model[2].bias, 3.0)
     predictor = as_predictor(model, output="probability", encoding="half", name="net")
     assert_refuses(predictor, one_bad_row(0, 3), "net gave row 0", "pass output='logit'")
 
 
-def test_forward_must_give_one_tensor():
+def test_predictor_forward_must_give_one_tensor():
     predictor = bad_torch(lambda inputs: (inputs, inputs))
     assert_refuses(predictor, one_bad_row(0, 3), "BadModule failed on row 0", "gave a tuple")
 
@@ -291,12 +291,12 @@ def logistic():
         (two_inputs, {}, r"should take one matrix of numbers, not inputs: tensor\(float\) .*, more"),
     ],
 )
-def test_what_cannot_be_asked_or_is_ambiguous(make, options, message):
+def test_predictor_what_cannot_be_asked_or_is_ambiguous(make, options, message):
     with pytest.raises(HornbookError, match=message):
         as_predictor(make(), **options)
 
 
-def test_a_keras_model_with_its_own_call_needs_the_output_said():
+def test_predictor_keras_model_with_its_own_call_needs_the_output_said():
     model = own_call()
     model(np.zeros((1, WIDTH), np.float32))
     with pytest.raises(HornbookError, match="cannot tell whether Own"):
@@ -309,12 +309,12 @@ def test_a_keras_model_with_its_own_call_needs_the_output_said():
     ("columns", "positive", "message"),
     [(3, None, "3 classes; say which is positive"), (2, 2, "no class 2, only 0 to 1"), (1, 2, "no class 2")],
 )
-def test_columns_that_are_ambiguous_or_absent(columns, positive, message):
+def test_predictor_columns_that_are_ambiguous_or_absent(columns, positive, message):
     predictor = as_predictor(lambda array: array[:, :columns], name="judge", positive=positive)
     assert_refuses(predictor, one_bad_row(0, 3), "judge", message)
 
 
-def test_a_regressor_has_no_positive_class():
+def test_predictor_regressor_has_no_positive_class():
     model = BUILDERS["regressor"]().outputs.args[0].__self__
     with pytest.raises(HornbookError, match="LinearRegression has no classes"):
         as_predictor(model, positive=1)

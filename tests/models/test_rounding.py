@@ -32,7 +32,7 @@ PLACES = (0, 3, 50)
 """Rows that the boundary goes through, one model each."""
 
 TESTS = (
-    "models/test_rounding.py::test_a_decision_depends_on_the_row_alone",
+    "models/test_rounding.py::test_predictor_decision_depends_on_the_row_alone",
     "oracles/test_completions.py::test_an_answer_depends_on_the_interpretation_alone",
     "oracles/test_completions.py::test_the_margin_is_the_largest_and_agrees_with_the_answer",
 )
@@ -125,7 +125,7 @@ BUILDERS = (function, torch_probabilities, torch_logits_in_rows, logistic, pipel
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
-def test_a_decision_depends_on_the_row_alone(build):
+def test_predictor_decision_depends_on_the_row_alone(build):
     batch = rows()
     for place in PLACES:
         model = build(place)
@@ -138,7 +138,7 @@ def test_a_decision_depends_on_the_row_alone(build):
             assert ((model.margin(batch[places]) > 0) <= decided[places]).all()
 
 
-def test_a_device_decides_as_the_cpu_does():
+def test_predictor_decides_on_a_device_as_on_the_cpu():
     batch = rows()
     there = Batch(
         VOCABULARY, *(torch.from_numpy(part.view(np.int64)) for part in (batch.true, batch.false)), 130
@@ -151,7 +151,7 @@ def test_a_device_decides_as_the_cpu_does():
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the kernels are those of other processors")
 @pytest.mark.parametrize("machine", MACHINES)
-def test_decisions_depend_on_the_row_alone_on_other_machines(machine):
+def test_predictor_decisions_depend_on_the_row_alone_on_other_machines(machine):
     feature, environment = MACHINES[machine]
     information = Path("/proc/cpuinfo")
     if not information.exists() or feature not in information.read_text().split():

@@ -44,7 +44,7 @@ def test_functions_see_the_encoding_and_may_decide():
     np.testing.assert_array_equal(predictor(batch(PARTIAL)), np.isnan(PARTIAL[:, 0]))
 
 
-def test_threshold_and_positive_column():
+def test_as_predictor_threshold_and_positive_column():
     def columns(array):
         return np.stack([array[:, 0], 1 - array[:, 0], 0 * array[:, 0]], axis=1)
 
@@ -56,20 +56,20 @@ def test_threshold_and_positive_column():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.bool_, np.int8, object])
 @pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
-def test_any_number_type_becomes_float32(dtype, shape):
+def test_as_predictor_any_number_type_becomes_float32(dtype, shape):
     predictor = as_predictor(lambda array: array[:, 0].astype(dtype).reshape(shape))
     scores = predictor(batch(COMPLETE))
     assert scores.dtype == np.float32
     np.testing.assert_array_equal(scores, COMPLETE[:, 0])
 
 
-def test_a_single_score_is_about_class_1():
+def test_as_predictor_single_score_is_about_class_1():
     predictor = as_predictor(lambda array: array[:, 0], encoding="half", positive=0)
     np.testing.assert_allclose(predictor(batch(PARTIAL)), 1 - half(PARTIAL)[:, 0])
 
 
 @pytest.mark.parametrize("model", ["logistic", "pipeline", "histogram_boosting", "logistic_on_a_frame"])
-def test_sklearn_probabilities(model):
+def test_as_predictor_sklearn_probabilities(model):
     predictor = BUILDERS[model]()
     estimator = predictor.outputs.args[0].__self__
     array = {"logistic": COMPLETE, "logistic_on_a_frame": half(PARTIAL)}.get(model, PARTIAL)
@@ -79,27 +79,27 @@ def test_sklearn_probabilities(model):
     np.testing.assert_allclose(predictor(batch(asked)), estimator.predict_proba(frame)[:, column], rtol=1e-5)
 
 
-def test_a_classifier_that_only_decides_gives_0_and_1():
+def test_as_predictor_classifier_that_only_decides_gives_0_and_1():
     predictor = BUILDERS["support_vectors"]()
     scores = predictor(batch(PARTIAL))
     assert set(scores) == {0, 1}
     assert predictor.encoding == Encoding()
 
 
-def test_a_regressor_is_taken_as_it_is():
+def test_as_predictor_regressor_is_taken_as_it_is():
     predictor = BUILDERS["regressor"]()
     scores = predictor(batch(COMPLETE))
     assert scores.min() < 0 or scores.max() > 1
     assert predictor.threshold == 0.6
 
 
-def test_native_models_get_nan_unless_told_otherwise():
+def test_as_predictor_native_models_get_nan_unless_told_otherwise():
     for name in ("histogram_boosting", "xgboost_classifier", "xgboost_booster", "lightgbm_booster"):
         assert BUILDERS[name]().encoding == Encoding(unknown=np.nan)
     assert not BUILDERS["logistic"]().encoding.native
 
 
-def test_xgboost_keeps_its_own_idea_of_missing():
+def test_as_predictor_xgboost_keeps_its_own_idea_of_missing():
     import xgboost
 
     inputs, labels = examples()
@@ -108,7 +108,7 @@ def test_xgboost_keeps_its_own_idea_of_missing():
     assert predictor.encoding == Encoding(unknown=-1)
 
 
-def test_boosters_and_their_classifiers_agree():
+def test_as_predictor_boosters_and_their_classifiers_agree():
     for name, classifier in (("xgboost", xgboost_classifier()), ("lightgbm", lightgbm_classifier())):
         of_class_1 = BUILDERS[f"{name}_booster"]()(batch(PARTIAL))
         positive = classifier.classes_[1]
@@ -121,7 +121,7 @@ def test_boosters_and_their_classifiers_agree():
 
 
 @pytest.mark.parametrize(("objective", "kind"), [("multi:softprob", float), ("multi:softmax", bool)])
-def test_xgboost_of_three_classes(objective, kind):
+def test_as_predictor_xgboost_of_three_classes(objective, kind):
     import xgboost
 
     inputs, labels = examples()
@@ -135,7 +135,7 @@ def test_xgboost_of_three_classes(objective, kind):
         as_predictor(booster)(batch(PARTIAL))
 
 
-def test_xgboost_raw_margins_are_logits():
+def test_as_predictor_xgboost_raw_margins_are_logits():
     import xgboost
 
     data = xgboost.DMatrix(*examples())
@@ -144,7 +144,7 @@ def test_xgboost_raw_margins_are_logits():
     np.testing.assert_allclose(as_predictor(booster)(batch(PARTIAL)), 1 / (1 + np.exp(-margins)), rtol=1e-5)
 
 
-def test_torch_logits_and_probabilities_agree():
+def test_as_predictor_torch_logits_and_probabilities_agree():
     linear = torch.nn.Sequential(*layers())
     ended = torch.nn.Sequential(linear, torch.nn.Sigmoid())
     own = OwnForward()
@@ -156,7 +156,7 @@ def test_torch_logits_and_probabilities_agree():
 
 
 @pytest.mark.parametrize("last", [torch.nn.Softmax(1), torch.nn.LogSoftmax(1), torch.nn.Identity()])
-def test_torch_softmax_heads(last):
+def test_as_predictor_torch_softmax_heads(last):
     model = torch.nn.Sequential(*layers(3), last)
     output = "logit" if isinstance(last, torch.nn.Identity) else None
     logits = model[:3](torch.from_numpy(half(PARTIAL))).detach()
@@ -164,7 +164,7 @@ def test_torch_softmax_heads(last):
     np.testing.assert_allclose(scores, logits.softmax(1)[:, 2].numpy(), atol=1e-6)
 
 
-def test_torch_modules_are_left_as_they_were():
+def test_as_predictor_torch_modules_are_left_as_they_were():
     model = torch.nn.Sequential(*layers(), torch.nn.BatchNorm1d(1), torch.nn.Dropout(0.9), torch.nn.Sigmoid())
     model[3].eval()
     before = [module.training for module in model.modules()]
@@ -177,14 +177,14 @@ def test_torch_modules_are_left_as_they_were():
     assert all(parameter.grad is None and parameter.requires_grad for parameter in model.parameters())
 
 
-def test_torch_modules_are_left_as_they_were_when_they_fail():
+def test_as_predictor_torch_modules_are_left_as_they_were_when_they_fail():
     model = torch.nn.Sequential(*layers(inputs=WIDTH + 1))
     predictor = replace(as_predictor(model, encoding="half"), inputs=None)
     assert_refuses(predictor, batch(PARTIAL), "Sequential failed on row 0")
     assert model.training
 
 
-def test_keras_agrees_with_itself():
+def test_as_predictor_keras_agrees_with_itself():
     import keras
 
     predictor = BUILDERS["keras_functional"]()
@@ -194,13 +194,13 @@ def test_keras_agrees_with_itself():
     np.testing.assert_allclose(predictor(batch(PARTIAL)), expected, atol=1e-6)
 
 
-def test_onnx_agrees_with_what_it_was_made_from():
+def test_as_predictor_onnx_agrees_with_what_it_was_made_from():
     expected = BUILDERS["logistic"]()(batch(COMPLETE))
     for name in ("onnx_of_logistic", "onnx_of_logistic_as_maps"):
         np.testing.assert_allclose(BUILDERS[name]()(batch(COMPLETE)), expected, atol=1e-6)
 
 
-def test_onnx_fixed_rows_and_logits_agree():
+def test_as_predictor_onnx_fixed_rows_and_logits_agree():
     expected = BUILDERS["onnx_sigmoid"]()(batch(PARTIAL))
     np.testing.assert_allclose(BUILDERS["onnx_fixed_rows"]()(batch(PARTIAL)), expected, atol=1e-6)
     linear = as_predictor(session(onnx_network("Identity")), encoding="half")
@@ -208,21 +208,21 @@ def test_onnx_fixed_rows_and_logits_agree():
     np.testing.assert_allclose(linear(batch(PARTIAL)), expected, atol=1e-6)
 
 
-def test_onnx_with_labels_alone_decides():
+def test_as_predictor_onnx_with_labels_alone_decides():
     nodes = [helper.make_node("ArgMax", ["inputs"], ["label"], axis=1, keepdims=0)]
     model = onnx_model(nodes, [("label", TensorProto.INT64, ["k"])])
     scores = as_predictor(session(model), positive=2)(batch(COMPLETE))
     np.testing.assert_array_equal(scores, COMPLETE.argmax(axis=1) == 2)
 
 
-def test_integer_inputs():
+def test_as_predictor_integer_inputs():
     nodes = [helper.make_node("Cast", ["inputs"], ["scores"], to=TensorProto.FLOAT)]
     model = onnx_model(nodes, [("scores", TensorProto.FLOAT, ["k", WIDTH])], kind=TensorProto.INT64)
     predictor = as_predictor(session(model), output="score", positive=3, encoding=Encoding(unknown=-1))
     np.testing.assert_array_equal(predictor(batch(PARTIAL)), np.nan_to_num(PARTIAL[:, 3], nan=-1))
 
 
-def test_names_of_a_frame_are_compared():
+def test_as_predictor_names_of_a_frame_are_compared():
     names = list(VOCABULARY.names)
     names[1], names[4] = names[4], names[1]
     predictor = BUILDERS["logistic_on_a_frame"]()

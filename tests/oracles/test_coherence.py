@@ -19,7 +19,7 @@ def rng(seed=0):
 
 @settings(max_examples=30)
 @given(theories(max_variables=4))
-def test_a_theory_does_not_contradict_itself(theory):
+def test_measure_coherence_theory_does_not_contradict_itself(theory):
     report = measure_coherence(theory.satisfied_by, Random(theory.vocabulary), 200, 500, rng=rng())
     assert report.rejected.hits == report.accepted.hits == 0
     assert report.rejected_witnesses == report.accepted_witnesses == ()
@@ -39,7 +39,7 @@ def test_witnesses_of_a_network_show_the_contradiction():
             assert network(pair).tolist() == [answer, not answer]
 
 
-def test_only_partial_interpretations_count():
+def test_measure_coherence_only_partial_interpretations_count():
     distribution = Random(VOCABULARY, 0.1)
     report = measure_coherence(Constant(True), distribution, 3000, 3, rng=rng())
     assert 0 < report.accepted.size < 3000 and report.rejected.size == 0
@@ -48,7 +48,7 @@ def test_only_partial_interpretations_count():
     assert none.rate.size == 0
 
 
-def test_a_teacher_that_accepts_the_unknown_only_is_found_out():
+def test_measure_coherence_teacher_that_accepts_the_unknown_only_is_found_out():
     def member(batch):
         return np.isnan(batch.to_array()).any(axis=1)
 
@@ -57,7 +57,7 @@ def test_a_teacher_that_accepts_the_unknown_only_is_found_out():
     assert "none of 4 completions is: 100.00 %" in str(report)
 
 
-def test_groups_are_respected():
+def test_measure_coherence_groups_are_respected():
     groups = ((0, 1, 2),)
     theory = HornTheory.parse("x0 & x1 -> false\nx0 & x2 -> false\nx1 & x2 -> false", VOCABULARY)
 
@@ -68,6 +68,6 @@ def test_groups_are_respected():
     measure_coherence(member, Random(VOCABULARY, 0.3, groups), 500, 10, rng=rng(), groups=groups)
 
 
-def test_no_completions_are_refused():
+def test_measure_coherence_no_completions_are_refused():
     with pytest.raises(HornbookError, match="at least one is tried; got 0"):
         measure_coherence(Constant(True), Random(VOCABULARY), 10, 0, rng=rng())

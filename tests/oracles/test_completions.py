@@ -58,14 +58,14 @@ def test_with_draws_enough_completions_equal_brute_force(data):
 
 @settings(max_examples=40)
 @given(st.data(), st.integers(1, 20))
-def test_accepted_is_certain(data, draws):
+def test_completions_accepted_is_certain(data, draws):
     theory = data.draw(theories())
     batch = data.draw(batches(theory.vocabulary, 100))
     some = Completions(total_only(theory), theory.vocabulary, draws, rng=rng())
     assert (theory.satisfied_by(batch) | ~some(batch)).all()
 
 
-def test_the_least_model_is_tried_first():
+def test_completions_least_model_is_tried_first():
     theory = HornTheory(PLAIN, [Rule({v}, BOTTOM) for v in range(9)])
     unknown = Batch.from_array(np.full((1, 9), np.nan), PLAIN)
     assert Completions(total_only(theory), PLAIN, draws=1, rng=rng())(unknown)[0]
@@ -76,7 +76,7 @@ def random_teacher(vocabulary):
 
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-def test_an_answer_depends_on_the_interpretation_alone(vocabulary, monkeypatch):
+def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monkeypatch):
     batch = Random(vocabulary, 0.4).draw(700, rng(1))
     teacher = random_teacher(vocabulary)
 
@@ -134,7 +134,7 @@ def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary,
             assert (filled[:, list(group)].sum(axis=1) <= 1).all()
 
 
-def test_fillings_have_the_stated_densities_and_do_not_repeat():
+def test_completion_table_fillings_have_the_stated_densities_and_do_not_repeat():
     batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
     table = CompletionTable(batch.vocabulary, rng())
     numbers = np.arange(1, 1401)
@@ -157,7 +157,7 @@ def test_unknown_values_can_come_from_rows(groups):
     assert len(set(filled)) > 1
 
 
-def test_some_variables_can_be_left_as_they_are():
+def test_completion_table_some_variables_can_be_left_as_they_are():
     batch = Random(PAIRED, 0.5).draw(200, rng())
     filled = (
         CompletionTable(PAIRED, rng(), keep={3})
@@ -182,7 +182,7 @@ def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
     assert some(Batch.from_array(rows, vocabulary)).tolist() == [True, False, False, True]
 
 
-def test_the_margin_is_the_largest_and_agrees_with_the_answer():
+def test_completions_margin_is_the_largest_and_agrees_with_the_answer():
     teacher = random_teacher(PAIRED)
     some = Completions(teacher, PAIRED, 12, teacher.margin, rng=rng())
     batch = Random(PAIRED, 0.4).draw(400, rng(1))
@@ -199,7 +199,7 @@ def test_empty_batches_have_no_answers():
     assert some(empty).tolist() == [] and some.margin(empty).tolist() == []
 
 
-def test_bad_settings_are_refused():
+def test_completions_bad_settings_are_refused():
     for draws in (0, 10**6):
         with pytest.raises(HornbookError, match=f"got draws={draws}"):
             Completions(Constant(True), PLAIN, draws, rng=rng())

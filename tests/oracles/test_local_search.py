@@ -67,14 +67,14 @@ def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
 
 
 @pytest.mark.parametrize(("sides", "positive"), [(["negative"], False), (["positive"], True)])
-def test_a_search_can_be_confined_to_a_side(sides, positive):
+def test_local_search_can_be_confined_to_a_side(sides, positive):
     teacher = teacher_over(PAIRED)
     guided = LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=0, size=20_000, walkers=64)
     found = [answers for _, answers in guided.search(rules_over(PAIRED), sides)]
     assert found and (np.concatenate(found) == positive).all()
 
 
-def test_the_background_is_never_contradicted():
+def test_local_search_background_is_never_contradicted():
     teacher, hypothesis = teacher_over(PLAIN), rules_over(PLAIN)
     background = HornTheory(PLAIN, hypothesis.rules[:6])
     guided = LocalSearch(
@@ -86,7 +86,7 @@ def test_the_background_is_never_contradicted():
 
 @settings(max_examples=20)
 @given(theories(max_variables=5), theories(max_variables=5))
-def test_on_small_vocabularies_it_finds_what_there_is(truth, other):
+def test_local_search_on_small_vocabularies_it_finds_what_there_is(truth, other):
     hypothesis = HornTheory(truth.vocabulary, (r for r in other if r.body | {r.head} <= allowed(truth)))
     guided = LocalSearch(truth.satisfied_by, None, Random(truth.vocabulary), seed=0, size=8_000, walkers=32)
     answer = guided(hypothesis)
@@ -112,7 +112,7 @@ def needle(length=40, width=100):
 
 
 @pytest.mark.parametrize("help_given", ["margin", "stored"])
-def test_it_finds_a_needle_that_samples_miss(help_given):
+def test_local_search_finds_a_needle_that_samples_miss(help_given):
     vocabulary, margin = needle()
     hypothesis = HornTheory.background(vocabulary)
 
@@ -184,14 +184,14 @@ def test_without_a_counterexample_it_ends_and_gives_no_guarantee():
 @pytest.mark.parametrize("rules", [[], [Rule((), BOTTOM)], [Rule((), 3)]])
 @pytest.mark.parametrize("teacher", [Constant(True), Constant(False), Coin(rng())])
 @pytest.mark.parametrize("sides", [["negative"], ["positive"]])
-def test_it_ends_with_any_teacher_and_hypothesis(rules, teacher, sides):
+def test_local_search_ends_with_any_teacher_and_hypothesis(rules, teacher, sides):
     guided = LocalSearch(teacher, None, Random(PLAIN), seed=0, size=5_000, walkers=32)
     for batch, positive in guided.search(HornTheory(PLAIN, rules), sides):
         assert len(batch) == len(positive) > 0
         assert (positive == (sides == ["positive"])).all()
 
 
-def test_a_noisy_teacher_is_believed_only_if_it_says_so_twice():
+def test_local_search_noisy_teacher_is_believed_only_if_it_says_so_twice():
     """A tenth of what a coin accepts once it accepts twice."""
     coin = Coin(rng(), accepted=0.1)
     counted = Counted(coin)
@@ -201,7 +201,7 @@ def test_a_noisy_teacher_is_believed_only_if_it_says_so_twice():
     assert 0 < found < 0.03 * counted.questions
 
 
-def test_a_budget_ends_it():
+def test_local_search_budget_ends_it():
     vocabulary, margin = needle()
     guided = LocalSearch(Constant(True), Budgeted(margin, 3000, None), Random(vocabulary), seed=0)
     with pytest.raises(BudgetExhausted, match="3000 membership queries"):
@@ -216,7 +216,7 @@ def test_a_slow_teacher_does_not_outlast_its_time():
     assert time.perf_counter() - start < 1
 
 
-def test_a_teacher_that_breaks_is_not_silenced():
+def test_local_search_teacher_that_breaks_is_not_silenced():
     with pytest.raises(RuntimeError, match="broke at question 1000"):
         LocalSearch(Failing(Constant(True)), None, Random(PLAIN), seed=0)(HornTheory(PLAIN))
 
@@ -224,7 +224,7 @@ def test_a_teacher_that_breaks_is_not_silenced():
 # repeatability
 
 
-def test_the_same_seed_finds_the_same():
+def test_local_search_same_seed_finds_the_same():
     teacher, hypothesis = teacher_over(PAIRED), rules_over(PAIRED)
 
     def answers(seed):
@@ -236,7 +236,7 @@ def test_the_same_seed_finds_the_same():
     assert len({answer.interpretation for answer in answers(1)}) > 1
 
 
-def test_a_resumed_run_goes_on_to_the_same():
+def test_local_search_resumed_run_goes_on_to_the_same():
     teacher, hypothesis = teacher_over(PAIRED), rules_over(PAIRED)
 
     def new():
@@ -258,7 +258,7 @@ def test_a_resumed_run_goes_on_to_the_same():
         ({"groups": ((0, 1), (1, 2))}, "in a group already"),
     ],
 )
-def test_bad_settings_are_refused(arguments, message):
+def test_local_search_bad_settings_are_refused(arguments, message):
     with pytest.raises(HornbookError, match=message):
         LocalSearch(Constant(True), None, Random(PLAIN), seed=0, **arguments)
 

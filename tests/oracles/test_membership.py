@@ -57,12 +57,12 @@ def test_a_classifier_rejects_a_known_label_that_contradicts_the_prediction(voca
     assert np.isinf(classifier.margin(batch)).tolist() == (label == 0.5).tolist()
 
 
-def test_the_label_and_its_dual_are_the_heads():
+def test_classifier_label_and_its_dual_are_the_heads():
     assert Classifier(model(np.ones(4)), PAIRED, "ill").heads == PAIRED.variables(["ill", "not_ill"])
     assert Classifier(model(), PLAIN, "ill").heads == {1}
 
 
-def test_the_model_is_not_asked_where_the_label_is_unknown():
+def test_classifier_model_is_not_asked_where_the_label_is_unknown():
     asked = []
 
     def counting(array):
@@ -74,7 +74,7 @@ def test_the_model_is_not_asked_where_the_label_is_unknown():
     assert sum(asked) == 1
 
 
-def test_a_model_that_knows_its_columns_reads_them_by_name():
+def test_classifier_model_that_knows_its_columns_reads_them_by_name():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (80, 2)).astype(float), columns=["rash", "fever"])
     estimator = LogisticRegression().fit(frame, frame["rash"])
@@ -84,7 +84,7 @@ def test_a_model_that_knows_its_columns_reads_them_by_name():
     assert classifier.predict(batch).tolist() == [True, False]
 
 
-def test_a_model_may_read_some_of_the_variables():
+def test_classifier_model_may_read_some_of_the_variables():
     classifier = Classifier(model(np.ones(2)), PAIRED, "ill", features=["cough", "not_fever"])
     batch = Batch.from_array([[1, nan, 0, 0, nan, 1], [0, nan, 1, 1, nan, 0]], PAIRED)
     assert classifier.predict(batch).tolist() == [False, True]
@@ -101,12 +101,12 @@ def test_a_model_may_read_some_of_the_variables():
         ({}, ["fever", "fever"], r"'fever' appears twice"),
     ],
 )
-def test_models_that_do_not_fit_are_refused(settings, given, message):
+def test_classifier_models_that_do_not_fit_are_refused(settings, given, message):
     with pytest.raises(HornbookError, match=message):
         Classifier(model(**settings), PLAIN, "ill", given)
 
 
-def test_unknown_labels_and_other_vocabularies_are_refused():
+def test_classifier_unknown_labels_and_other_vocabularies_are_refused():
     with pytest.raises(HornbookError, match="did you mean 'ill'"):
         Classifier(model(), PLAIN, "il")
     with pytest.raises(HornbookError, match="different vocabularies"):

@@ -64,7 +64,7 @@ def small_chunks(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_chunks_are_fresh_and_the_same_by_seed():
+def test_sampling_chunks_are_fresh_and_the_same_by_seed():
     runs = []
     for seed in (0, 0, 1):
         watched = Watched(PARTIAL)
@@ -82,7 +82,7 @@ def test_chunks_are_fresh_and_the_same_by_seed():
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("pays", [True, False])
-def test_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pays(pays):
+def test_sampling_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pays(pays):
     made = []
 
     def job(item):
@@ -93,7 +93,7 @@ def test_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pay
     assert made == [True] + 4 * [not pays]
 
 
-def test_a_core_is_free_unless_torch_takes_all(monkeypatch):
+def test_sampling_core_is_free_unless_torch_takes_all(monkeypatch):
     threads = torch.get_num_threads()
     try:
         monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -125,7 +125,7 @@ def test_a_missing_rule_comes_before_a_wrong_one_of_the_same_chunk():
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_recall_draws_the_same_chunk_again():
+def test_sampling_recall_draws_the_same_chunk_again():
     kept = []
     asked = Sampling(
         THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: kept.append(labelled)
@@ -148,7 +148,7 @@ def test_recall_draws_the_same_chunk_again():
     assert len(recalled) == 3 and again(almost) == asked(almost)
 
 
-def test_memory_is_bounded_by_the_chunk():
+def test_sampling_memory_is_bounded_by_the_chunk():
     watched = Watched(Random(Vocabulary(["a", "b"])))
     watched.keep = False
     counted = Counted(Constant(True))
@@ -170,7 +170,7 @@ def test_memory_is_bounded_by_the_chunk():
         (77, 12, 77),
     ],
 )
-def test_sizes(rule, width, expected):
+def test_sampling_sizes(rule, width, expected):
     watched = Watched(Random(Vocabulary([f"v{i}" for i in range(width)])))
     answer = Sampling(Constant(True), watched, rule, epsilon=0.1, delta=0.1, seed=0)(
         HornTheory(watched.vocabulary)
@@ -221,7 +221,7 @@ def test_log2_horn_functions_is_no_less_than_what_is_known_of_more_variables():
     assert math.isclose(2 ** log2_horn_functions(6), 151947502948)
 
 
-def test_later_queries_of_angluin_draw_more():
+def test_sample_size_later_queries_of_angluin_draw_more():
     sizes = [sample_size("angluin", 5, 0.05, 0.05, query) for query in range(1, 30)]
     assert all(before < after for before, after in pairwise(sizes))
     # the chance that some query passes a hypothesis that is wrong on more than ε adds up to δ at most
@@ -255,7 +255,7 @@ def test_shares_outside_their_range_are_refused(name, value):
 
 @pytest.mark.parametrize("share", [0.001, 0.02, 0.3])
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_intervals_cover_as_often_as_they_say(share, confidence):
+def test_share_intervals_cover_as_often_as_they_say(share, confidence):
     size, runs = 400, 4000
     hits = np.random.default_rng(0).binomial(size, share, runs)
     interval = {h: Share.of(h, size, confidence) for h in set(hits.tolist())}
@@ -263,7 +263,7 @@ def test_intervals_cover_as_often_as_they_say(share, confidence):
     assert covered / runs >= confidence - 3 * math.sqrt(confidence * (1 - confidence) / runs)
 
 
-def test_intervals_equal_those_of_scipy():
+def test_share_intervals_equal_those_of_scipy():
     from scipy.stats import binomtest
 
     for hits, size in [(0, 1), (1, 1), (0, 50), (50, 50), (3, 1000), (499, 1000), (2, 10**6)]:
@@ -314,7 +314,7 @@ def test_a_chain_without_a_counterexample_gives_the_first_real_guarantee():
     assert isinstance(Chain([])(NOTHING), Unknown)
 
 
-def test_stored_offers_what_is_missed():
+def test_pool_oracle_stored_offers_what_is_missed():
     item = Interpretation(frozenset({0}))
     assert PoolOracle(lambda hypothesis: item)(NOTHING) == Counterexample(item, False, "stored")
     assert isinstance(PoolOracle(lambda hypothesis: None)(NOTHING), Unknown)
@@ -352,7 +352,7 @@ def test_rule_by_rule_leaves_background_and_redundant_rules_alone():
 BATCH = PARTIAL.draw(3000, np.random.default_rng(0))
 
 
-def test_a_budget_of_questions_is_never_exceeded():
+def test_budgeted_questions_are_never_exceeded():
     counted = Counted(THEORY.satisfied_by)
     budgeted = Budgeted(counted, 2500, None)
     budgeted(BATCH[:2000])
@@ -362,7 +362,7 @@ def test_a_budget_of_questions_is_never_exceeded():
     assert budgeted.asked == counted.questions == 2500
 
 
-def test_a_budget_of_seconds_asks_in_parts():
+def test_budgeted_seconds_ask_in_parts():
     counted = Counted(THEORY.satisfied_by)
     budgeted = Budgeted(counted, None, 100)
     assert (budgeted(BATCH) == THEORY.satisfied_by(BATCH)).all() and counted.batches == 3
@@ -384,12 +384,12 @@ def test_a_budget_of_seconds_asks_in_parts():
         (lambda batch: np.full(len(batch), np.nan), np.floating, "3000 of 3000 answers are NaN"),
     ],
 )
-def test_answers_that_are_none_are_told(answers, kind, message):
+def test_checked_answers_that_are_none_are_told(answers, kind, message):
     with pytest.raises(TeacherFailed, match=message):
         Checked(answers, kind)(BATCH)
 
 
-def test_nothing_is_not_asked_about():
+def test_checked_nothing_is_not_asked_about():
     counted = Counted(Constant(True))
     assert len(Checked(counted)(BATCH[:0])) == 0 and counted.batches == 0
     assert (Checked(counted)(BATCH) == counted(BATCH)).all()

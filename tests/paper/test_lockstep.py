@@ -86,7 +86,7 @@ def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures, op
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
-def test_the_tasks_do_not_see_each_other(optimiser):
+def test_lockstep_tasks_do_not_see_each_other(optimiser):
     """Folds of unequal size, one with fewer full steps: each equals the fold trained by itself."""
     examples = labelled(50)
     inputs, labels = encode(examples.batch, "half"), examples.accepted
@@ -111,7 +111,7 @@ def test_the_tasks_do_not_see_each_other(optimiser):
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
-def test_padded_units_stay_exactly_zero(optimiser):
+def test_lockstep_padded_units_stay_exactly_zero(optimiser):
     examples = labelled(40)
     inputs, labels = encode(examples.batch, "half"), examples.accepted
     nets = [Net((4, 8, 4), 0.1), Net((16, 4, 8), 0.1)]
@@ -187,7 +187,7 @@ def test_glorot_weights_are_uniform_within_their_bound():
         assert weight.std() == pytest.approx(bound / 3**0.5, rel=0.05)
 
 
-def test_first_weights_depend_on_the_architecture_and_the_seed_alone():
+def test_weights_rng_first_weights_depend_on_the_architecture_and_the_seed_alone():
     one = glorot((5, 8, 4, 1), weights_rng(7, (8, 4)))
     same = glorot((5, 8, 4, 1), weights_rng(7, (8, 4)))
     other = glorot((5, 8, 4, 1), weights_rng(8, (8, 4)))
@@ -195,6 +195,6 @@ def test_first_weights_depend_on_the_architecture_and_the_seed_alone():
     assert not any(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_every_epoch_has_its_own_order():
+def test_iterate_batches_every_epoch_has_its_own_order():
     order = list(iterate_batches(np.arange(10), 1, 2, np.random.default_rng(0)))
     assert not np.array_equal(order[0], order[1])

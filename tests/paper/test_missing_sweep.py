@@ -31,7 +31,7 @@ def test_a_point_for_each_share_and_an_accuracy_for_each_seed(points):
         assert all(0.6 < accuracy <= 1 for accuracy in (*point.own, *point.common))
 
 
-def test_only_what_a_rule_leaves_open_is_unknown(points):
+def test_sweep_only_what_a_rule_leaves_open_is_unknown(points):
     """Of 12 pairs a violated rule fixes 3 or 4; half of the others are unknown."""
     assert points[0].unknown == 0
     assert points[1].unknown == pytest.approx(0.5 * (12 - 11 / 3) / 12, abs=0.03)
@@ -41,7 +41,7 @@ def test_the_sweep_is_decided_by_its_seeds(points):
     assert SWEEP.run(THEORY) == points
 
 
-def test_the_plot_shows_both_test_sets(points, tmp_path):
+def test_plot_sweep_shows_both_test_sets(points, tmp_path):
     figure = plot_sweep(points)
     (axes,) = figure.axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
@@ -64,6 +64,6 @@ def test_a_sweep_over_nothing(wrong):
         Sweep(**wrong)
 
 
-def test_a_share_that_is_none():
+def test_sweep_share_that_is_none():
     with pytest.raises(HornbookError, match="between 0 and 1"):
         Sweep(shares=(1.5,)).run(THEORY)

@@ -76,7 +76,7 @@ def metrics(run):
     return read_json(run / "metrics.json")
 
 
-def test_a_seed_gives_the_same_files_whatever_the_processes(run, tmp_path):
+def test_reproduce_seed_gives_the_same_files_whatever_the_processes(run, tmp_path):
     again = reproduce(patients(), tmp_path, TINY, synthetic=True, processes=2)
     assert content(tmp_path) == content(run)
     # with the same times the report is the same, too
@@ -85,7 +85,7 @@ def test_a_seed_gives_the_same_files_whatever_the_processes(run, tmp_path):
     assert to_markdown(again) == (run / "tables.md").read_text("utf-8")
 
 
-def test_another_seed_gives_others(run, tmp_path):
+def test_reproduce_another_seed_gives_others(run, tmp_path):
     reproduce(patients(), tmp_path, replace(TINY, repetitions=1), seed=1, processes=1)
     kept = read_json(tmp_path / "seed-1" / "evaluation" / "evaluation.json")
     assert kept == read_json(run / "seed-1" / "evaluation" / "evaluation.json")
@@ -93,7 +93,7 @@ def test_another_seed_gives_others(run, tmp_path):
 
 
 @pytest.mark.parametrize("stage", ["search", "read_by_prime_bodies", "evaluate"])
-def test_an_interrupted_run_goes_on_to_the_same_files(run, tmp_path, monkeypatch, stage):
+def test_reproduce_interrupted_run_goes_on_to_the_same_files(run, tmp_path, monkeypatch, stage):
     whole = getattr(Repetition, stage)
 
     def interrupted(self, folder):
@@ -122,7 +122,7 @@ def test_changed_settings_redo_what_they_decide(run, tmp_path):
     assert redone == {"tree", "evaluation"}
 
 
-def test_the_metrics_have_what_is_promised(metrics):
+def test_reproduce_metrics_have_what_is_promised(metrics):
     assert set(metrics["disagreement"]) == {"paper", "ours"}
     for readings in (metrics["disagreement"], *metrics["by_kind"].values()):
         for shares in readings.values():
@@ -151,7 +151,7 @@ def test_the_metrics_have_what_is_promised(metrics):
     assert metrics["seeds"] == [0, 1, 2]
 
 
-def test_the_two_kinds_of_error_make_up_the_disagreement(metrics):
+def test_reproduce_two_kinds_of_error_make_up_the_disagreement(metrics):
     """Estimated on other interpretations, so only within their intervals."""
     for reading, pair in (("paper", "h_nn"), ("ours", "h_nn"), ("tree", "tree_nn")):
         shares = metrics["disagreement"]["paper" if reading == "tree" else reading][pair]["runs"]
@@ -160,21 +160,21 @@ def test_the_two_kinds_of_error_make_up_the_disagreement(metrics):
             assert whole["low"] - 0.02 <= missing["estimate"] + wrong["estimate"] <= whole["high"] + 0.02
 
 
-def test_the_real_rows_are_counted_once_each(metrics):
+def test_reproduce_real_rows_are_counted_once_each(metrics):
     row = metrics["by_kind"]["row"]["ours"]["t_nn"]
     rejected = metrics["caveats"]["rows_rejected"]
     assert row == rejected, "T accepts every row with its class, so what differs is what is rejected"
     assert (12 * rejected["estimate"]) == pytest.approx(round(12 * rejected["estimate"]))
 
 
-def test_the_middle_share_is_one_of_them():
+def test_summarise_shares_middle_share_is_one_of_them():
     shares = [{"estimate": value, "low": value - 0.1, "high": value + 0.1} for value in (0.3, 0.1, 0.2)]
     found = summarise_shares(shares)
     assert (found["estimate"], found["low"]) == (0.2, pytest.approx(0.1))
     assert (found["least"], found["most"], found["runs"]) == (0.1, 0.3, shares)
 
 
-def test_the_report_says_first_that_rows_are_made_up(run, metrics):
+def test_reproduce_report_says_first_that_rows_are_made_up(run, metrics):
     page = (run / "report.html").read_text("utf-8")
     assert "synthetic cohort" in page.partition("</title>")[0]
     assert "synthetic cohort" in (run / "tables.md").read_text("utf-8").splitlines()[0]
@@ -191,7 +191,7 @@ def test_the_report_holds_every_table_and_reads_nothing_from_elsewhere(run, metr
     assert "src=" not in page and "http" not in page.replace("http-equiv", "")
 
 
-def test_claims_are_judged_by_the_figures(metrics):
+def test_judge_claims_by_the_figures(metrics):
     verdicts = {each.claim: each.verdict for each in judge_claims(metrics)}
     ours = next(claim for claim in verdicts if claim.startswith("ours: the hypothesis differs"))
     better = json.loads(json.dumps(metrics))
@@ -205,7 +205,7 @@ def test_claims_are_judged_by_the_figures(metrics):
         assert {each.claim: each.verdict for each in judge_claims(better)}[trend] == verdict
 
 
-def test_a_folder_of_another_run_is_refused(run, tmp_path):
+def test_reproduce_folder_of_another_run_is_refused(run, tmp_path):
     with pytest.raises(HornbookError, match="holds a run with seed 0"):
         reproduce(patients(), run, TINY, seed=5)
     with pytest.raises(HornbookError, match="holds a run with scale tiny"):
@@ -236,7 +236,7 @@ def hornbook(*arguments):
 
 
 @pytest.mark.parametrize("mistake", ["no file", "not HCC", "folder in the way", "folder not ours"])
-def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, mistake):
+def test_reproduce_mistake_is_one_line_and_exit_code_2(tmp_path, mistake):
     run, data = tmp_path / "run", []
     match mistake:
         case "no file":
@@ -255,7 +255,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, mistake):
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("hornbook: ")
 
 
-def test_an_interrupted_command_keeps_what_is_finished(tmp_path):
+def test_reproduce_interrupted_command_keeps_what_is_finished(tmp_path):
     command = [sys.executable, "-m", "hornbook", "reproduce", "-o", str(tmp_path / "run")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60

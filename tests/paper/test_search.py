@@ -53,7 +53,7 @@ def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
         assert len({len(nets[at].widths) for at in part}) == 1
 
 
-def test_the_papers_chunks_agree_in_their_first_layers():
+def test_grid_papers_chunks_agree_in_their_first_layers():
     nets = grid()
     for chunk in group_nets(nets, search.NETS_PER_CHUNK["cpu"]):
         widths = [nets[at].widths for at in chunk]
@@ -75,7 +75,7 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
         )
 
 
-def test_the_number_of_processes_changes_nothing(monkeypatch):
+def test_score_nets_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 5)
     assert equal(score_nets(NETS, setting(), n_jobs=1), score_nets(NETS, setting(), n_jobs=2))
 
@@ -120,7 +120,7 @@ def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
     ],
     ids=["seed", "epochs", "optimiser", "inputs", "labels", "folds"],
 )
-def test_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
+def test_score_nets_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
     nets = NETS[:2]
     score_nets(nets, setting(), n_jobs=1, folder=tmp_path)
     trained = []
@@ -138,7 +138,7 @@ def outcome(accuracy, before=None, after=None, constant=None):
     return Outcome(accuracy, before, after, constant)
 
 
-def test_the_best_come_first_and_of_equals_the_steadier_then_the_smaller():
+def test_scores_best_come_first_and_of_equals_the_steadier_then_the_smaller():
     nets = (Net((32,), 0.1), Net((4,), 0.1), Net((8,), 0.1), Net((16,), 0.1))
     scores = Scores(nets, outcome([[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]]))
     assert [found.net.widths for found in scores.best(9)] == [(8,), (16,), (32,), (4,)]
@@ -161,14 +161,14 @@ def test_failures_are_counted_for_each_rate():
     assert (scores[0].diverged, scores[0].collapsed) == (1, 1)
 
 
-def test_adam_at_a_high_rate_is_reported_not_hidden():
+def test_score_nets_adam_at_a_high_rate_is_reported_not_hidden():
     nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 30.0), Net((8, 4, 4), 30.0)]
     calm, wild = score_nets(nets, setting(epochs=20, optimiser="adam"), n_jobs=1).failures()
     assert calm.diverged == 0
     assert wild.diverged + wild.collapsed >= wild.trainings / 2
 
 
-def test_a_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
+def test_show_progress_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
     assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

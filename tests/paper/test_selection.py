@@ -40,13 +40,13 @@ def selection(patients):
     return select_network(*patients, CONTEST, n_jobs=1)
 
 
-def test_the_finalists_are_the_best_of_the_search(selection):
+def test_select_network_finalists_are_the_best_of_the_search(selection):
     assert len(selection.scores) == len(NETS)
     best = {found.net for found in selection.scores.best(4)}
     assert {finalist.net for finalist in selection.finalists} == best
 
 
-def test_the_choice_is_made_by_the_scores_of_the_second_round(selection):
+def test_select_network_choice_is_made_by_the_scores_of_the_second_round(selection):
     means = [finalist.mean for finalist in selection.finalists]
     assert means == sorted(means, reverse=True)
     assert selection.chosen is selection.finalists[0]
@@ -56,7 +56,7 @@ def test_the_choice_is_made_by_the_scores_of_the_second_round(selection):
         assert all(again.net == finalist.net for again in finalist.again)
 
 
-def test_scoring_again_uses_other_folds_and_other_weights(selection):
+def test_select_network_scoring_again_uses_other_folds_and_other_weights(selection):
     chosen = selection.chosen
     assert len({chosen.found.accuracies, *(again.accuracies for again in chosen.again)}) > 1
 
@@ -84,7 +84,7 @@ def test_the_network_is_the_chosen_net_trained_on_all_examples(patients, selecti
     assert accuracy > 0.8
 
 
-def test_an_interrupted_selection_is_resumed(patients, selection, tmp_path):
+def test_select_network_interrupted_selection_is_resumed(patients, selection, tmp_path):
     first = select_network(*patients, CONTEST, n_jobs=1, folder=tmp_path)
     kept = sorted(tmp_path.iterdir())
     again = select_network(*patients, CONTEST, n_jobs=1, folder=tmp_path)
@@ -93,7 +93,7 @@ def test_an_interrupted_selection_is_resumed(patients, selection, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [{"finalists": 0}, {"seeds": 0}], ids=str)
-def test_a_contest_needs_finalists_and_seeds(wrong):
+def test_model_selection_contest_needs_finalists_and_seeds(wrong):
     with pytest.raises(HornbookError, match="a finalist and a seed"):
         ModelSelection((Net((4,), 0.1),), **wrong)
 

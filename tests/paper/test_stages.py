@@ -102,7 +102,7 @@ def test_a_damaged_stage_is_redone(line, damage):
     assert content(run) == before
 
 
-def test_what_was_interrupted_does_not_count(line):
+def test_stage_runner_what_was_interrupted_does_not_count(line):
     run, works, stages = line
 
     def interrupted(folder):
@@ -131,7 +131,7 @@ def write_process(folder: Path) -> None:
     write_json(folder / "process.json", os.getpid())
 
 
-def test_side_by_side_the_same_is_written(tmp_path):
+def test_stage_runner_side_by_side_the_same_is_written(tmp_path):
     stages = [Stage(f"stage-{number}", write_process, {}) for number in range(3)]
     StageRunner(tmp_path).run_stages(stages, processes=2)
     processes = {read_json(tmp_path / stage.name / "process.json") for stage in stages}

@@ -79,7 +79,7 @@ def test_bad_rows_are_refused() -> None:
         target_theory(Batch.from_array([[1, 1]], plain), "label")
 
 
-def test_a_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> None:
+def test_draw_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> None:
     assert len(EXAMPLES) == 400
     assert EXAMPLES.accepted.sum() == 200
     assert np.array_equal(EXAMPLES.accepted, THEORY.satisfied_by(EXAMPLES.batch))
@@ -150,7 +150,7 @@ def test_accuracy_is_told_by_kind() -> None:
         (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
     ],
 )
-def test_bad_input_is_refused_with_a_reason(call: object, message: str) -> None:
+def test_accuracy_by_kind_bad_input_is_refused_with_a_reason(call: object, message: str) -> None:
     with pytest.raises(HornbookError, match=message):
         call()  # type: ignore[operator]
 

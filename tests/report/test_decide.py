@@ -34,7 +34,7 @@ return JSON.stringify(JSON.parse(arguments[0]).map(({ explanation, rows }) => ro
 
 VALUES = {
     "age": [None, 18.0, 40.0, 40.5, 61.0, 90.0],
-    "dose (mg)": [None, -1e-5, 0.0, 2.5e-7, 0.1, 3e15],
+    "dose (mg)": [None, -1e-5, 0.0, 2.5e-7, 0.1, 3e15, 4e16],
     "stage": [None, "I", "II", "", "<b>"],
     "treated": [None, True, False],
     "code": [None, 1, 2, 7],
@@ -42,7 +42,7 @@ VALUES = {
 }
 """The values of each column: numbers, texts, booleans, codes, and a name that scripts may trip over."""
 
-CUTS = {"age": [20.0, 40.0, 60.25], "dose (mg)": [-2e-5, 0.0, 1e-7, 0.05, 2e15]}
+CUTS = {"age": [20.0, 40.0, 60.25], "dose (mg)": [-2e-5, 0.0, 1.25e-7, 0.1 + 0.2, 2e15, 3e16]}
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+from hornbook.evaluate import Fidelity
+from hornbook.explanations import DecisionTree
+from hornbook.extraction import LineStatistics
 from hornbook.queries import Proved, Unknown
-from hornbook.report import to_html, to_notebook
+from hornbook.report import to_html, to_notebook, to_text
+from hornbook.statistics import Share
 
 HOSTILE = [
     "<script>document.title='pwned'</script>",
@@ -67,7 +71,7 @@ return found;
 """
 
 DRAWN_LINES = """
-const lines = [...document.querySelectorAll(".lines tbody tr")];
+const lines = [...document.querySelectorAll("#explanation .lines tbody tr")];
 return lines.filter((line) => line.checkVisibility() && line.getBoundingClientRect().height > 0).length;
 """
 
@@ -123,7 +127,7 @@ def test_page_shows_every_line_with_its_figures(browser, tmp_path, form):
     extraction = FORMS[form]()
     show(browser, to_html(extraction), tmp_path)
     browser.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
-    rows = visible(browser.find_elements(By.CSS_SELECTOR, ".lines tbody tr"))
+    rows = visible(browser.find_elements(By.CSS_SELECTOR, "#explanation .lines tbody tr"))
     for row, line, statistics in zip(rows, extraction.explanation.lines(), extraction.lines, strict=False):
         assert line.text.replace("<=", "≤") in row.text and line.outcome in row.text
         assert all(cell in row.text for cell in line.cells)
@@ -152,7 +156,11 @@ def test_slider_changes_everything_below_it(card_page):
     assert "83.3 %" in slider.get_attribute("aria-valuetext").replace("\N{NO-BREAK SPACE}", " ")
     assert fields(card_page) == ["albumin (g/dL)"]
     assert len(visible(card_page.find_elements(By.CSS_SELECTOR, ".points tbody"))) == 1
+    details = card_page.find_element(By.CSS_SELECTOR, "[data-point]:not([hidden]) details")
+    details.click()
+    assert "40" in details.find_element(By.CSS_SELECTOR, ".lines tbody .rows").text
     slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert "were not counted for this size" in card_page.find_element(By.ID, "explanation").text
     assert "decision tree" in card_page.find_element(By.ID, "explanation").text
     assert len(fields(card_page)) == 6 and card_page.find_element(By.ID, "literals").text == "6"
     marks = card_page.find_elements(By.CSS_SELECTOR, ".chart .mark")
@@ -226,6 +234,14 @@ def test_case_is_tried_by_keyboard_alone(card_page):
     focused.send_keys("2", Keys.TAB, Keys.SPACE)
     assert card_page.switch_to.active_element.accessible_name == "albumin (g/dL) is missing"
     assert verdict(card_page).startswith("survives\n+1 points")
+
+
+def test_groups_are_listed_where_explanation_and_model_differ_most(card_page):
+    rows = card_page.find_elements(By.CSS_SELECTOR, "#groups tbody tr")
+    assert [row.text.split(" %")[0] for row in rows] == [
+        "stage is missing 200 80.0",
+        "55 < age ≤ 67 2,048 92.8",
+    ]
 
 
 def test_differences_are_listed_with_the_facts_that_decide(card_page):
@@ -481,6 +497,40 @@ def test_page_of_five_hundred_long_rules_stays_small_and_quick(browser, tmp_path
     milliseconds = browser.execute_script(CLICK)
     assert milliseconds < 2000
     assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+def test_page_of_a_constant_without_unseen_rows_is_shown_too(browser, tmp_path, size):
+    constant = DecisionTree(("a", "b"), 1)
+    lines = (LineStatistics(None, Share.of(size, size), Share.of(size, size)),)
+    extraction = make_extraction(
+        constant,
+        fidelity=Fidelity(Share.of(size, size)),
+        guarantee=Unknown("nothing was measured"),
+        frontier=(),
+        lines=lines,
+        columns=(),
+        groups=(),
+        differences=(),
+        provenance={},
+    )
+    show(browser, to_html(extraction), tmp_path)
+    assert complaints(browser) == [] and verdict(browser) == "b"
+    assert "No single value would" in browser.find_element(By.ID, "changes").text
+    assert "observed only" in browser.find_element(By.ID, "summary").text
+    assert "always: <b>b</b>" in to_notebook(extraction) and "always: b" in to_text(extraction)
+
+
+def test_page_without_scripts_shows_the_chosen_explanation(browser, tmp_path):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        show(browser, to_html(card_along_frontier()), tmp_path)
+        text = browser.find_element(By.ID, "explanation").text
+        assert "The score card" in text and "> 3.5" in text and "decision tree" not in text
+        assert visible(browser.find_elements(By.CSS_SELECTOR, "button, input, select")) == []
+        assert "needs JavaScript" in browser.find_element(By.ID, "try").text
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_same_extraction_gives_the_same_bytes():

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from hornbook.data.conditions import exclusivity_rules
 from hornbook.data.reader import BinaryColumns, Reader
@@ -14,6 +15,7 @@ from hornbook.explanations import (
     Category,
     ConditionRule,
     DecisionTree,
+    GroupFidelity,
     RuleSet,
     ScoreCard,
     Split,
@@ -52,17 +54,14 @@ def make_extraction(explanation, **changes) -> Extraction:
         "fidelity": Fidelity(samples, unseen, 0.97),
         "guarantee": Estimated(Share.of(6, 120), "unseen rows of the table"),
         "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, unseen), explanation),),
-        "lines": tuple(
-            LineStatistics(
-                40 + number,
-                Share.of(900 - number, 8192),
-                Share.of(800 - 7 * number, 900) if line.outcome else None,
-            )
-            for number, line in enumerate(explanation.lines())
-        ),
+        "lines": measure_lines(explanation),
         "columns": COLUMNS,
         "differences": (
             Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",)),
+        ),
+        "groups": (
+            GroupFidelity("stage is missing", Share.of(160, 200)),
+            GroupFidelity("55 < age <= 67", Share.of(1900, 2048)),
         ),
         "answers": 33_000,
         "stop_reason": "every form and size was tried",
@@ -71,6 +70,18 @@ def make_extraction(explanation, **changes) -> Extraction:
         "provenance": PROVENANCE,
     }
     return Extraction(**{**parts, **changes})
+
+
+def measure_lines(explanation) -> tuple[LineStatistics, ...]:
+    """Figures for each line."""
+    return tuple(
+        LineStatistics(
+            40 + number,
+            Share.of(900 - number, 8192),
+            Share.of(800 - 7 * number, 900) if line.outcome else None,
+        )
+        for number, line in enumerate(explanation.lines())
+    )
 
 
 def make_card() -> ScoreCard:
@@ -104,7 +115,12 @@ def card_along_frontier() -> Extraction:
     card = make_card()
     sizes = ScoreCard(CLASSES, card.lines_of_points[:1], (-1,)), card, make_wide_tree(6)
     frontier = tuple(
-        FrontierPoint(each.literals, Fidelity(Share.of(7000 + 100 * k, 8192), Share.of(hits, 120)), each)
+        FrontierPoint(
+            each.literals,
+            Fidelity(Share.of(7000 + 100 * k, 8192), Share.of(hits, 120)),
+            each,
+            measure_lines(each) if k < 2 else (),
+        )
         for k, (each, hits) in enumerate(zip(sizes, (100, 114, 118), strict=True))
     )
     return make_extraction(card, frontier=frontier)
@@ -128,9 +144,11 @@ def make_large(columns: int, literals: int) -> Extraction:
         lines = tuple(CardLine((Threshold(names[k], 12.345 + k),), (3,), (1,)) for k in chosen)
         card = ScoreCard(CLASSES, lines, (-size,))
         fidelity = Fidelity(Share.of(5000 + size, 8192), Share.of(90 + size, 120))
-        frontier.append(FrontierPoint(size, fidelity, card))
+        frontier.append(FrontierPoint(size, fidelity, card, measure_lines(card)))
     difference = Difference(
-        dict.fromkeys(names, 12.5), *CLASSES, tuple(f"{name} > 12.345: +3" for name in names)
+        dict.fromkeys(names, 12.5),
+        *CLASSES,
+        frontier[-1].explanation.explain(pd.DataFrame({name: [99.5] for name in names})).facts,
     )
     return make_extraction(
         frontier[-1].explanation,

@@ -29,6 +29,7 @@ from hornbook.explanations.conditions import shorten_cut
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.statistics import Share
 from hornbook.surrogates import Grid, choose_candidate, search_explanations
+from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import Candidate, fit_explanations
 from hornbook.surrogates.tree import grow_tree, improve_tree
@@ -273,8 +274,9 @@ def test_explanations_decide_frames_as_they_decide_codes(seed, classes):
             "auto",
         )
     )
-    assert {explanation.form for _, explanation in found} == {"tree", "card", "rules"}
-    for decided, explanation in found:
+    explanations = [(decided, build(keep_condition)) for decided, build in found]
+    assert {explanation.form for _, explanation in explanations} == {"tree", "card", "rules"}
+    for decided, explanation in explanations:
         assert explanation.literals <= 10
         assert explanation.decide(fresh).tolist() == decided.tolist()
 

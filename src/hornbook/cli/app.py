@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
 
     from hornbook.data.table import Table
+    from hornbook.runs import Run
 
 app = typer.Typer(
     help="Explain a trained model by rules, a score card or a tree.",
@@ -72,6 +73,10 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda text: bar.update(task, advance=1, description=text)
+
+
+MAX_TABLE_ROWS = 200_000
+"""Rows of a file that a command reads; of more rows it draws so many, uniformly."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ def load_target_table(
     elif not path.exists():
         raise HornbookError(f"there is no file or dataset {source!r}; hornbook datasets lists the datasets")
     else:
-        table = read_table(source)
+        table = read_table(source, max_rows=MAX_TABLE_ROWS)
         if target is None:
             columns = list(table.frame.columns)
             raise HornbookError(
@@ -149,6 +154,20 @@ def load_target_table(
     if features.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns besides {target!r}")
     return TargetTable(table, target, features, labels, given)
+
+
+def load_run_table(run: Run) -> TargetTable:
+    """The table of a run; refuse one that has changed."""
+    if "data" not in run.config:
+        raise HornbookError(
+            f"{run.folder} was saved from Python and does not say where its table and its model are; "
+            "this needs a run of hornbook extract or hornbook query"
+        )
+    data = run.config["data"]
+    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    if table.table.checksum() != data["sha256"]:
+        raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
+    return table
 
 
 def describe_file(path: Path) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import TargetTable, app, emit, emit_json, load_target_table, progress
-from hornbook.errors import HornbookError
+from hornbook.cli.app import app, emit, emit_json, load_run_table, progress
 
 if TYPE_CHECKING:
     from hornbook.runs import Run
@@ -74,7 +73,7 @@ def _compare(
     from hornbook.runs.comparison import compare_rules_with_trees, compare_with_trees
     from hornbook.teacher import bind_classifier
 
-    table, settings, explanation = _load_table(run), run.config["settings"], run.extraction.explanation
+    table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation
     model = run.load_model(run.find_model(), trust_pickle)
     if settings["encoding"] is not None:
         model = as_predictor(model, encoding=settings["encoding"])
@@ -89,20 +88,6 @@ def _compare(
     used, unseen = split_rows(table.features, settings["seed"])
     teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
     yield from compare_with_trees(explanation, teacher, table.features.iloc[unseen], samples, seed)
-
-
-def _load_table(run: Run) -> TargetTable:
-    """The table of a run; refuse one that has changed."""
-    if "data" not in run.config:
-        raise HornbookError(
-            f"{run.folder} was saved from Python and does not say where its table and its model are; "
-            "hornbook compare needs a run of hornbook extract or hornbook query"
-        )
-    data = run.config["data"]
-    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
-    if table.table.checksum() != data["sha256"]:
-        raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
-    return table
 
 
 def _format_rows(rows: list[ComparisonRow]) -> Iterator[str]:

@@ -69,6 +69,13 @@ def extract(
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
     ] = False,
+    proof: Annotated[
+        bool,
+        typer.Option("--proof", help="Prove or refute each line for every row (networks and trees)."),
+    ] = False,
+    proof_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
+    ] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the extraction as JSON.")] = False,
@@ -85,10 +92,13 @@ def extract(
 
       hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
 
+      hornbook extract patients.csv --target survives --model model.onnx --form rules --proof -o run/
+
     """
     from hornbook.extractor import HornExtractor
     from hornbook.models import as_predictor, load_model
     from hornbook.runs import check_writable, library_versions, save_run, start_run
+    from hornbook.runs.proving import prove_lines
 
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a network on the columns")
@@ -144,13 +154,27 @@ def extract(
         raise typer.Exit(130) from None
     provenance = {name: config[name] for name in ("data", "model", "settings", "versions")}
     extraction = replace(extractor.extraction_, provenance=provenance)
+    if proof:
+        with progress("proving lines"):
+            extraction = prove_lines(extraction, black_box, table.features, proof_seconds)
     if output is not None:
         save_run(output, extraction, time.perf_counter() - started)
     if as_json:
         emit_json({**extraction.to_object(), "folder": None if output is None else str(output)})
         return
-    emit(str(extraction.explanation))
-    emit("\n".join(_summary(extraction, about, output)))
+    proved, open_lines = _proof_lines(extraction)
+    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *_summary(extraction, about, output)]))
+
+
+def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:
+    """What was proved of each line, and what was refuted or left open, as comments."""
+    proved: list[str] = []
+    others: list[str] = []
+    for line, statistics in zip(extraction.explanation.lines(), extraction.lines, strict=True):
+        if (guarantee := statistics.guarantee) is not None:
+            comment = f"# {line.text}: {line.outcome} # {guarantee}"
+            (proved if guarantee.kind == "proved" else others).append(comment)
+    return proved, others
 
 
 def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:

@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, progress
+from hornbook.cli.app import app, emit, emit_json, load_run_table, progress
+from hornbook.errors import HornbookError
 
 
 @app.command()
 def verify(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook query --proof.")],
+    run: Annotated[
+        Path, typer.Argument(help="A run folder, made with --proof by hornbook extract or hornbook query.")
+    ],
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved since the run.")] = None,
     trust_pickle: Annotated[
         bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
@@ -31,15 +34,23 @@ def verify(
       hornbook verify run/
 
     """
-    from hornbook.runs.folder import Run
-    from hornbook.runs.proving import verify_run
+    from hornbook.explain import HornRules
+    from hornbook.runs import Run
+    from hornbook.runs.proving import verify_lines, verify_run
 
     kept = Run.load(run)
     findings = []
-    with progress("checking proofs", len(kept.guarantees)) as show:
-        for finding in verify_run(kept, model=model, trust_pickle=trust_pickle, seconds=proof_seconds):
+    with progress("checking proofs", len(kept.extraction.lines)) as show:
+        if isinstance(kept.extraction.explanation, HornRules):
+            found = verify_run(kept, model=model, trust_pickle=trust_pickle, seconds=proof_seconds)
+        else:
+            black_box = kept.load_model(kept.find_model(model), trust_pickle)
+            found = verify_lines(kept, black_box, load_run_table(kept).features, proof_seconds)
+        for finding in found:
             findings.append(finding)
             show(finding.about)
+    if not findings:
+        raise HornbookError(f"{run} holds no proofs; make some with --proof")
     holds = all(finding.holds for finding in findings)
     if as_json:
         emit_json({"holds": holds, "findings": [asdict(finding) for finding in findings]})

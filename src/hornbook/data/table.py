@@ -39,20 +39,11 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
 
     """
     known = known_values(values)
-    return kind_from_levels(sorted_levels(known), are_numbers(known))
-
-
-def kind_from_levels(levels: list[Any], numbers: bool) -> Kind:
-    """Infer the kind of a column from its distinct values; `numbers` says whether they are numbers."""
-    if not numbers:
+    levels = sorted_levels(known)
+    if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
         return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
     whole = all(float(level).is_integer() for level in levels[:3])
     return "binary" if len(levels) <= 2 and whole else "quantitative"
-
-
-def are_numbers(known: pd.Series[Any]) -> bool:
-    """Whether known values are numbers; truth values are not."""
-    return pd.api.types.is_numeric_dtype(known) and not pd.api.types.is_bool_dtype(known)
 
 
 def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -67,15 +58,13 @@ def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
     return known
 
 
-def sorted_levels(known: pd.Series[Any], most: int | None = None) -> list[Any]:
-    """Return the distinct values of a column, at most `most`, in a category's own order or sorted."""
+def sorted_levels(known: pd.Series[Any]) -> list[Any]:
+    """Return the distinct values of a column, in a category's own order or sorted."""
     if isinstance(known.dtype, pd.CategoricalDtype):
         present = set(known.unique())
         return [level for level in known.cat.categories if level in present]
     try:
-        distinct = [
-            level.item() if isinstance(level, np.generic) else level for level in known.unique()[:most]
-        ]
+        distinct = [level.item() if isinstance(level, np.generic) else level for level in known.unique()]
     except TypeError:
         distinct = [None]
     if not all(isinstance(level, str | int | float) for level in distinct):
@@ -337,7 +326,7 @@ def read_table(
 
 
 LEAST_ROWS_TO_SPLIT = 100
-"""Tables with fewer rows hold none out: a figure measured on so few would say little."""
+"""Minimum number of rows of which some are held out; a figure measured on fewer would say little."""
 
 HELD_OUT_SHARE = 0.2
 """Share of rows that are held out."""

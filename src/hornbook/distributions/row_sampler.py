@@ -3,15 +3,19 @@
 A sample is a child of two rows: most columns come from the first row, the others from a second one.
 How many are exchanged differs from sample to sample, so that some samples stay close to a row and
 others stray far. Every value is a value of the table, in its own type; a missing value is
-exchanged like any other.
+exchanged like any other. Samples that stray far show what the model does; samples whose two rows
+are alike are more like rows that nobody has seen yet.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 SAMPLED_ROWS = 100_000
 """Rows of a larger table that samples are made of."""
@@ -24,6 +28,12 @@ MAX_WHOLE = 0.75
 
 ROWS_PER_WHOLE = 2
 """Rows of the table for each sample that is a row as it is."""
+
+NEAR_SHARE = 0.5
+"""The share of the columns that two rows exchange that are alike."""
+
+NEAREST_OF = 64
+"""Random rows of which the nearest one is taken as the second row of a near sample."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,23 @@ class RowSampler:
         """So many samples, as rows of the table's columns."""
         first, second = rng.integers(len(self.frame), size=(2, size))
         share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
+        return self._exchange(first, second, share, rng)
+
+    def draw_near(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """So many samples of two rows that are alike: the second is the nearest of some random ones."""
+        first = rng.integers(len(self.frame), size=size)
+        rivals = rng.integers(len(self.frame), size=(NEAREST_OF, size))
+        distances = np.where(rivals == first, np.float32(np.inf), np.float32(0))
+        for positions in self._positions:
+            distances += np.minimum(np.abs(positions[rivals] - positions[first]), 1)
+        second = rivals[distances.argmin(axis=0), np.arange(size)]
+        return self._exchange(first, second, np.full(size, NEAR_SHARE), rng)
+
+    def _exchange(
+        self, first: NDArray[np.intp], second: NDArray[np.intp], share: Any, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Children of the rows; of a large table some samples are rows as they are."""
+        size = len(first)
         whole = min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
         at = rng.permutation(size)[:whole]
         first[at], share[at] = rng.permutation(len(self.frame))[:whole], 0.0
@@ -68,6 +95,22 @@ class RowSampler:
             source = np.where(rng.random(size) < share, second, first)
             columns[name] = self.frame[name].array.take(source)
         return pd.DataFrame(columns)
+
+    @cached_property
+    def _positions(self) -> list[NDArray[np.float32]]:
+        """A number for each row in each column: differences of 1 or more count as 1.
+
+        Numbers are ranked from 0 to 1; categories and missing values are far from all others.
+        """
+        positions = []
+        for name in self.frame.columns:
+            column = self.frame[name]
+            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+                ranks = column.rank(pct=True).fillna(-2)
+            else:
+                ranks = pd.Series(2 * pd.factorize(column)[0])
+            positions.append(ranks.to_numpy(np.float32))
+        return positions
 
     def describe(self) -> str:
         """Where samples come from, in words."""

@@ -5,7 +5,6 @@ from hornbook.evaluate.fidelity import (
     Disagreement,
     Fidelity,
     ask_judge,
-    derive_labels,
     disagreement,
     fidelity,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "Fidelity",
     "RuleStatistics",
     "ask_judge",
-    "derive_labels",
     "disagreement",
     "fidelity",
     "find_redundant_rules",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hornbook.distributions import Distribution, Mixture
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, HornTheory, bits
+from hornbook.logic import Batch, Bools
 from hornbook.queries import Membership
 from hornbook.statistics import Share
 
@@ -102,9 +102,7 @@ def disagreement(
 
     Examples
     --------
-    >>> from hornbook.distributions import Mixture
-    >>> from hornbook.distributions import Random
-    >>> from hornbook.distributions import Violations
+    >>> from hornbook.distributions import Mixture, Random, Violations
     >>> from hornbook.logic import HornTheory
     >>> t = HornTheory.parse("horse & wings -> pegasus")
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
@@ -309,6 +307,7 @@ def fidelity(
     Examples
     --------
     >>> from hornbook.distributions import Random
+    >>> from hornbook.logic import HornTheory
     >>> t = HornTheory.parse("horse & wings -> pegasus")
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
     >>> rng = np.random.default_rng(0)
@@ -326,35 +325,6 @@ def fidelity(
         ),
         start=Agreement.empty(),
     )
-
-
-def derive_labels(theory: HornTheory, label: str, batch: Batch) -> NDArray[np.float64]:
-    """The label that a theory derives for each interpretation, shape (items,): 1, 0 or NaN.
-
-    1 if the label follows from the other values, 0 if its dual does. NaN if neither follows or
-    the interpretation contradicts the theory. The batch's own values of the label are ignored.
-
-    Examples
-    --------
-    >>> from hornbook.logic import Vocabulary
-    >>> vocabulary = Vocabulary.with_duals(["fever", "ill"])
-    >>> theory = HornTheory.parse("fever -> ill", vocabulary)
-    >>> derive_labels(theory, "ill", Batch.from_array([[1, 0, 0, 1], [0, 1, 1, 0]], vocabulary))
-    array([ 1., nan])
-
-    """
-    if batch.vocabulary != theory.vocabulary:
-        raise HornbookError("the batch and the theory are over different vocabularies")
-    positive = batch.vocabulary.index(label)
-    negative = batch.vocabulary.dual(positive)
-    true = batch.true.copy()
-    true[positive] = 0
-    if negative is not None:
-        true[negative] = 0
-    closed, broken = theory.program.close_batch(Batch(batch.vocabulary, true, batch.false, len(batch)))
-    yes = bits.flat(closed[positive], len(batch)) & ~broken
-    no = np.zeros_like(yes) if negative is None else bits.flat(closed[negative], len(batch)) & ~broken
-    return np.where(yes & ~no, 1.0, np.where(no & ~yes, 0.0, np.nan))
 
 
 def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

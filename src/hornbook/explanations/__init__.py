@@ -19,6 +19,7 @@ from hornbook.explanations.conditions import (
     background_rules,
 )
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
+from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
@@ -33,6 +34,7 @@ __all__ = [
     "ConditionRule",
     "DecisionTree",
     "Explanation",
+    "GroupFidelity",
     "Line",
     "Missing",
     "MonotoneClaim",
@@ -44,9 +46,11 @@ __all__ = [
     "Split",
     "Threshold",
     "background_rules",
+    "measure_groups",
     "name_outcome",
     "parse_claims",
     "read_explanation",
+    "split_groups",
     "write_claims",
     "write_condition",
 ]

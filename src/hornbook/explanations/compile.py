@@ -79,9 +79,10 @@ class TheoryBuilder:
         named = [condition if is_plain(condition) else condition.negate() for condition in conditions]
         columns = dict.fromkeys(condition.column for condition in named)
         self.conditions = tuple(dict.fromkeys([*named, *map(Missing, columns)]))
-        self.names = [str(condition) for condition in self.conditions]
-        self.names += [str(condition.negate()) for condition in self.conditions]
-        self.taken = set(self.names)
+        self.names: list[str] = []
+        self.taken: set[str] = set()
+        for condition in (*self.conditions, *(condition.negate() for condition in self.conditions)):
+            self._add(str(condition))  # two conditions may read alike: column `a = b`, value `c`
         self.classes = tuple(self._add(name) for name in classes)
         self.concepts: dict[str, int] = {}
         self.rules: list[Rule] = []

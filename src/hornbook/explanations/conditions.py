@@ -289,7 +289,7 @@ def write_value(value: Any) -> str:
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return str(value)
-    return f"{float(value):.15g}"
+    return repr(float(value)).removesuffix(".0")
 
 
 def shorten_cut(low: float, high: float) -> float:

@@ -111,8 +111,11 @@ class ScoreCard(Explanation):
 
     @property
     def literals(self) -> int:
-        """Conditions to read; one that stands above others is read once."""
-        return len(self._questions())
+        """Conditions to read, for several classes those of the card of each class.
+
+        A condition that stands above others is read once.
+        """
+        return len(self._questions()) * len(self.base)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

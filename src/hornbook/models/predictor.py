@@ -181,7 +181,8 @@ def refuse_positive(positive: Any, name: str) -> None:
 def unknown_output_error(name: str) -> HornbookError:
     """The error for a network whose kind of output cannot be inferred."""
     return HornbookError(
-        f"cannot tell whether {name} gives probabilities or logits; pass output='probability' or output='logit'"
+        f"cannot tell whether {name} gives probabilities or logits; "
+        "pass output='probability' or output='logit'"
     )
 
 

@@ -33,21 +33,25 @@ def format_percent(share: float) -> str:
 
 
 def format_interval(share: Share) -> str:
-    """Format the confidence interval of a share.
+    """Format the confidence interval of a share: a wide one with one digit, a narrow one with two.
 
     Examples
     --------
-    >>> format_interval(Share.of(980, 1000))
-    '96.9 to 98.8 %'
-    >>> format_interval(Share.of(0, 0))
-    'not measured'
+    >>> format_interval(Share.of(980, 1000)), format_interval(Share.of(110, 114))
+    ('96.9 to 98.8 %', '91.3 to 99.0 %')
+    >>> format_interval(Share.of(999, 1000)), format_interval(Share.of(0, 0))
+    ('99.44 to 99.997 %', 'not measured')
 
     """
-    return (
-        f"{format_percent(share.low).removesuffix(' %')} to {format_percent(share.high)}"
-        if share.size
-        else "not measured"
-    )
+    if not share.size:
+        return "not measured"
+    digits = 1 if share.high - share.low >= 0.01 else 2
+
+    def write(end: float) -> str:
+        text = f"{100 * end:.{digits}f}"
+        return format_percent(end).removesuffix(" %") if float(text) in (0, 100) else text
+
+    return f"{write(share.low)} to {write(share.high)} %"
 
 
 def format_count(number: int) -> str:
@@ -126,7 +130,7 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 POPULATIONS = {
     "unseen rows": "rows of the table that were held out before anything was made of the others",
-    "samples": "fresh samples, drawn as told below; they stray further from the table than its own rows do",
+    "samples": "fresh samples near the rows of the table, from which they stray on purpose",
 }
 """What the cases are on which fidelity is measured."""
 
@@ -208,7 +212,7 @@ def to_text(extraction: Extraction) -> str:
     What the model says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
-    if petal width (cm) > 1.75: virginica
+    if petal width (cm) > 1.7...: virginica
         46 rows; ... of samples, the model agrees on 100 %
     otherwise: not virginica
         104 rows; ... of samples, the model agrees on 100 %

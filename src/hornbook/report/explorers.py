@@ -56,8 +56,7 @@ def case_data(extraction: Extraction) -> dict[str, Any]:
         "explanations": [each.to_object() for each in explanations],
         "columns": [_column_object(known.get(name, ColumnSummary(name, 0.0))) for name in names],
         "rows": [
-            {name: _finite(value) for name, value in difference.row.items()}
-            for difference in extraction.differences
+            [_finite(difference.row.get(name)) for name in names] for difference in extraction.differences
         ],
     }
 

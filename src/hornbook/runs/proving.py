@@ -12,8 +12,11 @@ from typing import Any
 import pandas as pd
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.conditions import write_value
+from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import as_predictor
+from hornbook.proof import Domain, Verdict, prove_explanation, repair_rule
 from hornbook.proof.certificate import (
     PROOFS_FILE,
     Certificate,
@@ -27,9 +30,8 @@ from hornbook.proof.certificate import (
     subject_object,
     verify_certificates,
 )
-from hornbook.proof.primes import repair_rule
 from hornbook.proof.prover import PROOF_SECONDS, Prover
-from hornbook.queries import Proved
+from hornbook.queries import Guarantee, Proved, Unknown
 from hornbook.query_teacher import BoundModel
 from hornbook.runs.folder import CONFIG_FILE, EXTRACTION_FILE, Run, file_checksum
 
@@ -145,3 +147,61 @@ def verify_content(
         )
     claims = RunClaims(run.checksums, run.guarantees)
     yield from verify_certificates(prover, content, model=model, claims=claims, seconds=seconds)
+
+
+def prove_lines(
+    extraction: Extraction, model: Any, frame: pd.DataFrame, seconds: float = PROOF_SECONDS
+) -> Extraction:
+    """The extraction, with what was proved or refuted of each line for every row of a domain.
+
+    Parameters
+    ----------
+    extraction
+        An explanation by a tree or rules, of a model of two classes.
+    model
+        The model.
+    frame
+        The table: the domain reaches from the least to the greatest value of each column.
+    seconds
+        Time limit of each line.
+
+    """
+    if extraction.explanation.form not in PROVABLE_FORMS:
+        raise HornbookError(
+            f"a proof is about single lines, and the lines of a {extraction.explanation.form} hold only "
+            f"together; ask for --form {' or --form '.join(PROVABLE_FORMS)}"
+        )
+    domain = Domain.of(frame)
+    verdicts = prove_explanation(extraction.explanation, model, domain, seconds)
+    lines = [
+        line if verdict is None else replace(line, guarantee=_line_guarantee(verdict))
+        for line, verdict in zip(extraction.lines, verdicts, strict=True)
+    ]
+    note = f"Proofs are about rows with values in these ranges: {domain}."
+    return replace(extraction, lines=tuple(lines), notes=(*extraction.notes, note))
+
+
+PROVABLE_FORMS = ("rules", "tree")
+"""Forms whose lines say by themselves what the model decides."""
+
+
+def _line_guarantee(verdict: Verdict[pd.DataFrame]) -> Guarantee:
+    if verdict.guarantee is not None:
+        return verdict.guarantee
+    if verdict.witness is None:
+        return Unknown(verdict.reason, verdict.status)
+    row = verdict.witness.iloc[0].dropna()
+    values = ", ".join(f"{name} = {write_value(value)}" for name, value in row.items())
+    return Unknown(f"the model decides otherwise about {values}", verdict.status)
+
+
+def verify_lines(run: Run, model: Any, frame: pd.DataFrame, seconds: float) -> Iterator[Finding]:
+    """Prove the lines of a run's explanation again; yield a finding for each line that has a verdict."""
+    claimed = run.extraction
+    again = prove_lines(replace(claimed, notes=()), model, frame, seconds)
+    for text, old, new in zip(claimed.explanation.lines(), claimed.lines, again.lines, strict=True):
+        if old.guarantee is not None and new.guarantee is not None:
+            about = f"{old.guarantee.kind}  {text.text}: {text.outcome}"
+            yield Finding(about, old.guarantee.kind == new.guarantee.kind, str(new.guarantee))
+        elif old.guarantee is not None:
+            yield Finding(text.text, False, "it names no class, so nothing can be proved of it")

@@ -240,29 +240,41 @@ def _shift(points: int) -> int:
 
 
 class _Choice:
-    """How much weight more than now is decided rightly if samples get some points, for all points at once."""
+    """How much weight more than now is decided rightly if samples get some points, for all points at once.
+
+    Parameters
+    ----------
+    need
+        The fewest points with which the output wins, shape (samples,).
+    without, with_it
+        The weight that is right if the output does not win, and if it does.
+    now
+        The weight that is right now.
+
+    """
 
     def __init__(self, need: Ints, without: Floats, with_it: Floats, now: Floats) -> None:
         self.bucket = np.clip(need, -MAX_POINTS, MAX_POINTS + 1) + MAX_POINTS  # wins from this position on
-        self.fixed, self.change = without - now, with_it - without
-        self.matters = np.flatnonzero(
-            (self.fixed != 0) | ((self.bucket <= 2 * MAX_POINTS) & (self.change != 0))
-        )
+        self.change = with_it - without
+        self.fixed = np.where(need <= 0, with_it, without) - now  # by no points at all
+        moves = (self.bucket > 0) & (self.bucket <= 2 * MAX_POINTS) & (self.change != 0)
+        self.matters = np.flatnonzero(moves | (self.fixed != 0))
 
     def sum_all(self) -> Floats:
         """The sum over all samples for each number of points, shape (shifts,)."""
-        sums = self.fixed.sum() + np.cumsum(np.bincount(self.bucket, self.change, 2 * MAX_POINTS + 2))
-        ordered: Floats = sums[SHIFTS + MAX_POINTS]
+        sums = np.cumsum(np.bincount(self.bucket, self.change, 2 * MAX_POINTS + 2))
+        ordered: Floats = self.fixed.sum() + sums[SHIFTS + MAX_POINTS] - sums[MAX_POINTS]
         return ordered
 
     def sum_true(self, rows: CodedRows) -> Floats:
         """The sum over the samples in which each literal is true, shape (literals, shifts)."""
         width = 2 * MAX_POINTS + 2
-        part = rows.take(self.matters) if len(self.matters) < len(rows) else rows
+        part = rows.take(self.matters)
         bucket, fixed, change = (each[self.matters] for each in (self.bucket, self.fixed, self.change))
         bins = []
         for codes, size in zip(part.codes, np.diff(rows.grid.offsets).tolist(), strict=True):
-            each = np.bincount(codes * width + bucket, change, size * width).reshape(size, width)
-            bins.append(np.bincount(codes, fixed, size)[:, None] + np.cumsum(each, axis=1)[:, :-1])
-        summed = np.cumsum(np.vstack([np.zeros((1, width - 1)), *bins]), axis=0)
-        return rows.grid.sum_bins(summed[:, SHIFTS + MAX_POINTS])
+            bins.append(np.bincount(codes * width + bucket, change, size * width).reshape(size, width))
+        summed = np.cumsum(np.vstack([np.zeros((1, width)), *bins]), axis=0)
+        totals = np.cumsum(rows.grid.sum_bins(summed), axis=1)  # (literals, positions)
+        ordered: Floats = totals[:, SHIFTS + MAX_POINTS] - totals[:, MAX_POINTS, None]
+        return ordered + part.sum_true(fixed)[:, None] if fixed.any() else ordered

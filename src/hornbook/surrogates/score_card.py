@@ -21,7 +21,6 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbook.surrogates.grid import CodedRows, Floats
 from hornbook.surrogates.points import Body, PointCard, PointSearch, find_rows, is_below
@@ -44,6 +43,9 @@ RIDGE = 1e-3
 NEWTON_STEPS, NEWTON_CHANGE = 8, 1e-2
 """Newton steps at most, and the change of weights below which there are no more."""
 
+COEFFICIENT_DECIMALS, SHARE_DECIMALS = 6, 9
+"""Decimals of weights and of probabilities: processors differ in those behind, and must not in the card."""
+
 EXCHANGES = 2
 """How many lines may be exchanged at a size."""
 
@@ -60,7 +62,7 @@ class LineFit:
     weights: Floats  # (samples,)
     max_nesting: int = MAX_NESTING
     bodies: list[Body] = field(default_factory=list)
-    columns: list[NDArray[np.float32]] = field(default_factory=list)
+    columns: list[Floats] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)  # the line of each column
     kinds: list[int] = field(default_factory=list)  # 0 where the line is true, 1 where it is unknown
     coefficients: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -69,7 +71,7 @@ class LineFit:
     )  # what the best line below each body gained last
 
     def __post_init__(self) -> None:
-        self.columns = [np.ones(len(self.rows), np.float32)]
+        self.columns = [np.ones(len(self.rows))]
         self.owners, self.kinds = [-1], [0]
         self.coefficients = np.zeros((1, self.targets.shape[1]))
         self.refit()
@@ -84,8 +86,7 @@ class LineFit:
 
     def predict(self) -> Floats:
         """The probability of each class, shape (samples, outputs)."""
-        scores = np.stack(self.columns, axis=1) @ self.coefficients.astype(np.float32)
-        return _probabilities(scores.astype(np.float64))
+        return _probabilities(np.stack(self.columns, axis=1) @ self.coefficients)
 
     def loss(self) -> float:
         """The mean logistic loss."""
@@ -102,7 +103,7 @@ class LineFit:
         self.bodies.append(body)
         for kind, where in enumerate(find_rows(self.rows, body)):
             if where.any():
-                self.columns.append(where.astype(np.float32))
+                self.columns.append(where.astype(np.float64))
                 self.owners.append(number)
                 self.kinds.append(kind)
         new = np.zeros((len(self.columns) - len(self.coefficients), self.targets.shape[1]))
@@ -122,20 +123,21 @@ class LineFit:
         ridge = np.full(design.shape[1], RIDGE * self.weights.sum())
         ridge[0] *= 1e-6  # the intercept is free
         for _ in range(steps):
-            shares = _probabilities((design @ self.coefficients.astype(np.float32)).astype(np.float64))
+            shares = _probabilities(design @ self.coefficients)
             largest = 0.0
             for output in range(shares.shape[1]):
                 share = shares[:, output]
-                spread = (self.weights * np.maximum(share * (1 - share), 1e-6)).astype(np.float32)
-                error = (self.weights * (self.targets[:, output] - share)).astype(np.float32)
-                curvature = (design.T @ (design * spread[:, None])).astype(np.float64) + np.diag(ridge)
-                slope = (design.T @ error).astype(np.float64) - ridge * self.coefficients[:, output]
+                spread = self.weights * np.maximum(share * (1 - share), 1e-6)
+                error = self.weights * (self.targets[:, output] - share)
+                curvature = design.T @ (design * spread[:, None]) + np.diag(ridge)
+                slope = design.T @ error - ridge * self.coefficients[:, output]
                 step = np.linalg.solve(curvature, slope)
                 step *= min(1.0, 4.0 / max(float(abs(step).max()), 1e-9))  # no leaps where separable
                 self.coefficients[:, output] += step
                 largest = max(largest, float(abs(step).max()))
             if largest < NEWTON_CHANGE:
                 break
+        self.coefficients = np.round(self.coefficients, COEFFICIENT_DECIMALS)
 
     def line_weights(self) -> Floats:
         """The weight of each line where it is true, and where it is unknown, shape (lines, 2, outputs)."""
@@ -181,7 +183,7 @@ class LineFit:
         gains = _fit_gains(part, errors, spreads)
         present = [body[-1] for body in self.bodies if body[:-1] == above]
         gains[present] = gains[[literal ^ 1 for literal in present]] = 0.0
-        literal = int(gains.argmax())
+        literal = int(gains.astype(np.float32).argmax())  # of nearly equal ones the first, on all processors
         return (*above, literal), float(gains[literal])
 
     def exchange_lines(self) -> None:
@@ -238,11 +240,11 @@ def _fit_gains(rows: CodedRows, errors: Floats, spreads: Floats) -> Floats:
 
 def _probabilities(scores: Floats) -> Floats:
     if scores.shape[1] == 1:
-        single: Floats = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        single: Floats = np.round(1 / (1 + np.exp(-np.clip(scores, -30, 30))), SHARE_DECIMALS)
         return single
     outputs = np.ascontiguousarray(scores.T)  # (outputs, samples): sums over few outputs are fast this way
     powers = np.exp(outputs - outputs.max(axis=0))
-    shares: Floats = powers / powers.sum(axis=0)
+    shares: Floats = np.round(powers / powers.sum(axis=0), SHARE_DECIMALS)
     return shares.T
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,13 +12,14 @@ import pandas as pd
 
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
-from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard
+from hornbook.explanations import CardLine, Condition, ConditionRule, DecisionTree, RuleSet, ScoreCard
 from hornbook.explanations.explanation import Explanation
 from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
+from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.tree import fit_trees
@@ -98,8 +100,8 @@ def search_explanations(
     form
         What to look for; `auto` for all forms.
     n_samples
-        How many samples explanations are fitted to; half as many fresh ones choose. By default
-        16,000, and up to 24,000 for a large table, whose rows are samples too.
+        How many samples explanations are fitted to; half as many fresh ones, of rows that are
+        alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too.
     watch
         Is called with every candidate.
 
@@ -120,18 +122,24 @@ def search_explanations(
     if n_samples is None:
         n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES)
     samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
-    fresh = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
+    fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
     weights = np.eye(len(classes))[labels]  # (samples, classes)
     grid = Grid.of(sampler.frame)
     rows, judged = grid.encode(samples), grid.encode(fresh)
-    candidates = []
-    for decided, explanation in fit_explanations(rows, weights, classes, judged, max_literals, form):
-        candidates.append(Candidate(explanation, Share.of(int((decided == truth).sum()), len(truth))))
+    builds = {}
+    for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
+        share = Share.of(int((decided == truth).sum()), len(truth))
+        candidate = Candidate(build(keep_condition), share)
+        builds[candidate] = build
         if watch is not None:
-            watch(candidates[-1])
-    ordered = tuple(sorted(candidates, key=lambda one: (one.literals, -one.fidelity.hits)))
-    return SearchResult(ordered, choose_candidate(ordered, max_literals), len(samples) + len(fresh))
+            watch(candidate)
+    ordered = sorted(builds, key=lambda one: (one.literals, -one.fidelity.hits))
+    chosen = choose_candidate(ordered, max_literals)
+    everything = pd.concat([sampler.frame, samples, fresh], ignore_index=True)
+    rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything))
+    ordered[ordered.index(chosen)] = rounded
+    return SearchResult(tuple(ordered), rounded, len(samples) + len(fresh))
 
 
 def choose_candidate(
@@ -151,11 +159,11 @@ def fit_explanations(
     judged: CodedRows,
     max_literals: int,
     form: Form,
-) -> Iterator[tuple[Ints, Explanation]]:
-    """Explanations of each form and size, with their decisions about other rows."""
+) -> Iterator[tuple[Ints, Build]]:
+    """Decisions about other rows by explanations of each form and size, and what makes the explanations."""
     sizes = (*(size for size in SIZES if size < max_literals), max_literals)
     common = int(weights.sum(axis=0).argmax())
-    yield np.full(len(judged), common), DecisionTree(classes, common)
+    yield np.full(len(judged), common), lambda change: DecisionTree(classes, common)
     if weights.any(axis=0).sum() < 2:
         return
     grid = rows.grid
@@ -163,25 +171,38 @@ def fit_explanations(
     if form in ("auto", "tree"):
         for root in trees:
             decided = decide_rows(root, judged.where_true, len(judged))
-            yield decided, DecisionTree(classes, map_questions(root, grid.literals.__getitem__))
+            yield decided, partial(name_tree, root, grid, classes)
     if form in ("auto", "card"):
+        outputs = 1 if len(classes) == 2 else len(classes)  # several classes have a card each
+        card_sizes = tuple(dict.fromkeys(size // outputs for size in sizes if size >= outputs))
         for nesting in (1, MAX_NESTING) if len(classes) == 2 else (MAX_NESTING,):  # costs grow with classes
-            for card in fit_cards(rows, weights, sizes, nesting):
-                yield card.decide(judged), name_card(card, grid, classes)
+            for card in fit_cards(rows, weights, card_sizes, nesting):
+                yield card.decide(judged), partial(name_card, card, grid, classes)
     if form in ("auto", "rules"):
         for rules in dict.fromkeys(fit_rules(rows, weights, sizes, trees)):
-            yield rules.decide(judged), name_rules(rules, grid, classes)
+            yield rules.decide(judged), partial(name_rules, rules, grid, classes)
 
 
-def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...]) -> ScoreCard:
+Change: TypeAlias = Callable[[Condition], Condition]
+
+
+def name_tree(root: Node[int], grid: Grid, classes: tuple[str, ...], change: Change) -> DecisionTree:
+    """The tree in conditions."""
+    return DecisionTree(classes, map_questions(root, lambda literal: change(grid.literals[literal])))
+
+
+def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...], change: Change) -> ScoreCard:
     """The card in conditions."""
     lines = []
     for body, (points, unknown) in zip(card.bodies, card.points.tolist(), strict=True):
-        lines.append(CardLine(tuple(grid.literals[v] for v in body), tuple(points), tuple(unknown)))
+        conditions = tuple(change(grid.literals[literal]) for literal in body)
+        lines.append(CardLine(conditions, tuple(points), tuple(unknown)))
     return ScoreCard(classes, tuple(lines), tuple(card.base.tolist()))
 
 
-def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...]) -> RuleSet:
+def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change: Change) -> RuleSet:
     """The rules in conditions."""
-    named = [ConditionRule(tuple(grid.literals[v] for v in body), outcome) for body, outcome in rules.rules]
+    named = []
+    for body, outcome in rules.rules:
+        named.append(ConditionRule(tuple(change(grid.literals[literal]) for literal in body), outcome))
     return RuleSet(classes, tuple(named), rules.default)

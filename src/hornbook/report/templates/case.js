@@ -5,7 +5,7 @@
   const byId = (id) => document.getElementById(id);
   const columns = new Map(data.columns.map((column) => [column.name, column]));
   const all = data.explanations.flatMap(Decider.conditions);
-  const rows = data.rows.map((each) => new Map(Object.entries(each)));
+  const rows = data.rows.map((values) => new Map(values.map((value, number) => [data.columns[number].name, value])));
   const row = new Map(); // column → value, null where it is missing
   const another = {}; // a category that has no name here
   let current = data.chosen;

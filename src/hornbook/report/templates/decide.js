@@ -21,13 +21,13 @@ const Decider = (() => {
     return named === "in" in condition;
   }
 
-  /* A value as Python writes it: numbers with 15 digits, very large and small ones with an exponent. */
+  /* A value as Python writes it: the fewest digits, with an exponent where it is very large or small. */
   function write(value) {
     if (typeof value === "boolean") return value ? "True" : "False";
     if (typeof value !== "number") return String(value);
-    const [digits, exponent] = value.toExponential(14).split("e");
-    if (value === 0 || (exponent >= -4 && exponent < 15)) return String(Number(value.toPrecision(15)));
-    return `${Number(digits)}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+    const [digits, exponent] = value.toExponential().split("e");
+    if (value === 0 || (exponent >= -4 && exponent < 16)) return String(value);
+    return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
 
   function say(condition, answer = true) {
@@ -108,7 +108,8 @@ const Decider = (() => {
     cuts.forEach((low, number) => {
       const high = cuts[number + 1] ?? Infinity;
       const least = next(low);
-      const value = (now !== null && now > high) || !(least > low && least <= high) ? high : least;
+      const end = high === Infinity ? low + Math.max(Math.abs(low), 1) : high;
+      const value = (now !== null && now > high) || !(least > low && least <= high) ? end : least;
       const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} ≤ ${write(high)}`;
       found.push({ value, text });
     });

