@@ -363,7 +363,7 @@ def explain_classifier(
     >>> teacher = bind_classifier(model, X[::2], seed=0)
     >>> extraction = explain_classifier(teacher, X[1::2], "virginica", form="tree")
     >>> print(extraction.explanation)
-    if petal width (cm) > 1.75: virginica
+    if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
     on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %)

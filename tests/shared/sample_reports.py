@@ -9,13 +9,13 @@ import pandas as pd
 from hornbook.data.conditions import exclusivity_rules
 from hornbook.data.reader import BinaryColumns, Reader
 from hornbook.evaluate import Fidelity
-from hornbook.explain import HornRules
 from hornbook.explanations import (
     CardLine,
     Category,
     ConditionRule,
     DecisionTree,
     GroupFidelity,
+    HornRules,
     RuleSet,
     ScoreCard,
     Split,

@@ -67,7 +67,7 @@ def _compare(
 ) -> Iterator[ComparisonRow]:
     """Restore the model and the table of a run, and measure its explanation beside trees."""
     from hornbook.data.table import split_rows
-    from hornbook.explain import HornRules
+    from hornbook.explanations import HornRules
     from hornbook.models import as_predictor
     from hornbook.query_teacher import BoundModel
     from hornbook.runs.comparison import compare_rules_with_trees, compare_with_trees

@@ -30,7 +30,8 @@ def explain(
       hornbook explain run/ --set "petal length (cm)=5.1" --json
 
     """
-    from hornbook.explain import Conclusion, Decision, HornRules, explain_row
+    from hornbook.explain import Decision, explain_row
+    from hornbook.explanations import Conclusion, HornRules
     from hornbook.runs import Run
 
     kept = Run.load(run)

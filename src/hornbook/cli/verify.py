@@ -34,7 +34,7 @@ def verify(
       hornbook verify run/
 
     """
-    from hornbook.explain import HornRules
+    from hornbook.explanations import HornRules
     from hornbook.runs import Run
     from hornbook.runs.proving import verify_lines, verify_run
 

@@ -1,18 +1,8 @@
-"""Why an explanation decides as it does, what would change that, and what follows from facts."""
+"""Why an explanation decides as it does, what would change that, and whether a model keeps to claims."""
 
 from __future__ import annotations
 
-from hornbook.explain.conclusion import Conclusion, Undo, explain_facts, smallest_undo
+from hornbook.explain.check import ClaimCheck, check
 from hornbook.explain.decision import Decision, explain_row
-from hornbook.explain.horn_rules import UNDETERMINED, HornRules
 
-__all__ = [
-    "UNDETERMINED",
-    "Conclusion",
-    "Decision",
-    "HornRules",
-    "Undo",
-    "explain_facts",
-    "explain_row",
-    "smallest_undo",
-]
+__all__ = ["ClaimCheck", "Decision", "check", "explain_row"]

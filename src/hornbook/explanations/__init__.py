@@ -10,6 +10,7 @@ from hornbook.explanations.claims import (
     write_condition,
 )
 from hornbook.explanations.compile import CompiledExplanation
+from hornbook.explanations.conclusion import Conclusion, Undo, explain_facts, smallest_undo
 from hornbook.explanations.conditions import (
     Category,
     CategorySet,
@@ -20,21 +21,25 @@ from hornbook.explanations.conditions import (
 )
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
+from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import CardLine, ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
 
 __all__ = [
+    "UNDETERMINED",
     "CardLine",
     "Category",
     "CategorySet",
     "Claim",
     "CompiledExplanation",
+    "Conclusion",
     "Condition",
     "ConditionRule",
     "DecisionTree",
     "Explanation",
     "GroupFidelity",
+    "HornRules",
     "Line",
     "Missing",
     "MonotoneClaim",
@@ -45,11 +50,14 @@ __all__ = [
     "ScoreCard",
     "Split",
     "Threshold",
+    "Undo",
     "background_rules",
+    "explain_facts",
     "measure_groups",
     "name_outcome",
     "parse_claims",
     "read_explanation",
+    "smallest_undo",
     "split_groups",
     "write_claims",
     "write_condition",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -148,6 +149,16 @@ def name_values(row: Any, columns: list[str]) -> Any:
         return dict(zip(columns, values, strict=True))
     frame = as_frame(row)
     return row if frame is None else frame
+
+
+def describe_run(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run was made from: the name of its model, and its settings, ready for JSON."""
+    name = Path(model).name if isinstance(model, str | Path) else getattr(model, "name", None)
+    name = name if isinstance(name, str) else getattr(model, "__name__", type(model).__name__)
+    plain = {
+        key: value for key, value in settings.items() if isinstance(value, str | int | float | bool | None)
+    }
+    return {"model": {"name": name}, "settings": plain}
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:

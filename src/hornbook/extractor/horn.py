@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hornbook.data.table import split_rows
 from hornbook.explain import Decision, explain_row
 from hornbook.extraction import explain_classifier
-from hornbook.extractor.base import Extractor, draw_seed, name_values, refuse_numbers
+from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
 from hornbook.surrogates import Candidate, Form
 from hornbook.teacher import bind_classifier
 
@@ -68,14 +69,14 @@ class HornExtractor(Extractor):
     >>> model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y == 2)
     >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X[["petal width (cm)"]])
     >>> print(extractor.explanation_)
-    if petal width (cm) > 1.75: virginica
+    if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extractor.fidelity_)
     on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
     >>> print(extractor.explain({"petal width (cm)": 2.3}))
     virginica, because
-      petal width (cm) > 1.75
-    with petal width (cm) <= 1.75 it would be not virginica
+      petal width (cm) > 1.7
+    with petal width (cm) <= 1.7 it would be not virginica
 
     """
 
@@ -120,7 +121,7 @@ class HornExtractor(Extractor):
         used, held_out = split_rows(frame, seed)
         self.teacher_ = bind_classifier(self.model, frame.iloc[used], seed)
         self.classes_ = np.array(self.teacher_.classes)
-        self.extraction_ = explain_classifier(
+        extraction = explain_classifier(
             self.teacher_,
             frame.iloc[held_out],
             self.target,
@@ -130,6 +131,7 @@ class HornExtractor(Extractor):
             seed=seed,
             watch=watch or (print_candidate if self.verbose else None),
         )
+        self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
         return self
 
     def explain(self, row: Any) -> Decision:

@@ -15,7 +15,7 @@ from hornbook.data.binarise import Binariser
 from hornbook.data.reader import Reader, is_binary, to_frame
 from hornbook.data.table import infer_kind, split_rows
 from hornbook.evaluate import Agreement, Fidelity
-from hornbook.explain import UNDETERMINED, Conclusion, HornRules
+from hornbook.explanations import UNDETERMINED, Conclusion, HornRules
 from hornbook.extraction import (
     ColumnSummary,
     Extraction,
@@ -24,7 +24,7 @@ from hornbook.extraction import (
     complement,
     list_differences,
 )
-from hornbook.extractor.base import Extractor, draw_seed, name_values, refuse_numbers
+from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
 from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch, Bools
 from hornbook.oracles import GroupPropagation
@@ -269,6 +269,7 @@ class QueryExtractor(Extractor):
             distribution=bound.feature_distribution.describe(),
             missing_values=bound.teacher.describe(),
             notes=tuple(self._notes(derived)),
+            provenance=describe_run(self.model, self.get_params()),
         )
 
     def _draw(self, size: int, rng: np.random.Generator) -> Batch:

@@ -12,8 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.baselines.hoeffding import hoeffding_tree
 from hornbook.baselines.tree import decision_tree
-from hornbook.explain import HornRules
-from hornbook.explanations import Explanation
+from hornbook.explanations import Explanation, HornRules
 from hornbook.queries import Budget
 from hornbook.query_teacher import BoundModel
 from hornbook.randomness import Purpose, generator

@@ -18,7 +18,7 @@ from typing import Any
 
 import hornbook
 from hornbook.errors import HornbookError
-from hornbook.explain import HornRules
+from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
 from hornbook.learners.extract import INTERRUPTED
 from hornbook.logic import Rule

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.evaluate.rules import statistics_on
-from hornbook.explain import HornRules
+from hornbook.explanations import HornRules
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor

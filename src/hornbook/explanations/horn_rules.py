@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from hornbook.data.binarise import Binariser
 from hornbook.data.reader import BinaryColumns, Reader
 from hornbook.errors import HornbookError
-from hornbook.explain.conclusion import Conclusion, explain_facts
-from hornbook.explanations import CompiledExplanation, Condition, Explanation, Line, Reason
+from hornbook.explanations.compile import CompiledExplanation
+from hornbook.explanations.conclusion import Conclusion, explain_facts
+from hornbook.explanations.conditions import Condition
+from hornbook.explanations.explanation import Explanation, Line, Reason
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.logic.formats import read_rule, rule_object
 
@@ -175,8 +177,12 @@ class HornRules(Explanation):
         return TheoryOfVariables(self.theory, self.background, (), self.label_variables, self)
 
     def describe(self, name: str) -> str:
-        """The condition behind the name of a variable, or the name."""
-        return self.reader.describe(name)
+        """The condition behind the name of a variable; a dual without one is `not` and its partner's."""
+        words, vocabulary = self.reader.describe(name), self.theory.vocabulary
+        dual = vocabulary.dual(vocabulary.index(name))
+        if words != name or dual is None or dual > vocabulary.index(name):
+            return words
+        return f"not {self.reader.describe(vocabulary.name(dual))}"
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
