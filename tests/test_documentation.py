@@ -149,13 +149,14 @@ def commands(page):
 
 
 def prepare():
-    """A table, a model of its columns, and a rule about it."""
+    """A table, a model of its columns, and rules about it."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.integers(30, 80, 60), "ascites": rng.integers(0, 2, 60)})
     survives = (frame["age"] < 55) & (frame["ascites"] == 0)
     frame.assign(survives=survives.astype(int)).to_csv("patients.csv", index=False)
-    model = DecisionTreeClassifier(random_state=0).fit(frame.to_numpy(np.float32), survives)
-    onnx = to_onnx(model, frame.to_numpy(np.float32)[:1], options={"zipmap": False})
+    array = np.asarray(frame, np.float32)
+    model = DecisionTreeClassifier(random_state=0).fit(array, survives)
+    onnx = to_onnx(model, array[:1], options={"zipmap": False})
     Path("model.onnx").write_bytes(onnx.SerializeToString())
     Path("rules.horn").write_text("ascites = 1 -> not survives\n")
 

@@ -253,6 +253,18 @@ def test_single_cut_divides_doubles_as_single_precision_does(threshold, strict, 
     assert (number <= cut) == (rounded < threshold if strict else rounded <= threshold)
 
 
+def test_lightgbm_takes_the_tiniest_numbers_for_zero():
+    rows = pd.DataFrame({"x": np.r_[-np.arange(1.0, 31), np.zeros(30), np.arange(1.0, 31)]})
+    model = lightgbm(0).fit(rows, np.repeat([0, 1, 0], 30))
+    tiny = float(np.float32(1e-35))
+    at = [-np.nextafter(tiny, 1), -tiny, -1e-40, 0.0, 1e-40, tiny, np.nextafter(tiny, 1)]
+    prover = ColumnProver(
+        model, Domain.of(rows.assign(x=rows.x + 0.5)).widen([Threshold("x", -40.0, above=False)])
+    )
+    for number, decided in zip(at, model.predict(pd.DataFrame({"x": at})) == 1, strict=True):
+        assert prover.prove([Category("x", number)], bool(decided)).status == "proved"
+
+
 def test_boxes_of_a_domain_share_no_row_and_miss_none():
     rng = np.random.default_rng(0)
     rows, _ = table(1, 200)

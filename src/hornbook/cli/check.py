@@ -18,7 +18,7 @@ from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain.check import ClaimCheck
+    from hornbook.explain.claim_check import ClaimCheck
     from hornbook.explain.theory_check import RuleCheck
     from hornbook.models import Predictor
 
@@ -94,7 +94,7 @@ def _check_columns(
 ) -> None:
     """Check claims about the columns that a classifier reads."""
     from hornbook.data.table import read_table
-    from hornbook.explain.check import check as check_claims
+    from hornbook.explain.claim_check import check as check_claims
 
     frame = read_table(data).frame
     if target not in frame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbook.explain.check import ClaimCheck, check
+from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import Decision, explain_row
 
-__all__ = ["ClaimCheck", "Decision", "check", "explain_row"]
+__all__ = ["ClaimCheck", "Decision", "Violation", "check", "explain_row"]

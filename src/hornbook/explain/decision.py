@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, Condition, Explanation, Missing, Threshold
+from hornbook.explanations import Category, CategorySet, Condition, Explanation, Missing, Threshold
 
 MAX_CHANGED_COLUMNS = 3
 """The most columns that are changed together in the search for another decision."""
@@ -135,6 +135,9 @@ def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[A
         yield from ((high, f"{low:.15g} < {column} <= {high:.15g}") for low, high in pairwise(cuts))
         yield float(np.nextafter(cuts[-1], np.inf)), f"{column} > {cuts[-1]:.15g}"
     values = dict.fromkeys(condition.value for condition in own if isinstance(condition, Category))
+    values |= dict.fromkeys(
+        value for condition in own if isinstance(condition, CategorySet) for value in condition.values
+    )
     yield from ((value, str(Category(column, value))) for value in values)
     if any(isinstance(condition, Missing) for condition in own):
         yield None, f"{column} missing"

@@ -60,7 +60,7 @@ class CellGrid:
         The columns in the order in which the model reads them.
     edges
         For each column, the ends of its cells: a cell holds the numbers above one and up to the next.
-    kept
+    cell_states
         For each column, the state of each cell, or -1 if the domain has no number in it.
     space
         The cells as states.
@@ -69,7 +69,7 @@ class CellGrid:
 
     columns: tuple[str, ...]
     edges: tuple[Vector, ...]
-    kept: tuple[NDArray[np.intp], ...]
+    cell_states: tuple[NDArray[np.intp], ...]
     space: CellSpace
 
     @classmethod
@@ -79,7 +79,7 @@ class CellGrid:
         columns: Sequence[str],
         ensemble: TreeEnsemble,
         cuts: Mapping[str, set[float]],
-        before: Preprocessing,
+        preprocessing: Preprocessing,
     ) -> CellGrid:
         """The cells that neither the trees nor the given cuts divide."""
         every: list[set[float]] = [set(cuts.get(name, ())) for name in columns]
@@ -87,14 +87,14 @@ class CellGrid:
             for column, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
                 if 0 <= column < len(columns):
                     every[column].add(cut)
-        edges, kept, shown = [], [], []
+        edges, cell_states, shown = [], [], []
         for name, own in zip(columns, every, strict=True):
             interval = domain.intervals[name]
             ends = _edges(interval, own)
             numbers = _representatives(interval, ends, domain.rows[name])
             exists = ~np.isnan(numbers)
             edges.append(ends)
-            kept.append(np.where(exists, np.cumsum(exists) - 1, -1))
+            cell_states.append(np.where(exists, np.cumsum(exists) - 1, -1))
             shown.append(numbers[exists])
         states = max(map(len, shown)) + 1
         inputs = np.full((len(columns), states, 3), np.inf)
@@ -102,9 +102,9 @@ class CellGrid:
         for place, (name, numbers) in enumerate(zip(columns, shown, strict=True)):
             inputs[place, : len(numbers), ROUTED] = inputs[place, : len(numbers), SHOWN] = numbers
             inputs[place, : len(numbers), VALID] = 1
-            inputs[place, -1] = before.fills[place], np.nan, domain.intervals[name].missing
-        space = CellSpace(inputs=inputs, indicators=before.indicators)
-        return cls(tuple(columns), tuple(edges), tuple(kept), space)
+            inputs[place, -1] = preprocessing.fills[place], np.nan, domain.intervals[name].missing
+        space = CellSpace(inputs=inputs, indicators=preprocessing.indicators)
+        return cls(tuple(columns), tuple(edges), tuple(cell_states), space)
 
     def region(self, box: Box) -> Bools:
         """The states of the rows in a box, (columns, states)."""
@@ -121,12 +121,12 @@ class CellGrid:
         states = np.full(values.shape, self.space.inputs.shape[1] - 1)
         inside = np.ones(len(values), np.bool_)
         whole = self.space.whole()
-        for place, (ends, kept) in enumerate(zip(self.edges, self.kept, strict=True)):
+        for place, (ends, states_of) in enumerate(zip(self.edges, self.cell_states, strict=True)):
             numbers = values[:, place]
             known = ~np.isnan(numbers)
             cell = np.searchsorted(ends, numbers[known]) - 1
-            within = (cell >= 0) & (cell < len(kept))
-            state = np.where(within, kept[np.clip(cell, 0, len(kept) - 1)], -1)
+            within = (cell >= 0) & (cell < len(states_of))
+            state = np.where(within, states_of[np.clip(cell, 0, len(states_of) - 1)], -1)
             states[known, place] = np.maximum(state, 0)
             inside[known] &= state >= 0
             inside[~known] &= bool(whole[place, -1])
@@ -135,8 +135,8 @@ class CellGrid:
     def draw_edges(self, size: int, rng: np.random.Generator) -> Matrix:
         """Random rows whose numbers lie at the ends of cells, just above one or just at the next."""
         columns = []
-        for place, (ends, kept) in enumerate(zip(self.edges, self.kept, strict=True)):
-            cells = np.flatnonzero(kept >= 0)
+        for place, (ends, states_of) in enumerate(zip(self.edges, self.cell_states, strict=True)):
+            cells = np.flatnonzero(states_of >= 0)
             chosen = cells[rng.integers(len(cells), size=size)]
             low, high = np.nextafter(ends[chosen], np.inf), ends[chosen + 1]
             numbers = np.where(rng.random(size) < 0.5, low, high)

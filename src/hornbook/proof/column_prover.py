@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,32 +19,20 @@ import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split
+from hornbook.explanations.conditions import shorten_cut
 from hornbook.explanations.tree import Node
-from hornbook.logic import Bools
 from hornbook.models import ENCODINGS, Predictor, as_predictor
 from hornbook.models.encoding import COMPLETE
 from hornbook.models.missing import columns_with_missing
-from hornbook.proof.bounds import Bounds
-from hornbook.proof.cells import CellGrid
-from hornbook.proof.domain import Box, Domain, Interval, condition_cuts
-from hornbook.proof.ensembles import TreeEnsemble, read_ensemble
-from hornbook.proof.network import Matrix, ReluNet, Vector, relu_net, unprovable
-from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, read_pipeline
-from hornbook.proof.prover import (
-    BY_BRANCHING,
-    BY_VACUITY,
-    LARGEST_SUM,
-    PROOF_SECONDS,
-    Verdict,
-    decide_region,
-    refuse_difference,
-)
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves
-from hornbook.randomness import Purpose, generator
+from hornbook.proof.column_reading import NetworkReading, TreeReading
+from hornbook.proof.domain import Box, Domain, Interval
+from hornbook.proof.ensembles import read_ensemble
+from hornbook.proof.network import Vector, relu_net, unprovable
+from hornbook.proof.pipeline import read_pipeline
+from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
 
-COMPARED_ROWS = 1024
-"""Rows of each kind on which a reading is compared with its model: of the table, random, and at the edges."""
+SHORTENED_SHARES = (0.05, 0.002)
+"""Shares of its interval by which a witness's number is moved for fewer digits, tried in order."""
 
 
 class ColumnProver:
@@ -94,15 +81,15 @@ class ColumnProver:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         self.domain = self._narrow(domain)
-        inner, self.before = read_pipeline(self.predictor, len(self.columns))
+        inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
         ensemble = read_ensemble(inner)
         self.reading: NetworkReading | TreeReading
         if ensemble is None:
-            self.reading = NetworkReading(self.predictor, relu_net(inner), self.before, self.columns)
-        elif self.before.scales:
+            self.reading = NetworkReading(self.predictor, relu_net(inner), self.preprocessing, self.columns)
+        elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
-            self.reading = TreeReading(self.predictor, ensemble, self.before, self.columns)
+            self.reading = TreeReading(self.predictor, ensemble, self.preprocessing, self.columns)
         self.reading.prepare(self.domain, tuple(conditions))
 
     def prove(
@@ -261,19 +248,40 @@ class _Confirmation:
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, values: Vector) -> pd.DataFrame | None:
-        """The row as a witness, if the model decides otherwise about it."""
+        """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
+        for share in SHORTENED_SHARES:
+            if (witness := self._ask(self._shorten(values, share))) is not None:
+                return witness
         whole = np.array([self.box[name].whole for name in self.columns])
         fractions = whole & ~np.isnan(values) & (values != np.round(values))
-        row = pd.DataFrame([np.where(fractions, np.round(values), values)], columns=list(self.columns))
-        body, excluded = self.question
-        if _meets(row, body) and not any(_meets(row, other) for other in excluded):
-            decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
-            if decided != self.positive:
-                return row
-        if fractions.any():
+        witness = self._ask(np.where(fractions, np.round(values), values))
+        if witness is None and fractions.any():
             place = int(fractions.argmax())
             self.fraction = self.columns[place], float(values[place])
-        return None
+        return witness
+
+    def _ask(self, values: Vector) -> pd.DataFrame | None:
+        row = pd.DataFrame([values], columns=list(self.columns))
+        body, excluded = self.question
+        if not _meets(row, body) or any(_meets(row, other) for other in excluded):
+            return None
+        decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
+        return None if decided == self.positive else row
+
+    def _shorten(self, values: Vector, share: float) -> Vector:
+        """The numbers moved by up to a share of their intervals, away from the ends, to shorter ones."""
+        shortened = values.copy()
+        for place, name in enumerate(self.columns):
+            own = self.box[name]
+            if np.isnan(values[place]) or not own.low < own.high:
+                continue
+            if own.whole:
+                shortened[place] = np.round(values[place])
+                continue
+            width = share * (own.high - own.low)
+            middle = float(np.clip(values[place], own.low + width, own.high - width))
+            shortened[place] = shorten_cut(middle - width, middle + width)
+        return shortened
 
 
 def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:
@@ -296,157 +304,3 @@ def _combine(verdicts: list[Verdict[pd.DataFrame]], seconds: float) -> Verdict[p
         if verdict.status == "undecided":
             return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
     return Verdict("proved", BY_BRANCHING, seconds, bound)
-
-
-class NetworkReading:
-    """A network as a function of columns: boxes are bounded by their ends."""
-
-    def __init__(
-        self, predictor: Predictor, net: ReluNet, before: Preprocessing, columns: Sequence[str]
-    ) -> None:
-        self.predictor, self.before, self.columns = predictor, before, columns
-        self.net, self.given = before.fold_into(net)
-        if self.net.weights[0].shape[1] != len(before.scale):
-            raise unprovable(predictor, "it reads another number of columns than the table has")
-        self.compared = False
-
-    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
-        """Compare the network with the model on rows of the domain, once."""
-        if self.compared:
-            return
-        rng = generator(0, Purpose.MODEL_READING)
-        uniform, ends = [], []
-        for name in self.columns:
-            own = domain.intervals[name]
-            numbers = rng.uniform(own.low, own.high, COMPARED_ROWS)
-            missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
-            uniform.append(np.where(missing[0], np.nan, np.round(numbers) if own.whole else numbers))
-            corners = np.where(rng.random(COMPARED_ROWS) < 0.5, own.low, own.high)
-            ends.append(np.where(missing[1], np.nan, corners))
-        table = _table_values(domain, self.columns)
-        values = np.concatenate([table, np.stack(uniform, axis=1), np.stack(ends, axis=1)])
-        side = Bounds(self.net, self._space(domain.intervals), None, self.given, SCALING_TERMS)
-        if max(sizes.max() for sizes in side.magnitudes) > LARGEST_SUM:
-            raise unprovable(self.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        reading = side.evaluate_inputs(self.before.fill(values))
-        compare_rows(self.predictor, self.columns, values, reading, side.link)
-        self.compared = True
-
-    def decide(
-        self, box: Box, accepting: bool, started: float, deadline: float, confirm: _Confirmation
-    ) -> Verdict[pd.DataFrame] | None:
-        """Decide whether the network is negative on a box (or, if not `accepting`, positive)."""
-        space, region = self._space(box), self._region(box)
-        net = self.net if accepting else self.net.negate()
-        side = Bounds(net, space, region, self.given, SCALING_TERMS)
-
-        def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
-            low, high = (space.inputs[:, end, : len(self.columns)].diagonal() for end in (FALSE, TRUE))
-            values = np.where(states == TRUE, high, low)
-            if shares is not None:
-                values = np.where(states == FALSE, np.clip(low + shares * (high - low), low, high), values)
-            return confirm(np.where(states == UNKNOWN, np.nan, values))
-
-        return decide_region(side, region, started, deadline, ask)
-
-    def _space(self, box: Box) -> InputSpace:
-        """The ends of each interval as states, false and true, and a missing value as unknown."""
-        count, width = len(self.columns), len(self.before.scale)
-        inputs = np.zeros((count, 3, width))
-        for place, name in enumerate(self.columns):
-            own = box[name]
-            fill = self.before.fills[place]
-            if own.has_numbers:
-                inputs[place, FALSE, place], inputs[place, TRUE, place] = own.low, own.high
-            inputs[place, UNKNOWN, place] = 0 if np.isnan(fill) else fill
-            if place in self.before.indicators:
-                inputs[place, UNKNOWN, count + self.before.indicators.index(place)] = 1
-        return InputSpace(inputs=inputs, continuous=True)
-
-    def _region(self, box: Box) -> Bools:
-        region = np.zeros((len(self.columns), 3), np.bool_)
-        for place, name in enumerate(self.columns):
-            own = box[name]
-            region[place] = own.has_numbers, own.missing, own.low < own.high
-        return region
-
-
-class TreeReading:
-    """Trees as a function of columns: cells are told apart by their thresholds."""
-
-    def __init__(
-        self, predictor: Predictor, ensemble: TreeEnsemble, before: Preprocessing, columns: Sequence[str]
-    ) -> None:
-        self.predictor, self.ensemble, self.before, self.columns = predictor, ensemble, before, columns
-        self.known: tuple[Domain, dict[str, set[float]]] | None = None
-
-    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
-        """Lay out the cells of a domain that conditions do not divide; compare the trees with the model."""
-        cuts = condition_cuts(conditions)
-        if self.known is not None:
-            same = self.known[0].intervals == domain.intervals
-            if same and all(own <= self.known[1].get(name, set()) for name, own in cuts.items()):
-                return
-            for name, own in self.known[1].items():
-                cuts[name] = cuts.get(name, set()) | own
-        self.grid = CellGrid.of(domain, self.columns, self.ensemble, cuts, self.before)
-        leaves = Leaves.of(self.ensemble, self.grid.space)
-        self.accepting, self.rejecting = (
-            Forest(each, self.grid.space, partial(self._decides, sign))
-            for each, sign in ((leaves, True), (leaves.negate(), False))
-        )
-        rng = generator(0, Purpose.MODEL_READING)
-        values = np.concatenate(
-            [_table_values(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
-        )
-        states, inside = self.grid.locate(values)
-        reading = self.accepting.evaluate(states[inside])
-        compare_rows(self.predictor, self.columns, values[inside], reading, self.accepting.link)
-        self.known = domain, cuts
-
-    def decide(
-        self, box: Box, accepting: bool, started: float, deadline: float, confirm: _Confirmation
-    ) -> Verdict[pd.DataFrame] | None:
-        """Decide whether the trees are negative on a box (or positive); None if it has no row."""
-        region = self.grid.region(box)
-        if not region.any(axis=1).all():
-            return None
-        side = self.accepting if accepting else self.rejecting
-
-        def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
-            return confirm(self.grid.space.show(states[None])[0])
-
-        return decide_region(side, region, started, deadline, ask)
-
-    def _decides(self, sign: bool, states: States) -> Bools:
-        rows = pd.DataFrame(self.grid.space.show(states), columns=list(self.columns))
-        decided: Bools = self.predictor.decide_rows(self.predictor.read(rows)) == sign
-        return decided
-
-
-def compare_rows(
-    predictor: Predictor, columns: Sequence[str], values: Matrix, reading: tuple[Vector, Vector], link: Any
-) -> None:
-    """Refuse a model whose scores or decisions about rows differ from what was read of it."""
-    rows = pd.DataFrame(values, columns=list(columns))
-    try:
-        read = predictor.read(rows)
-        scores, decided = predictor.score_rows(read).astype(np.float64), predictor.decide_rows(read)
-    except HornbookError as error:
-        raise unprovable(predictor, f"it cannot be asked: {error}") from error
-
-    def describe(at: int) -> str:
-        return ", ".join(f"{name}={number:.6g}" for name, number in zip(columns, values[at], strict=True))
-
-    refuse_difference(predictor, link, (scores, decided), reading, describe)
-
-
-def _table_values(domain: Domain, columns: Sequence[str]) -> Matrix:
-    """Some rows of the table that are in the domain, (k, columns)."""
-    rows = domain.rows[list(columns)].head(COMPARED_ROWS)
-    values: Matrix = rows.to_numpy(np.float64, na_value=np.nan)
-    inside = np.ones(len(values), np.bool_)
-    for place, name in enumerate(columns):
-        own, numbers = domain.intervals[name], values[:, place]
-        inside &= np.where(np.isnan(numbers), own.missing, (numbers >= own.low) & (numbers <= own.high))
-    return values[inside]

@@ -4,14 +4,15 @@ A `TreeEnsemble` holds every tree as arrays of nodes. At a node a number goes le
 the node's cut, compared as doubles, and a missing value goes where the node sends it. Libraries
 compare in their own ways: scikit-learn's trees round a number to single precision first, XGBoost
 does so too and sends numbers below its threshold to the left, LightGBM and histogram boosting
-compare doubles. Rounding is monotone, so each comparison is one with a double, which `single_cut`
-finds.
+compare doubles, and LightGBM takes the tiniest numbers for zero. All of that is monotone, so each
+comparison is one with a double, which `single_cut` and `zero_cut` find.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -32,6 +33,9 @@ from hornbook.proof.network import (
 )
 
 Ints = NDArray[np.intp]
+
+LIGHTGBM_ZERO = float(np.float32(1e-35))
+"""The largest number that LightGBM takes for zero."""
 
 
 class TreeNodes(NamedTuple):
@@ -73,15 +77,11 @@ class TreeEnsemble:
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
     """Read the trees of a model; None for other models, subclasses included."""
     kind = type(predictor.source)
-    for library, readers in READERS.items():
-        if kind.__module__.partition(".")[0] == library:
-            reader = readers.get(kind.__name__)
-            if reader is None:
-                return None
-            module = __import__(library, fromlist=["_"])
-            if not _is_exactly(kind, module, kind.__name__):
-                return None
-            return reader(predictor.source, predictor)
+    for module, readers in READERS.items():
+        for name, read in readers.items():
+            # whoever has a model of a class has imported its module
+            if getattr(sys.modules.get(module), name, None) is kind:
+                return read(predictor.source, predictor)
     return None
 
 
@@ -112,13 +112,18 @@ def single_cut(threshold: float, strict: bool = False) -> float:
     return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
 
 
-def _is_exactly(kind: type, module: Any, name: str) -> bool:
-    """Whether a class is the library's own of that name, and no class of the same name elsewhere."""
-    places = [
-        module,
-        *(getattr(module, part, None) for part in ("tree", "ensemble", "basic", "sklearn", "core")),
-    ]
-    return any(getattr(place, name, None) is kind for place in places)
+def zero_cut(threshold: float) -> float:
+    """The largest double that goes left where numbers as small as LightGBM's zero are taken for 0 first.
+
+    Examples
+    --------
+    >>> zero_cut(0.5), zero_cut(0.0) == LIGHTGBM_ZERO, zero_cut(-LIGHTGBM_ZERO) < -LIGHTGBM_ZERO
+    (0.5, True, True)
+
+    """
+    if abs(threshold) > LIGHTGBM_ZERO:
+        return threshold
+    return LIGHTGBM_ZERO if threshold >= 0 else math.nextafter(-LIGHTGBM_ZERO, -math.inf)
 
 
 def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
@@ -302,7 +307,7 @@ def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
         cut = float(node["threshold"])
         # without a way of their own, missing values count as zero
         left = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
-        rows.append([node["split_feature"], cut, 0, 0, left, 0.0])
+        rows.append([node["split_feature"], zero_cut(cut), 0, 0, left, 0.0])
         rows[place][2:4] = add(node["left_child"]), add(node["right_child"])
         return place
 
@@ -344,9 +349,8 @@ def _not_two_classes(predictor: Predictor) -> Exception:
 
 
 READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
-    "sklearn": {
-        "DecisionTreeClassifier": _read_sklearn,
-        "ExtraTreeClassifier": _read_sklearn,
+    "sklearn.tree": {"DecisionTreeClassifier": _read_sklearn, "ExtraTreeClassifier": _read_sklearn},
+    "sklearn.ensemble": {
         "RandomForestClassifier": _read_sklearn,
         "ExtraTreesClassifier": _read_sklearn,
         "GradientBoostingClassifier": _read_sklearn,
@@ -355,4 +359,4 @@ READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
     "xgboost": {"Booster": _read_xgboost, "XGBClassifier": _read_xgboost},
     "lightgbm": {"Booster": _read_lightgbm, "LGBMClassifier": _read_lightgbm},
 }
-"""The reader for each library's classes, known by their exact type."""
+"""The reader for each class, by its module and name."""

@@ -94,7 +94,7 @@ def refuse_difference(
     """Raise if a model's scores and decisions differ from its outputs as read, beyond their rounding."""
     (scores, decided), (outputs, off) = answers, reading
     read = link.scores(outputs)
-    wrong = np.abs(scores - read) > link.allowance(read, off)
+    wrong = ~(np.abs(scores - read) <= link.allowance(read, off))  # so that no number is wrong too
     wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + link.tolerance)
     if wrong.any():
         at = int(wrong.argmax())
