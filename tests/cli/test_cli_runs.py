@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from hornbook.cli import main
 from hornbook.cli.app import app
 from hornbook.explanations import write_source
 from hornbook.logic import HornTheory
-from hornbook.runs import Run
+from hornbook.runs import Run, load_extraction, save_extraction
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -122,6 +123,14 @@ def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
     assert all(0.5 < row["samples"]["share"] <= 1 for row in rows.values())
     text = hornbook("compare", runs / "tree", "--samples", 500).stdout
     assert "unseen rows" in text and "tree of scikit-learn, at most 32" in text
+
+
+def test_compare_refuses_a_folder_that_does_not_name_its_table(hornbook, runs, tmp_path):
+    extraction = replace(Run.load(runs / "tree").extraction, provenance={})
+    save_extraction(tmp_path / "saved", extraction)
+    assert load_extraction(tmp_path / "saved") == extraction
+    done = hornbook("compare", tmp_path / "saved")
+    assert is_one_line(done) and "was saved from Python" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["show", "explain", "compare"])

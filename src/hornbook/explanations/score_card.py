@@ -250,6 +250,8 @@ class ScoreCard(Explanation):
                 if points is not None and any(points):
                     body = " and ".join([*map(str, above), describe_answer(own, row)])
                     facts.append(f"{body}: {', '.join(map(_sign, points))}")
+        if self.lines_of_points and not facts:
+            facts.append("no line gives points")
         return Reason(int(self.decide(row)[0]), tuple(facts))
 
     def compile(self) -> CompiledExplanation:
