@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data import BinaryColumns, Reader
+from hornbook.data import Binariser, BinaryColumns, Reader
 from hornbook.errors import HornbookError
-from hornbook.explanations import UNDETERMINED, HornRules, explain_facts, read_explanation, smallest_undo
+from hornbook.explain import explain_row
+from hornbook.explanations import (
+    UNDETERMINED,
+    CardLine,
+    HornRules,
+    ScoreCard,
+    Threshold,
+    explain_facts,
+    read_explanation,
+    smallest_undo,
+)
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.testing import theories
 
@@ -158,3 +168,32 @@ def test_an_explanation_tells_a_contradiction_from_a_variable_that_is_called_so(
     ):
         explained = explain_facts(HornTheory.parse(rule, vocabulary), known, [])
         assert str(explained).splitlines()[0] == headline
+
+
+@pytest.fixture
+def table_rules():
+    frame = pd.DataFrame({"age": [20.0, 30.0, 50.0, 70.0, 80.0], "ascites": [0, 1, 0, 1, np.nan]})
+    reader = Reader.of(frame, Binariser(dual=True).fit(frame))
+    theory = HornTheory.parse('"not_age=middle" & ascites -> ill', reader.vocabulary.with_label("ill"))
+    return HornRules(theory, HornTheory.background(theory.vocabulary), reader, "ill")
+
+
+def test_horn_rules_take_rows_with_further_columns_in_any_order(table_rules):
+    rows = pd.DataFrame({"age": [20.0, 50.0, np.nan, 90.0], "ascites": [1, 1, 1, 0]})
+    wide = rows.assign(name="x")[["name", "ascites", "age"]]
+    assert (table_rules.decide(wide) == table_rules.decide(rows)).all()
+    assert (table_rules.match_lines(wide) == table_rules.match_lines(rows)).all()
+    assert (table_rules.compile().decide(wide) == table_rules.decide(rows)).all()
+    assert table_rules.explain(wide[:1]) == table_rules.explain(rows[:1])
+    with pytest.raises(HornbookError, match="the rows have no column 'age'; they have ascites"):
+        table_rules.decide(rows[["ascites"]])
+
+
+def test_horn_rules_put_alternatives_of_a_condition_in_brackets(table_rules):
+    low, high = table_rules.describe("age=low"), table_rules.describe("age=high")
+    assert table_rules.lines()[0].text == f"if ascites is true and ({low} or {high})"
+
+
+def test_explain_row_says_that_no_line_of_a_card_gives_points():
+    card = ScoreCard(("lives", "dies"), (CardLine((Threshold("bili", 2),), (3,), (0,)),), (-2,))
+    assert str(explain_row(card, {"bili": 1.0})).startswith("lives, because\n  no line gives points\n")

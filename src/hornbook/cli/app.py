@@ -184,6 +184,11 @@ def load_target_table(
 
 def load_run_table(run: Run) -> TargetTable:
     """The table of a run; refuse one that has changed."""
+    if "data" not in run.config:
+        raise HornbookError(
+            f"{run.folder} was saved from Python and does not say where its table and its model are; "
+            "this needs a run of hornbook extract or hornbook query"
+        )
     data = run.config["data"]
     table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
     if table.table.checksum() != data["sha256"]:

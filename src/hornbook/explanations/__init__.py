@@ -21,6 +21,7 @@ from hornbook.explanations.conditions import (
     shorten_cut,
     write_value,
 )
+from hornbook.explanations.dialects import write_source
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
@@ -64,5 +65,6 @@ __all__ = [
     "split_groups",
     "write_claims",
     "write_condition",
+    "write_source",
     "write_value",
 ]

@@ -145,7 +145,7 @@ class HornRules(Explanation):
 
     def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """The number of each row's class."""
-        return self.decide_items(self.reader.batch(frame))
+        return self.decide_items(self.read_rows(frame))
 
     def lines(self) -> tuple[Line, ...]:
         """One line a rule, and the default."""
@@ -159,7 +159,7 @@ class HornRules(Explanation):
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each rule the rows in which its body follows; for the default those that are undetermined."""
-        items = self.reader.batch(frame)
+        items = self.read_rows(frame)
         closed, _ = self.theory.program.close_batch(self.extend(items))
         matches = np.ones((len(self.rules), len(items)), np.bool_)
         for row, rule in zip(matches, self.rules, strict=True):
@@ -171,7 +171,7 @@ class HornRules(Explanation):
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The facts of one row from which its class follows."""
-        conclusion = self.conclude(self.reader.interpretation(row))
+        conclusion = self.conclude(self.read_rows(row)[0])
         facts = () if conclusion.proof is None else sorted(conclusion.proof.facts)
         words = tuple(self.describe(self.theory.vocabulary.name(v)) for v in facts)
         return Reason(int(self.decide(row)[0]), words)
@@ -233,8 +233,19 @@ class HornRules(Explanation):
                 raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
         return read
 
+    def read_rows(self, frame: pd.DataFrame) -> Batch:
+        """Rows as interpretations; they may have further columns."""
+        absent = [name for name in self.columns if name not in frame]
+        if absent:
+            present = ", ".join(map(str, frame.columns))
+            raise HornbookError(f"the rows have no column {absent[0]!r}; they have {present}")
+        return self.reader.batch(frame[list(self.columns)])
+
     def _describe_body(self, rule: Rule) -> str:
-        return " and ".join(map(self.describe, self.theory.vocabulary.named(rule.body)))
+        described = map(self.describe, self.theory.vocabulary.named(rule.body))
+        return " and ".join(
+            f"({words})" if " or " in words and len(rule.body) > 1 else words for words in described
+        )
 
     def _head(self, rule: Rule) -> str:
         if isinstance(rule.head, Bottom):
@@ -268,4 +279,4 @@ class TheoryOfVariables(CompiledExplanation):
 
     def read_rows(self, frame: pd.DataFrame) -> Batch:
         """Rows as partial interpretations."""
-        return self.rules.extend(self.rules.reader.batch(frame))
+        return self.rules.extend(self.rules.read_rows(frame))
