@@ -20,8 +20,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Groups, Literals
-from hornbook.distributions.protocol import check_groups
+from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models import Encoding
