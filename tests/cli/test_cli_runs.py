@@ -20,7 +20,7 @@ from hornbook import __version__
 from hornbook.cli import app, main
 from hornbook.explanations import write_source
 from hornbook.logic import HornTheory
-from hornbook.runs import Run, load_extraction, save_extraction
+from hornbook.runs import Run, load, save_extraction
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -127,7 +127,7 @@ def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
 def test_compare_refuses_a_folder_that_does_not_name_its_table(hornbook, runs, tmp_path):
     extraction = replace(Run.load(runs / "tree").extraction, provenance={})
     save_extraction(tmp_path / "saved", extraction)
-    assert load_extraction(tmp_path / "saved") == extraction
+    assert load(tmp_path / "saved") == extraction
     done = hornbook("compare", tmp_path / "saved")
     assert is_one_line(done) and "was saved from Python" in done.stderr
 
