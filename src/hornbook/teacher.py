@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from hornbook.data import as_frame, refuse_infinity
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
@@ -207,16 +206,3 @@ def choose_donors(frame: pd.DataFrame, columns: frozenset[str], rng: np.random.G
             raise HornbookError(f"column {name!r} has no value at all, and the model takes no missing values")
         pieces[name] = known.iloc[rng.integers(len(known), size=DONORS)].to_numpy()
     return Donors(pd.DataFrame(pieces), columns)
-
-
-def read_frame(X: Any) -> pd.DataFrame:
-    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
-    frame = as_frame(X)
-    if frame is None:
-        frame = pd.DataFrame(np.asarray(X)).infer_objects()
-    refuse_infinity(frame)
-    if not len(frame):
-        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
-    if not all(isinstance(name, str) for name in frame.columns):
-        return frame.set_axis([f"x{number}" for number in range(frame.shape[1])], axis=1)
-    return frame

@@ -50,6 +50,12 @@ class Literals:
         duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
         return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
 
+    def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
+        """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
+        sizes = sorted({len(group) for group in groups if group})
+        alike = ([group for group in groups if len(group) == size] for size in sizes)
+        return [np.searchsorted(self.drawn, np.array(several, np.intp).T) for several in alike]
+
     @property
     def count(self) -> int:
         """The number of drawn variables, half the number of literals."""

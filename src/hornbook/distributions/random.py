@@ -66,9 +66,7 @@ class Random(DrawnInBlocks):
     @cached_property
     def group_rows(self) -> list[NDArray[np.intp]]:
         """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
-        sizes = sorted({len(group) for group in self.groups if group})
-        alike = ([group for group in self.groups if len(group) == size] for size in sizes)
-        return [np.searchsorted(self.literals.drawn, np.array(groups, np.intp).T) for groups in alike]
+        return self.literals.group_rows(self.groups)
 
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""

@@ -189,10 +189,8 @@ class GroupPropagation:
     def __init__(self, vocabulary: Vocabulary, groups: Groups) -> None:
         groups = check_groups(groups, vocabulary)
         self.literals = Literals.of(vocabulary, groups)
-        sizes = sorted({len(group) for group in groups if group})
         # groups of one size are looked at together: questions are many and batches of them small
-        alike = ([group for group in groups if len(group) == size] for size in sizes)
-        self.rows = [np.searchsorted(self.literals.drawn, np.array(several, np.intp).T) for several in alike]
+        self.rows = self.literals.group_rows(groups)
 
     def __call__(self, batch: Batch) -> Batch:
         """The same items with more known."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.paper.missing import Sweep, plot_sweep
+    from hornbook.paper.missing import Sweep
     from hornbook.paper.published import run_lrn_star
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale
@@ -22,7 +22,6 @@ __all__ = [
     "default_recipe",
     "draw_training_set",
     "grid",
-    "plot_sweep",
     "run_lrn_star",
     "score_nets",
     "select_network",
@@ -32,7 +31,7 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.paper",
     {
-        "missing": ["Sweep", "plot_sweep"],
+        "missing": ["Sweep"],
         "published": ["run_lrn_star"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,6 @@ def prove_and_repair(
     rules: Sequence[Rule],
     *,
     total: float | None = None,
-    watch: Callable[[dict[str, Any]], None] = lambda entry: None,
 ) -> Iterator[Certificate]:
     """Prove or refute each rule and yield its certificate; then repair the refuted rules.
 
@@ -55,8 +54,7 @@ def prove_and_repair(
     """
     deadline = time.time() + (math.inf if total is None else total)
     refuted = []
-    for place, certificate in enumerate(prove_rules(certificates, rules, total=deadline - time.time())):
-        watch({"query": place + 1, "rules": len(rules), "membership_queries": 0})
+    for certificate in prove_rules(certificates, rules, total=deadline - time.time()):
         yield certificate
         if certificate.verdict.status == "refuted" and certificate.repair is None:
             refuted.append(certificate)
