@@ -13,7 +13,7 @@ from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
 from hornbook.models import Floats, Predictor
-from hornbook.models.predictor import SMALLEST_MARGIN
+from hornbook.models.outputs import SMALLEST_MARGIN
 
 
 class Judge:
