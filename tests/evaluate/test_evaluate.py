@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
-from hornbook.evaluate import disagreement, fidelity, find_redundant_rules, measure_rules
+from hornbook.evaluate import disagreement, fidelity, measure_rules
 from hornbook.evaluate.fidelity import EVALUATION_CHUNK, flatten_mixture
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
 from hornbook.statistics import Share
@@ -147,22 +147,6 @@ def test_measure_rules_model_obeys_the_rules_it_entails(theory, seed):
     batch = Random(theory.vocabulary).draw(500, np.random.default_rng(seed))
     for statistics in measure_rules(claims, batch, theory.satisfied_by(batch)):
         assert statistics.precision.hits == statistics.precision.size
-
-
-@given(theories(5, 6), theories(5, 3))
-@settings(max_examples=60)
-def test_find_redundant_rules_can_be_dropped(theory, other):
-    background = HornTheory(
-        theory.vocabulary, [rule for rule in other if _fits(rule, len(theory.vocabulary))]
-    )
-    for known in (None, background):
-        for rule, redundant in zip(theory, find_redundant_rules(theory, known), strict=True):
-            rest = HornTheory(theory.vocabulary, [*(r for r in theory if r != rule), *(known or ())])
-            assert redundant == rest.entails(rule)
-
-
-def _fits(rule, width):
-    return all(v < width for v in rule.body) and (rule.head is BOTTOM or rule.head < width)
 
 
 def test_violations_measure_long_bodies():

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser, binarise_table
     from hornbook.data.conditions import exclusivity_rules
     from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, load_dataset
-    from hornbook.data.examples import Examples, Tally, accuracy_by_kind, assign_parts, split_examples
+    from hornbook.data.examples import Examples, accuracy_by_kind, assign_parts, split_examples
     from hornbook.data.reader import BinaryColumns, Reader, is_binary, to_frame
     from hornbook.data.table import (
         Kind,
@@ -33,7 +33,6 @@ __all__ = [
     "Kind",
     "Reader",
     "Table",
-    "Tally",
     "accuracy_by_kind",
     "as_frame",
     "assign_parts",
@@ -59,7 +58,7 @@ __getattr__ = load_lazily(
         "binarise": ["Binariser", "binarise_table"],
         "conditions": ["exclusivity_rules"],
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
-        "examples": ["Examples", "Tally", "accuracy_by_kind", "assign_parts", "split_examples"],
+        "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
         "table": [
             "Kind",

@@ -1,7 +1,7 @@
 """Evaluation: disagreement of judges, fidelity of explanations, statistics of rules."""
 
 from hornbook.evaluate.fidelity import Disagreement, Fidelity, ask_judge, disagreement, fidelity
-from hornbook.evaluate.rules import RuleStatistics, find_redundant_rules, measure_rules
+from hornbook.evaluate.rules import RuleStatistics, measure_rules
 
 __all__ = [
     "Disagreement",
@@ -10,6 +10,5 @@ __all__ = [
     "ask_judge",
     "disagreement",
     "fidelity",
-    "find_redundant_rules",
     "measure_rules",
 ]

@@ -1,4 +1,4 @@
-"""Statistics of each rule of a theory on fresh interpretations: support, precision, redundancy."""
+"""Statistics of each rule of a theory on fresh interpretations: support and precision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits, chaining
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Rule, Words, bits
 from hornbook.statistics import Share
 
 
@@ -25,9 +25,6 @@ class RuleStatistics:
         Of the interpretations that break the rule, those with A true and c known to be false
         (any with A true where the head is ⊥), the share that the model rejects. A rule that
         the model obeys has 1. One that no interpretation broke has the interval [0, 1].
-    redundant
-        Whether the other rules and the background entail it. Of two rules that say the same,
-        each is redundant.
     found_by
         The equivalence oracle whose counterexample led to the rule; None where that is not known.
     entailed_by_model
@@ -39,14 +36,11 @@ class RuleStatistics:
     rule: Rule
     support: Share
     precision: Share
-    redundant: bool
     found_by: str | None = None
     entailed_by_model: bool | None = None
 
 
-def measure_rules(
-    theory: HornTheory, batch: Batch, accepted: Bools, background: HornTheory | None = None
-) -> list[RuleStatistics]:
+def measure_rules(theory: HornTheory, batch: Batch, accepted: Bools) -> list[RuleStatistics]:
     """The statistics of every rule, in order.
 
     Long bodies are hardly ever true in random interpretations. To measure their precision,
@@ -59,8 +53,6 @@ def measure_rules(
         The rules to measure.
     batch, accepted
         Fresh interpretations, and whether the model accepts each.
-    background
-        Rules known to hold, which count for redundancy but are not measured.
 
     Examples
     --------
@@ -75,23 +67,11 @@ def measure_rules(
     True
 
     """
-    redundant, counts = find_redundant_rules(theory, background), _count_outcomes(theory, batch, ~accepted)
+    counts = _count_outcomes(theory, batch, ~accepted).tolist()
     return [
-        RuleStatistics(rule, Share.of(fired, len(batch)), Share.of(rejected, broken), needless)
-        for rule, needless, (fired, broken, rejected) in zip(theory, redundant, counts.tolist(), strict=True)
+        RuleStatistics(rule, Share.of(fired, len(batch)), Share.of(rejected, broken))
+        for rule, (fired, broken, rejected) in zip(theory, counts, strict=True)
     ]
-
-
-def find_redundant_rules(theory: HornTheory, background: HornTheory | None = None) -> list[bool]:
-    """For each rule, whether the other rules and the background entail it."""
-    width = len(theory.vocabulary)
-    implications = [(chaining.mask(rule.body), _head_bit(rule, width)) for rule in theory]
-    known = background.program.masks if background else []
-    found = []
-    for position, (body, head) in enumerate(implications):
-        others = chaining.Program([*known, *implications[:position], *implications[position + 1 :]], width)
-        found.append(bool(others.close(body) & (head | others.bottom)))
-    return found
 
 
 def _count_outcomes(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArray[np.int64]:
@@ -107,7 +87,3 @@ def _count_outcomes(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArra
         broken = fired if isinstance(rule.head, Bottom) else fired & batch.false[rule.head]
         row[:] = [np.bitwise_count(words).sum() for words in (fired, broken, broken & refused)]
     return counts
-
-
-def _head_bit(rule: Rule, width: int) -> int:
-    return 1 << (width if isinstance(rule.head, Bottom) else rule.head)

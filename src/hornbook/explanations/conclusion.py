@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hornbook.distributions import Groups
 from hornbook.logic import (
@@ -28,9 +28,6 @@ from hornbook.logic import (
     quote,
     rule_object,
 )
-
-if TYPE_CHECKING:
-    from rich.tree import Tree
 
 EFFORT = 20_000
 """So many closures are computed before the search settles for facts that are not proven fewest."""
@@ -203,20 +200,6 @@ class Conclusion:
             )
         lines = [self._headline(), *_indented(self._branches()), self._undoing()]
         return "\n".join(lines)
-
-    def __rich__(self) -> Tree:
-        from rich.markup import escape
-        from rich.tree import Tree
-
-        if self.conclusion is None:
-            return Tree(escape(str(self)))
-        tree = Tree(f"[bold]{escape(self._headline())}[/]")
-        stack = [(tree, self._branches())]
-        while stack:
-            node, branches = stack.pop()
-            stack += [(node.add(escape(text)), below) for text, below in branches]
-        tree.add(f"[italic]{escape(self._undoing())}[/]")
-        return tree
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

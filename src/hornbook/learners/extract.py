@@ -312,7 +312,7 @@ class QueryRun:
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:
             return ()
-        measured = measure_rules(self._rules(), *self.held_out, self.background)
+        measured = measure_rules(self._rules(), *self.held_out)
         return tuple(
             replace(
                 found,

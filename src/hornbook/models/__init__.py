@@ -6,9 +6,8 @@ from hornbook.lazy import load_lazily
 from hornbook.models.adapters import as_predictor
 from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.loading import load_model
-from hornbook.models.missing import columns_with_missing
 from hornbook.models.outputs import Floats, Output
-from hornbook.models.predictor import Predictor
+from hornbook.models.predictor import Predictor, columns_with_missing
 
 if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork

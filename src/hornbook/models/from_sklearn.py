@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import COMPLETE, ENCODINGS
-from hornbook.models.missing import takes_missing
 from hornbook.models.outputs import (
     Output,
     class_column,
@@ -22,7 +21,7 @@ from hornbook.models.outputs import (
     refuse_output,
     refuse_positive,
 )
-from hornbook.models.predictor import Predictor
+from hornbook.models.predictor import Predictor, takes_missing
 
 MATRIX_PRODUCTS = frozenset(
     {
