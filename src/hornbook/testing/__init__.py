@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge, try_queries
     from hornbook.testing.predictors import PREDICTOR_CHECKS, assert_refuses
     from hornbook.testing.strategies import (
         batches,
@@ -22,13 +21,11 @@ __all__ = [
     "PREDICTOR_CHECKS",
     "Coin",
     "Constant",
-    "Coverage",
     "Failing",
     "Mistaken",
     "Network",
     "Noisy",
     "Slow",
-    "Trial",
     "assert_refuses",
     "batches",
     "hostile_names",
@@ -37,15 +34,11 @@ __all__ = [
     "random_values",
     "rules",
     "theories",
-    "try_classifier",
-    "try_judge",
-    "try_queries",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.testing",
     {
-        "calibration": ["Coverage", "Trial", "try_classifier", "try_judge", "try_queries"],
         "predictors": ["PREDICTOR_CHECKS", "assert_refuses"],
         "strategies": [
             "batches",
