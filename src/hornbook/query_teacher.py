@@ -244,7 +244,7 @@ class BoundModel:
         return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
 
     @cached_property
-    def asked(self) -> Predictor:
+    def variable_model(self) -> Predictor:
         """The model as a function of variables: one of columns is shown values that meet the question."""
         source = self.reader.source
         if not self.reads_columns or not isinstance(source, Binariser):
@@ -255,12 +255,12 @@ class BoundModel:
     @cached_property
     def inputs(self) -> Sequence[str] | None:
         """The variables that the model reads, in its order; None where it knows itself."""
-        if self.asked.names is not None:
+        if self.variable_model.names is not None:
             return None
         reader = self.reader
         given = reader.vocabulary.names if isinstance(reader.source, Binariser) else reader.columns
-        counts = {self.asked.encoding.inputs(len(names)): names for names in (reader.plain, given)}
-        return counts.get(self.asked.inputs or -1, given)
+        counts = {self.variable_model.encoding.inputs(len(names)): names for names in (reader.plain, given)}
+        return counts.get(self.variable_model.inputs or -1, given)
 
     @cached_property
     def rows(self) -> Batch:
@@ -274,7 +274,7 @@ class BoundModel:
         if self.label is None:
             return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
         return classifier_teacher(
-            self.asked, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+            self.variable_model, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
         )
 
     @cached_property
@@ -282,9 +282,9 @@ class BoundModel:
         """The model as a function from features to labels."""
         assert self.label is not None
         classifier = Classifier(
-            self.asked, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
+            self.variable_model, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
         )
-        completions = None if self.asked.encoding.native else COMPLETIONS
+        completions = None if self.variable_model.encoding.native else COMPLETIONS
         rng = generator(self.seed, Purpose.COMPLETIONS)
         return LabelOracle(classifier, self.rows, self.reader.groups, completions, rng=rng)
 
@@ -322,7 +322,7 @@ class BoundModel:
         if self.reads_columns:
             return self._classifier.labels(frame).astype(np.bool_)
         items = self.reader.batch(frame)
-        if not self.asked.encoding.native:
+        if not self.variable_model.encoding.native:
             return self.decide_items(items)
         return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
 

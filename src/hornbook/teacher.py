@@ -42,7 +42,7 @@ class Donors:
     rows: pd.DataFrame
     columns: frozenset[str]
 
-    def needed(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+    def find_incomplete(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Which rows have to be completed."""
         names = [name for name in frame.columns if name in self.columns]
         needed: NDArray[np.bool_] = frame[names].isna().any(axis=1).to_numpy()
@@ -87,7 +87,7 @@ class ClassifierTeacher:
         """The number of the model's class for each row."""
         if not len(rows):
             return np.zeros(0, np.intp)
-        if self.donors is None or not (needed := self.donors.needed(rows)).any():
+        if self.donors is None or not (needed := self.donors.find_incomplete(rows)).any():
             return self.classify(rows)
         numbers = np.empty(len(rows), np.intp)
         if not needed.all():
@@ -105,7 +105,7 @@ class ClassifierTeacher:
 
     def describe(self) -> str:
         """How missing values are answered about, in words."""
-        if self.donors is None or not self.donors.needed(self.frame).any():
+        if self.donors is None or not self.donors.find_incomplete(self.frame).any():
             return "the model's own answer"
         return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
 

@@ -114,7 +114,7 @@ class Mixture(DrawnInBlocks):
         for rest, components in self.shared_bases:
             alone = {n: each for n, each in alone.items() if n not in components}
             owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
-            rows = rest.literals.translated(
+            rows = rest.literals.translate(
                 *rest.draw_with_overrides(merge_choices(owned), stream), self.literals
             )
             parts.append((reduce(or_, (own for own, _ in owned)), rows))

@@ -449,7 +449,7 @@ def _restore_values(
 def _score_rows(
     predictor: Predictor, teacher: ClassifierTeacher, sign: float, rows: pd.DataFrame
 ) -> NDArray[np.float64]:
-    if teacher.donors is not None and teacher.donors.needed(rows).any():
+    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
         rows = teacher.donors.complete(rows, 0)
     scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
     return scores

@@ -278,7 +278,7 @@ class HypothesisUpdater:
         for at in sorted({(first + turn) % len(rules) for turn in range(RULES_REFINED)}):
             before = rules[at]
             zero = np.array(self.codec.head_literal(before.head), np.intp)
-            with self.pool.reopened(*cover.covered_only_by(at)):
+            with self.pool.keep_open(*cover.covered_only_by(at)):
                 (term,) = run_batched([self.search.refine(self.codec.term(before), zero)], self._margins)
             after = self.codec.rule(term)
             taken = {*rules, *added, *refined.values(), *self.refuted}

@@ -200,4 +200,4 @@ class GroupPropagation:
         for rows in self.rows:
             members = true[rows]
             false[rows] |= reduce(or_, members) & ~members
-        return Batch(batch.vocabulary, *self.literals.mirrored(true, false), len(batch))
+        return Batch(batch.vocabulary, *self.literals.mirror(true, false), len(batch))

@@ -86,7 +86,7 @@ class Repetition:
                 }
                 for finalist in found.finalists[:NETS_SHOWN]
             ],
-            "published": _published(training, fresh, selection),
+            "published": _score_published(training, fresh, selection),
             "chosen": {
                 **_net_object(chosen.net),
                 "cross_validated": chosen.found.mean,
@@ -282,7 +282,7 @@ def _net_object(net: Net) -> dict[str, Any]:
     return {"net": "-".join(map(str, net.widths)), "rate": net.rate}
 
 
-def _published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
+def _score_published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
     """Train and test the paper's four published nets."""
     nets = [net for net, _ in published.NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))

@@ -79,7 +79,7 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     return [
         _claims(metrics),
         _nets(metrics),
-        _chosen(metrics),
+        _chosen_nets(metrics),
         _disagreement(metrics),
         _errors(metrics),
         _times(metrics),
@@ -216,7 +216,7 @@ def _nets(metrics: Mapping[str, Any]) -> ReportTable:
     )
 
 
-def _chosen(metrics: Mapping[str, Any]) -> ReportTable:
+def _chosen_nets(metrics: Mapping[str, Any]) -> ReportTable:
     return ReportTable(
         "The network of each repetition",
         ("seed", "net", "rate", "cross-validated", "scored again", "held out"),

@@ -189,7 +189,7 @@ class Space(InputSpace):
     def batch(self, states: States) -> Batch:
         """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
-        return Batch(self.vocabulary, *self.literals.mirrored(true, false), len(states))
+        return Batch(self.vocabulary, *self.literals.mirror(true, false), len(states))
 
     def certain_facts(self, regions: Bools) -> Batch:
         """Return the facts that hold throughout each region, as interpretations."""
