@@ -110,7 +110,7 @@ def test_teacher_refuses_a_regressor(table):
 
 
 def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table):
-    frame, holes, classes = table
+    _, holes, classes = table
     lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     rows = holes[["age", "bili"]]
     numbers = np.unique(classes, return_inverse=True)[1]
