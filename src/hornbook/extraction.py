@@ -190,7 +190,7 @@ def explain_model(
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
     >>> extraction = explain_model(model, X[["petal width (cm)"]], "virginica", form="tree")
     >>> print(extraction.explanation)
-    if petal width (cm) > 1.75: virginica
+    if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
     on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
