@@ -20,6 +20,7 @@ QUERIES = {"max_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {
     "explanation": partial(try_classifier, rows=300, n_samples=4000),
     "explanation, rules": partial(try_classifier, rows=300, form="rules", n_samples=4000),
+    "explanation, few rows": partial(try_classifier, rows=100, n_samples=2000),
     "queries": partial(try_queries, rows=300, **QUERIES),
     "judge": partial(try_judge, rows=150, **QUERIES),
     # samples that rules are chosen by come in several blocks, and there is much to choose

@@ -151,6 +151,7 @@ def main() -> None:
     parser.add_argument("--tables", default=",".join(DEVELOPMENT), help="names, or `held-out`")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--seeds", default="0", help="numbers, with commas")
+    parser.add_argument("--max-size", type=int, default=max(SIZES), help="the most literals")
     parser.add_argument("--json", type=Path, help="a file for all figures; what it has is not repeated")
     parser.add_argument("--show", type=Path, nargs="+", help="print the figures of these files, and end")
     options = parser.parse_args()

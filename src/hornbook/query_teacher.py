@@ -34,8 +34,8 @@ Unknowns: TypeAlias = Literal["native", "completions", "exact"]
 MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
 """How rows are perturbed: the shares of values made unknown and of values exchanged."""
 
-DRAWS = 32
-"""Default number of completions of an interpretation."""
+COMPLETIONS = 32
+"""Number of completions of an interpretation."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,12 @@ def judge_teacher(
     rows: Batch,
     *,
     groups: Groups = (),
-    distribution: Distribution | None = None,
     unknown: Unknowns | None = None,
-    draws: int = DRAWS,
     seed: int = 0,
 ) -> QueryTeacher:
     """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
     predictor.check(rows.vocabulary)
-    distribution = distribution or perturbed_rows(rows, groups)
-    return _make_teacher(Judge(predictor), distribution, Rows(rows), groups, unknown, draws, seed)
+    return _make_teacher(Judge(predictor), perturbed_rows(rows, groups), Rows(rows), groups, unknown, seed)
 
 
 def classifier_teacher(
@@ -118,9 +115,7 @@ def classifier_teacher(
     *,
     inputs: Sequence[str] | None = None,
     groups: Groups = (),
-    distribution: Distribution | None = None,
     unknown: Unknowns | None = None,
-    draws: int = DRAWS,
     seed: int = 0,
 ) -> QueryTeacher:
     """Make a teacher, over features and label, of a model that predicts a label from features.
@@ -130,22 +125,20 @@ def classifier_teacher(
     predictor
         The model.
     rows
-        The features of real rows, without the label.
+        The features of real rows, without the label; samples are these with some values changed.
     label
         The name of the label, which is true where the model decides for its positive class.
     inputs
         The features that the model reads, in its order: see `Classifier`.
     groups
         Sets of features of which at most one is true.
-    distribution
-        Where the features of samples come from: by default the rows, see `perturbed_rows`.
     unknown
         How the model answers about ?: `native`, or by `completions`, in which case it accepts
-        what it accepts in one of `draws` completions with values of `rows`; or `exact`, by all
+        what it accepts in one of 32 completions with values of `rows`; or `exact`, by all
         completions, which is decided for feed-forward ReLU networks (`hornbook.proof`).
         By default native where the model has a number for ?.
-    draws, seed
-        How many completions are tried, and which.
+    seed
+        Decides which completions are tried.
 
     Examples
     --------
@@ -161,9 +154,9 @@ def classifier_teacher(
     array([False,  True])
 
     """
-    labelled = Labelled(distribution or perturbed_rows(rows, groups), label)
+    labelled = Labelled(perturbed_rows(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, draws, seed)
+    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, seed)
 
 
 def _make_teacher(
@@ -172,7 +165,6 @@ def _make_teacher(
     rows: Distribution,
     groups: Groups,
     unknown: Unknowns | None,
-    draws: int,
     seed: int,
 ) -> QueryTeacher:
     """Make a teacher with the given policy for unknown values."""
@@ -184,7 +176,7 @@ def _make_teacher(
     elif _needs_completions(model.predictor, unknown):
         rng = generator(seed, Purpose.COMPLETIONS)
         answering = Completions(
-            model, vocabulary, draws, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
+            model, vocabulary, COMPLETIONS, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
         )
     return QueryTeacher(answering, distribution, groups, tuple(sorted(heads)) or None)
 
@@ -207,54 +199,6 @@ def _make_prover(
         features=None if classifier is None else classifier.features.names,
         seconds=seconds,
     )
-
-
-def prover_for_model(
-    predictor: Predictor,
-    features: Vocabulary,
-    label: str | None = None,
-    *,
-    inputs: Sequence[str] | None = None,
-    groups: Groups = (),
-    unknown: Unknowns | None = None,
-    seconds: float = PROOF_SECONDS,
-) -> Prover:
-    """Make a prover of a model's answers over features and label; without a label, over a judge's variables.
-
-    Parameters as for `classifier_teacher`, and the time limit in seconds per question.
-    """
-    complete = unknown == "exact" or _needs_completions(predictor, unknown)
-    return Prover(
-        predictor,
-        features if label is None else features.with_label(label),
-        groups=groups,
-        values="complete" if complete else None,
-        label=label,
-        features=inputs,
-        seconds=seconds,
-    )
-
-
-def classifier_labels(
-    predictor: Predictor,
-    rows: Batch,
-    label: str,
-    *,
-    inputs: Sequence[str] | None = None,
-    groups: Groups = (),
-    unknown: Unknowns | None = None,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> LabelOracle:
-    """Make an oracle for the model's label of rows of features, with or without unknown values.
-
-    The parameters are those of `classifier_teacher`. A model that has no number for ? is asked
-    about `draws` completions, with values of `rows`, and the label that most of them get counts.
-    """
-    vocabulary = Labelled(Rows(rows), label).vocabulary
-    classifier = Classifier(predictor, vocabulary, label, inputs)
-    completions = draws if _needs_completions(predictor, unknown) else None
-    return LabelOracle(classifier, rows, groups, completions, rng=generator(seed, Purpose.COMPLETIONS))
 
 
 def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
@@ -342,14 +286,12 @@ class BoundModel:
     def label_oracle(self) -> LabelOracle:
         """The model as a function from features to labels."""
         assert self.label is not None
-        return classifier_labels(
-            self.asked,
-            self.rows,
-            self.label,
-            inputs=self.inputs,
-            groups=self.reader.groups,
-            seed=self.seed,
+        classifier = Classifier(
+            self.asked, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
         )
+        completions = None if self.asked.encoding.native else COMPLETIONS
+        rng = generator(self.seed, Purpose.COMPLETIONS)
+        return LabelOracle(classifier, self.rows, self.reader.groups, completions, rng=rng)
 
     @property
     def feature_distribution(self) -> Distribution:
@@ -365,12 +307,14 @@ class BoundModel:
                 f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
                 "that read its variables; hornbook extract --proof proves rules about columns"
             )
-        return prover_for_model(
+        vocabulary, label = self.reader.vocabulary, self.label
+        return Prover(
             self.predictor,
-            self.reader.vocabulary,
-            self.label,
-            inputs=None if self.label is None else self.inputs,
+            vocabulary if label is None else vocabulary.with_label(label),
             groups=self.reader.groups,
+            values=None if self.predictor.encoding.native else "complete",
+            label=label,
+            features=None if label is None else self.inputs,
             seconds=seconds,
         )
 
@@ -396,28 +340,18 @@ class BoundModel:
         return self._classifier.donors is None
 
 
-def teacher_from_table(
-    table: Table, predictor: Predictor, rules: HornTheory, *, judges: bool, seed: int = 0
-) -> QueryTeacher:
-    """Make a teacher over the columns of a table, binarised as the rules and the model need it.
+def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, seed: int = 0) -> QueryTeacher:
+    """Make a teacher of a judge of a table's rows, binarised as the rules and the model need it.
 
-    Variables get duals if the rules or the model name one, or if the model has twice as many
-    inputs. A model that does not judge predicts the table's label from the other columns.
+    Variables get duals if the rules or the model name one, or if the model has twice as many inputs.
     """
-    frame = table.frame if judges else table.features
-    kinds = {column: kind for column, kind in table.kinds.items() if column in frame}
-    plain = Binariser(kinds=kinds).fit(frame).vocabulary_
-    named = {*_names(rules), *(predictor.names or ())} - {f"not_{table.label}" if not judges else ""}
+    plain = Binariser(kinds=table.kinds).fit(table.frame).vocabulary_
     paired = Vocabulary.with_duals(plain)
-    doubled = predictor.encoding.inputs(len(paired))
-    dual = predictor.inputs == doubled or any(name not in plain and name in paired for name in named)
-    binariser = Binariser(kinds=kinds, dual=dual).fit(frame)
-    rows, groups = binariser.batch(frame), binariser.groups_
-    if judges:
-        return judge_teacher(predictor, rows, groups=groups, seed=seed)
-    reads_plain = predictor.names is None and predictor.inputs == predictor.encoding.inputs(len(plain))
-    inputs = plain.names if reads_plain else None
-    return classifier_teacher(predictor, rows, str(table.label), inputs=inputs, groups=groups, seed=seed)
+    named = {*_names(rules), *(predictor.names or ())}
+    doubled = predictor.inputs == predictor.encoding.inputs(len(paired))
+    dual = doubled or any(name not in plain and name in paired for name in named)
+    binariser = Binariser(kinds=table.kinds, dual=dual).fit(table.frame)
+    return judge_teacher(predictor, binariser.batch(table.frame), groups=binariser.groups_, seed=seed)
 
 
 def _names(rules: HornTheory) -> set[str]:

@@ -19,6 +19,7 @@ from commands import is_one_line, runner
 from hornbook import __version__
 from hornbook.cli import main
 from hornbook.cli.app import app
+from hornbook.explanations import write_source
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load_extraction, save_extraction
 
@@ -61,11 +62,9 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert HornTheory.from_dimacs(shown["dimacs"]) == theory
     assert shown["json"] == hornbook("show", runs / form, "--json").stdout
     assert json.loads(shown["json"])["explanation"] == explanation.to_object()
-    assert shown["prolog"].count("\n") == len(theory) + 3
-    module = {}
-    exec(shown["python"], module)
-    assert len(module["RULES"]) == len(theory)
-    assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"] and "SELECT" in shown["sql"]
+    for language in ("prolog", "python", "sql"):
+        assert shown[language] == write_source(explanation, language).rstrip("\n") + "\n"
+    assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))
     assert [row["line"] for row in rows] == [line.text for line in explanation.lines()]
     assert all(0 <= float(row["applies_to"]) <= 1 and row["rows"].isdigit() for row in rows)
@@ -201,7 +200,7 @@ def piped(script, **environment):
 
 def test_pipes_that_close_early_are_no_error(runs):
     done = piped(f"hornbook show {runs}/card --format prolog | head -n 1")
-    assert (done.returncode, done.stdout, done.stderr) == (0, ":- dynamic fact/1, contradiction/0.\n", "")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("decide(R, Class) :- ")
 
 
 def test_no_color_and_completion():

@@ -180,11 +180,11 @@ def _check_judge(
     from hornbook.data.table import read_table
     from hornbook.explain.theory_check import check_theory
     from hornbook.oracles import LocalSearch
-    from hornbook.query_teacher import teacher_from_table
+    from hornbook.query_teacher import judge_of_table
 
     claims = read_theory(rules)
     try:
-        teacher = teacher_from_table(read_table(data), predictor, claims, judges=True, seed=seed)
+        teacher = judge_of_table(read_table(data), predictor, claims, seed=seed)
     except HornbookError as error:
         raise HornbookError(f"{error}; name the column that a classifier predicts with --target") from None
     vocabulary = teacher.distribution.vocabulary

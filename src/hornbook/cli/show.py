@@ -48,13 +48,14 @@ def show(
 ) -> None:
     """Show the explanation of a run.
 
-    Prolog, DIMACS, SymPy, Python and SQL contain the whole theory: the rules that derive what the
-    explanation decides, and those that hold by construction.
+    SQL, Python and Prolog decide by the columns of your table: SQL as one expression for the SELECT of
+    any query. DIMACS, SymPy and LaTeX hold the theory: the rules that derive what the explanation
+    decides. Of a run by queries all of them hold the theory.
 
     Examples:
       hornbook show run/
 
-      hornbook show run/ --format prolog | swipl -q -f /dev/stdin
+      hornbook show run/ --format sql > decision.sql
 
       hornbook show run/ --format csv > lines.csv
 
@@ -110,8 +111,22 @@ def _dimacs(run: Run, background: bool) -> str:
     return run.extraction.compiled.theory.to_dimacs()
 
 
-def _exporter(language: str) -> Callable[[Run, bool], str]:
-    return lambda run, background: run.extraction.compiled.theory.export(language)
+def _sympy(run: Run, background: bool) -> str:
+    return run.extraction.compiled.theory.export("sympy")
+
+
+def _source(language: str) -> Callable[[Run, bool], str]:
+    """The decision in a language; a theory from queries as it is."""
+
+    def write(run: Run, background: bool) -> str:
+        from hornbook.explanations import HornRules, write_source
+
+        explanation = run.extraction.explanation
+        if isinstance(explanation, HornRules):
+            return explanation.theory.export(language)
+        return write_source(explanation, language)
+
+    return write
 
 
 def _file(run: Run, name: str) -> str:
@@ -129,5 +144,6 @@ _FORMATS: dict[Format, Callable[[Run, bool], str]] = {
     Format.HTML: _html,
     Format.LATEX: _latex,
     Format.DIMACS: _dimacs,
-    **{form: _exporter(form.value) for form in (Format.PROLOG, Format.SYMPY, Format.PYTHON, Format.SQL)},
+    Format.SYMPY: _sympy,
+    **{form: _source(form.value) for form in (Format.PROLOG, Format.PYTHON, Format.SQL)},
 }

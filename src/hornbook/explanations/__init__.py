@@ -19,6 +19,7 @@ from hornbook.explanations.conditions import (
     Threshold,
     background_rules,
 )
+from hornbook.explanations.dialects import write_source
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
@@ -61,4 +62,5 @@ __all__ = [
     "split_groups",
     "write_claims",
     "write_condition",
+    "write_source",
 ]

@@ -160,7 +160,7 @@ _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!="}
 _KEYWORDS = frozenset({"true", "more", "never", "not", "in", "is", "True", "False"})
 
 
-class _Token(NamedTuple):
+class _ClaimToken(NamedTuple):
     kind: str
     text: str
 
@@ -168,15 +168,15 @@ class _Token(NamedTuple):
 class _Reader:
     """Reads the tokens of one line, one after the other."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[_ClaimToken]) -> None:
         self.tokens, self.place = tokens, 0
 
-    def peek(self, ahead: int = 0) -> _Token:
+    def peek(self, ahead: int = 0) -> _ClaimToken:
         """The next token, or the end of the line."""
         at = self.place + ahead
-        return self.tokens[at] if at < len(self.tokens) else _Token("end", "the end of the line")
+        return self.tokens[at] if at < len(self.tokens) else _ClaimToken("end", "the end of the line")
 
-    def take(self) -> _Token:
+    def take(self) -> _ClaimToken:
         """The next token; reading goes on after it."""
         token = self.peek()
         self.place += 1
@@ -197,10 +197,10 @@ class _Reader:
 
 
 def _parse_line(reader: _Reader) -> Claim:
-    if reader.peek() == _Token("word", "more") and all(token.kind != "arrow" for token in reader.tokens):
+    if reader.peek() == _ClaimToken("word", "more") and all(token.kind != "arrow" for token in reader.tokens):
         return _parse_monotone(reader)
     body: list[Condition] = []
-    if reader.peek() == _Token("word", "true") and reader.peek(1).kind == "arrow":
+    if reader.peek() == _ClaimToken("word", "true") and reader.peek(1).kind == "arrow":
         reader.take()
     elif reader.peek().kind == "arrow":
         raise HornbookError("a rule without conditions is written true -> class")
@@ -233,12 +233,12 @@ def _parse_condition(reader: _Reader) -> Condition:
     token = reader.take()
     if token.kind == "sign":
         return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
-    if token == _Token("word", "is"):
+    if token == _ClaimToken("word", "is"):
         if (state := reader.take_keyword("missing", "present")) is None:
             raise HornbookError(f"{column!r} is missing or is present; for a value write {column} = value")
         return Missing(column, state == "missing")
-    inside = token == _Token("word", "in")
-    if inside or (token == _Token("word", "not") and reader.take_keyword("in") is not None):
+    inside = token == _ClaimToken("word", "in")
+    if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
         return CategorySet(column, tuple(_parse_values(column, reader)), inside)
     raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token.text!r}")
 
@@ -259,7 +259,7 @@ def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
     if reader.take().text != "{":
         raise HornbookError(f"the values of {column!r} stand in braces: {column} in {{a, b}}")
     yield _parse_value(reader)
-    while (token := reader.take()) == _Token("and", ","):
+    while (token := reader.take()) == _ClaimToken("and", ","):
         yield _parse_value(reader)
     if token.text != "}":
         raise HornbookError(f"the values of {column!r} end with a brace, and commas stand between them")
@@ -289,7 +289,7 @@ def _parse_outcome(reader: _Reader) -> str:
     return " ".join(words)
 
 
-def _tokens(line: str) -> Iterator[_Token]:
+def _tokens(line: str) -> Iterator[_ClaimToken]:
     for match in _TOKEN.finditer(line):
         kind = str(match.lastgroup)
         text = match.group(kind)
@@ -299,7 +299,7 @@ def _tokens(line: str) -> Iterator[_Token]:
         if kind == "quoted":
             text = _unquote(text)
         if kind != "blank":
-            yield _Token(kind, text)
+            yield _ClaimToken(kind, text)
 
 
 def _unquote(text: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conditions import Condition
+from hornbook.explanations.dialects import Dialect
 from hornbook.logic import Bools
 
 Ints: TypeAlias = NDArray[np.intp]
@@ -143,6 +144,10 @@ class Explanation(ABC):
     @abstractmethod
     def compile(self) -> CompiledExplanation:
         """A Horn theory that derives the same classes."""
+
+    def write_decision(self, dialect: Dialect) -> str:
+        """An expression of a language that decides the class of a row by its columns."""
+        raise HornbookError(f"a {self.form} is no single expression over columns; export its theory instead")
 
     @abstractmethod
     def to_object(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
+from hornbook.explanations.dialects import Dialect
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
 from hornbook.logic import Bools
 
@@ -142,6 +143,19 @@ class DecisionTree(Explanation):
                 for failure in builder.failures(node.question):
                     builder.add([here, failure], otherwise)
         return builder.build()
+
+    def write_decision(self, dialect: Dialect) -> str:
+        """Choices within choices: what follows a yes stands inside, what follows a no beside it."""
+
+        def write(node: Node[Condition]) -> str:
+            cases = []
+            while isinstance(node, Split):
+                cases.append((dialect.write_condition(node.question), write(node.yes)))
+                node = node.no
+            leaf = dialect.write_value(self.classes[node])
+            return dialect.choose(cases, leaf) if cases else leaf
+
+        return write(self.root)
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

@@ -33,7 +33,7 @@ BITS_PER_TAKE = 1 << 16
 """Number of bits that `take` handles at a time, so that they stay in the cache."""
 
 WORDS_PER_TRANSPOSE = 256
-"""Words of each row that are transpose_bit_first over at once, for the same reason."""
+"""Words of each row that are transposed at once, for the same reason."""
 
 SPARSE_TAKE = 8
 """If fewer than one item in this many is taken, bits are taken one by one."""
@@ -122,7 +122,7 @@ def take(words: Words, items: NDArray[np.intp]) -> Words:
     """The bits of every row at the positions `items`, in that order."""
     if SPARSE_TAKE * len(items) <= WORD * words.shape[1]:
         return _take_one_by_one(words, items)
-    # a transpose_bit_first item is a few whole words, which are moved as they are
+    # a transposed item is a few whole words, which are moved as they are
     parts = (words[:, at : at + WORDS_PER_TRANSPOSE] for at in range(0, words.shape[1], WORDS_PER_TRANSPOSE))
     rows = np.concatenate([transpose(part, WORD * part.shape[1]) for part in parts])[items]
     size = WORD * WORDS_PER_TRANSPOSE
@@ -141,9 +141,9 @@ def _take_one_by_one(words: Words, items: NDArray[np.intp]) -> Words:
 
 
 def transpose(words: Words, size: int) -> Words:
-    """The bit matrix transpose_bit_first over: n rows of `size` bits become `size` rows of n bits.
+    """The transposed bit matrix: n rows of `size` bits become `size` rows of n bits.
 
-    Turns items into variables and back. Blocks of 64 × 64 bits are transpose_bit_first all at once by
+    Turns items into variables and back. Blocks of 64 × 64 bits are transposed all at once by
     swapping their off-diagonal quarters, then the quarters' own, down to single bits. Give it
     cache-sized parts.
     """

@@ -23,11 +23,10 @@ def read_rule(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Rule:
 
 
 def to_json(vocabulary: Vocabulary, rules: Iterable[Rule]) -> str:
-    """The vocabulary, its dual pairs, what says that a value is unknown, and the rules."""
+    """The vocabulary, its dual pairs, and the rules."""
     document = {
         "vocabulary": list(vocabulary.names),
         "duals": vocabulary.dual_names,
-        **({"unknowns": vocabulary.unknown_names} if vocabulary.unknowns else {}),
         "rules": [rule_object(vocabulary, rule) for rule in rules],
         "background": [],
     }
@@ -38,7 +37,7 @@ def from_json(text: str) -> tuple[Vocabulary, list[Rule]]:
     """The vocabulary and the rules, the background first."""
     try:
         document = json.loads(text)
-        vocabulary = Vocabulary(document["vocabulary"], document.get("duals"), document.get("unknowns"))
+        vocabulary = Vocabulary(document["vocabulary"], document.get("duals"))
         entries = [*document.get("background", ()), *document["rules"]]
         return vocabulary, [read_rule(vocabulary, entry) for entry in entries]
     except HornbookError:
@@ -51,7 +50,6 @@ def to_dimacs(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """One clause a rule; variable v is number v + 1."""
     lines = [f"c var {v + 1} {json.dumps(name)}" for v, name in enumerate(vocabulary)]
     lines += [f"c dual {v + 1} {w + 1}" for v, w in vocabulary.pairs]
-    lines += [f"c unknown {v + 1} {w + 1}" for v, w in vocabulary.unknowns]
     lines.append(f"p cnf {len(vocabulary)} {len(rules)}")
     for rule in rules:
         head = [] if isinstance(rule.head, Bottom) else [rule.head + 1]
@@ -62,7 +60,7 @@ def to_dimacs(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
 def from_dimacs(text: str) -> tuple[Vocabulary, list[Rule]]:
     """Read Horn clauses; variables without a name comment are called x1, x2, ..."""
     names: dict[int, str] = {}
-    beside: dict[str, list[tuple[int, int]]] = {"dual": [], "unknown": []}
+    pairs: list[tuple[int, int]] = []
     numbers: list[int] = []
     width = -1
     for number, line in enumerate(text.splitlines(), 1):
@@ -70,8 +68,8 @@ def from_dimacs(text: str) -> tuple[Vocabulary, list[Rule]]:
             match line.split(maxsplit=3):
                 case ["c", "var", variable, name]:
                     names[int(variable)] = json.loads(name)
-                case ["c", "dual" | "unknown" as kind, left, right] if left.isdigit():
-                    beside[kind].append((int(left), int(right)))
+                case ["c", "dual", left, right] if left.isdigit():
+                    pairs.append((int(left), int(right)))
                 case ["p", "cnf", variables, _]:
                     width = int(variables)
                 case [first, *_] if first != "c":
@@ -82,10 +80,10 @@ def from_dimacs(text: str) -> tuple[Vocabulary, list[Rule]]:
         raise HornbookError("not DIMACS CNF: no line 'p cnf VARIABLES CLAUSES'")
     taken = set(names.values())
     called = [names[v] if v in names else fresh_name(f"x{v}", taken) for v in range(1, width + 1)]
-    if any(not 1 <= v <= width for pairs in beside.values() for pair in pairs for v in pair):
-        raise HornbookError(f"a dual, or an unknown, outside 1 to {width}")
-    duals, unknowns = ({called[v - 1]: called[w - 1] for v, w in pairs} for pairs in beside.values())
-    return Vocabulary(called, duals, unknowns), list(_clauses(numbers, width))
+    if any(not 1 <= v <= width for pair in pairs for v in pair):
+        raise HornbookError(f"a dual outside 1 to {width}")
+    duals = {called[v - 1]: called[w - 1] for v, w in pairs}
+    return Vocabulary(called, duals), list(_clauses(numbers, width))
 
 
 def _clauses(numbers: list[int], width: int) -> Iterable[Rule]:

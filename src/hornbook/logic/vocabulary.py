@@ -36,8 +36,7 @@ class Vocabulary:
     """Ordered unique variable names, some of them paired with their duals.
 
     A variable is an index into the vocabulary. The dual of `v` is the variable that stands
-    for its negation. Some vocabularies also have a variable that stands for "the value of `v`
-    is unknown".
+    for its negation.
 
     Parameters
     ----------
@@ -45,9 +44,6 @@ class Vocabulary:
         The names, in order.
     duals
         For a name, the name of its dual. One entry a pair is enough.
-    unknowns
-        For a name, the name of the variable that says that its value is unknown. One entry a
-        pair is enough.
 
     Examples
     --------
@@ -64,15 +60,9 @@ class Vocabulary:
 
     names: tuple[str, ...]
     duals: tuple[int | None, ...]
-    unknowns: tuple[tuple[int, int], ...]
     _index: dict[str, int] = field(compare=False, repr=False)
 
-    def __init__(
-        self,
-        names: Iterable[str],
-        duals: Mapping[str, str] | None = None,
-        unknowns: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, names: Iterable[str], duals: Mapping[str, str] | None = None) -> None:
         if isinstance(names, str):
             raise HornbookError(f"a vocabulary is a list of names, not the string {names!r}")
         names = tuple(names)
@@ -88,8 +78,6 @@ class Vocabulary:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "duals", self._paired(duals or {}))
-        named = ((self.index(name), self.index(unknown)) for name, unknown in (unknowns or {}).items())
-        object.__setattr__(self, "unknowns", tuple(sorted(named)))
 
     def _paired(self, duals: Mapping[str, str]) -> tuple[int | None, ...]:
         partner: list[int | None] = [None] * len(self.names)
@@ -156,24 +144,10 @@ class Vocabulary:
         """The variable that stands for the negation of `variable`, if there is one."""
         return self.duals[variable]
 
-    def unknown(self, variable: int) -> int | None:
-        """The variable that says that the value of `variable` is unknown, if there is one."""
-        return self._unknown_of.get(variable)
-
-    @cached_property
-    def _unknown_of(self) -> dict[int, int]:
-        both = ((v, self.duals[v], unknown) for v, unknown in self.unknowns)
-        return {this: unknown for v, dual, unknown in both for this in (v, dual) if this is not None}
-
     @cached_property
     def dual_names(self) -> dict[str, str]:
         """For the first name of each pair, the name of its dual."""
         return {self.names[v]: self.names[w] for v, w in self.pairs}
-
-    @cached_property
-    def unknown_names(self) -> dict[str, str]:
-        """For a name, the name of the variable that says that its value is unknown."""
-        return {self.names[v]: self.names[unknown] for v, unknown in self.unknowns}
 
     @cached_property
     def has_duals(self) -> bool:

@@ -339,7 +339,7 @@ class MLP:
         """The network's output for each interpretation; it is accepted where this is positive.
 
         The sign does not depend on the rest of the batch: where rounding might change it, the
-        interpretation is evaluated isolate_row, as in `Predictor`.
+        interpretation is evaluated alone, as in `Predictor`.
         """
         odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
         for at in find_close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0

@@ -1,6 +1,6 @@
 """How often a teacher's answers about unknown values contradict its answers about known ones.
 
-A formula rejects a partial interpretation exactly when it rejects cross_indices completion of it. The
+A formula rejects a partial interpretation exactly when it rejects every completion of it. The
 answers of a network about ? need not come from any formula; this measures how far they do.
 """
 

@@ -297,7 +297,7 @@ def _nets(metrics: Mapping[str, Any]) -> ReportTable:
     accuracy = metrics["accuracy"]
     pairs = zip(accuracy["published"], accuracy["best"], strict=False)
     return ReportTable(
-        "ReportTable 1. The best nets",
+        "Table 1. The best nets",
         (
             "the paper's",
             "rate",
@@ -366,7 +366,7 @@ def _disagreement(metrics: Mapping[str, Any]) -> ReportTable:
         for reading, shares in readings.items()
     ]
     return ReportTable(
-        "ReportTable 2. Interpretations judged differently",
+        "Table 2. Interpretations judged differently",
         ("interpretations", "h is read by", *pairs),
         tuple(rows),
         f"Of {metrics['evaluated']:,} fresh interpretations a repetition: t is the target theory T, h the "

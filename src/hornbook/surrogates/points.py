@@ -270,11 +270,11 @@ class _Choice:
         """The sum over the samples in which each literal is true, shape (literals, shifts)."""
         width = 2 * MAX_POINTS + 2
         part = rows.take(self.matters)
-        bucket, fixed, change = (each[self.matters] for each in (self.bucket, self.fixed, self.change))
+        bucket, change, fixed = self.bucket[self.matters], self.change[self.matters], self.fixed[self.matters]
         bins = []
         for codes, size in zip(part.codes, np.diff(rows.grid.offsets).tolist(), strict=True):
             bins.append(np.bincount(codes * width + bucket, change, size * width).reshape(size, width))
-        summed = np.cumsum(np.vstack([np.zeros((1, width)), *bins]), axis=0)
+        summed: Floats = np.cumsum(np.vstack([np.zeros((1, width)), *bins]), axis=0)
         totals = np.cumsum(rows.grid.sum_bins(summed), axis=1)  # (literals, positions)
         ordered: Floats = totals[:, SHIFTS + MAX_POINTS] - totals[:, MAX_POINTS, None]
         return ordered + part.sum_true(fixed)[:, None] if fixed.any() else ordered

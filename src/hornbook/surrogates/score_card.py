@@ -3,8 +3,8 @@
 Lines are added one by one, each the literal that goes most with what the lines before leave
 unexplained, anywhere or below a line; after each addition all weights are fitted anew by logistic
 regression. At each size the weakest lines are exchanged as long as the fit gets better. Then
-weights are rounded to whole points, which are moved by one as long as more samples get the right
-class.
+weights are rounded to whole points, and lines are exchanged as long as more samples get the right
+class (see `points`).
 
 References
 ----------
@@ -32,7 +32,7 @@ NESTING_LINES = 16
 """Lines below which others may be put: the first so many."""
 
 FITTED_SAMPLES = 1 << 14
-"""Samples that lines are found by; points are moved by all."""
+"""Samples that lines are found by; all are used to exchange them."""
 
 LEAST_REGION = 0.02
 """The least share of the weight where a line below another one may count."""

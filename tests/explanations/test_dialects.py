@@ -1,0 +1,173 @@
+"""Explanations in other languages: each is run by its own engine and decides every row alike."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hornbook.errors import HornbookError
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    CategorySet,
+    ConditionRule,
+    DecisionTree,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+    write_source,
+)
+
+ROWS = pd.DataFrame(
+    list(product([None, 30.0, 40.0, 45.0, 70.5], [None, "f", "m", "it's"], [None, 0.0, 1.0])),
+    columns=["age (years)", "sex", "x"],
+).astype({"age (years)": float, "sex": object, "x": float})
+
+conditions = st.one_of(
+    st.builds(Threshold, st.just("age (years)"), st.sampled_from([40.0, 50.25, 1e-7]), st.booleans()),
+    st.builds(Category, st.just("sex"), st.sampled_from(["f", "it's"]), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.just(("f", "it's")), st.booleans()),
+    st.builds(Category, st.just("x"), st.just(1), st.booleans()),
+    st.builds(Missing, st.sampled_from(["age (years)", "sex", "x"]), st.booleans()),
+)
+
+
+@st.composite
+def explanations(draw):
+    count = draw(st.integers(2, 4))
+    classes = ("a", "it's b", "c", "d")[:count]
+    outcomes = st.integers(0, count - 1)
+    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
+    form = draw(st.sampled_from(["tree", "rules", "card"]))
+    if form == "tree":
+        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=8)
+        return DecisionTree(classes, draw(nodes))
+    if form == "rules":
+        rules = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=4).map(tuple)
+        return RuleSet(classes, draw(rules), draw(outcomes))
+    points = st.tuples(*[st.integers(-4, 4)] * (1 if count == 2 else count))
+    lines = st.lists(
+        st.builds(CardLine, bodies, points, points),
+        max_size=4,
+        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
+    ).map(tuple)
+    return ScoreCard(classes, draw(lines), draw(points))
+
+
+def decide_in_sqlite(source, frame):
+    database = sqlite3.connect(":memory:")
+    try:
+        frame.to_sql("patients", database, index=False)
+        return [name for (name,) in database.execute(f"SELECT {source} FROM patients")]
+    finally:
+        database.close()
+
+
+def decide_in_duckdb(source, frame):
+    import duckdb
+
+    with duckdb.connect() as database:
+        database.register("patients", frame.convert_dtypes())
+        return [name for (name,) in database.execute(f"SELECT {source} FROM patients").fetchall()]
+
+
+def decide_in_python(source, frame):
+    module = {}
+    exec(source, module)
+    return [module["decide"](row) for row in frame.to_dict("records")]
+
+
+def decide_in_prolog(source, frame, tmp_path):
+    def write(value):
+        quoted = str(value).replace("'", "\\'")
+        return f"'{quoted}'" if isinstance(value, str) else f"({value!r})"
+
+    rows = [
+        "[" + ", ".join(f"{write(c)}-{write(v)}" for c, v in row.items() if not pd.isna(v)) + "]"
+        for row in frame.to_dict("records")
+    ]
+    goals = "\n".join(f":- decide({row}, C), write(C), nl." for row in rows)
+    (tmp_path / "program.pl").write_text(f"{source}\n{goals}\n:- halt.\n")
+    done = subprocess.run(
+        ["swipl", "-q", "-f", tmp_path / "program.pl"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout.splitlines()
+
+
+def expected_names(explanation, frame):
+    return [explanation.classes[number] for number in explanation.decide(frame)]
+
+
+@given(explanations())
+@settings(max_examples=150)
+def test_sql_and_python_decide_as_the_explanation_does(explanation):
+    expected = expected_names(explanation, ROWS)
+    assert decide_in_sqlite(write_source(explanation, "sql"), ROWS) == expected
+    assert decide_in_python(write_source(explanation, "python"), ROWS) == expected
+
+
+@given(explanations())
+@settings(max_examples=25, deadline=None)
+def test_sql_decides_alike_in_duckdb(explanation):
+    assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
+
+
+def learn(form, classes):
+    """An explanation of twenty literals of a made-up rule about 40 columns, and 10,000 rows with holes."""
+    from hornbook import HornExtractor
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(10_000, 6)).round(2), columns=[f"value {k}" for k in range(6)])
+    frame["kind"] = rng.choice(["red", "green", "blue's"], len(frame))
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+
+    def model(rows):
+        known = rows[[f"value {k}" for k in range(6)]].fillna(0.3).to_numpy(float)
+        score = known @ [2, -1, 1, 0.5, -2, 1] + (rows["kind"] == "red") * 2
+        return np.digitize(score, [0, 2][: classes - 1])
+
+    class Model:
+        classes_ = np.arange(classes)
+        feature_names_in_ = np.array(frame.columns, dtype=object)
+
+        def predict(self, rows):
+            return model(rows)
+
+    extractor = HornExtractor(Model(), "score", form=form, n_samples=2000, random_state=0)
+    return extractor.fit(frame[:300]).explanation_, frame
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("form", ["tree", "card", "rules"])
+def test_exports_of_an_extraction_decide_ten_thousand_rows_alike(form, classes, tmp_path):
+    explanation, frame = learn(form, classes)
+    assert explanation.form == form and explanation.literals > 5
+    expected = expected_names(explanation, frame)
+    source = write_source(explanation, "sql")
+    assert len(source) < 4096
+    assert decide_in_sqlite(source, frame) == expected
+    assert decide_in_duckdb(source, frame) == expected
+    assert decide_in_python(write_source(explanation, "python"), frame) == expected
+    if shutil.which("swipl") is None:
+        pytest.skip("needs SWI-Prolog (Debian: apt-get install swi-prolog-nox)")
+    few = frame[:1000]
+    assert decide_in_prolog(write_source(explanation, "prolog"), few, tmp_path) == expected[:1000]
+
+
+def test_what_cannot_be_written_is_refused():
+    tree = DecisionTree(("no", "yes"), Split(Category("a\0b", "c"), 1, 0))
+    with pytest.raises(HornbookError, match="NUL character"):
+        write_source(tree, "sql")
+    with pytest.raises(HornbookError, match="choose one of sql, python, prolog"):
+        write_source(tree, "cobol")
