@@ -7,6 +7,7 @@ from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Voca
 
 if TYPE_CHECKING:
     from hornbook.data.binarise import Binariser
+    from hornbook.explain import check
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.models import as_predictor
@@ -25,6 +26,7 @@ __all__ = [
     "Rule",
     "Vocabulary",
     "as_predictor",
+    "check",
     "load",
 ]
 
@@ -36,6 +38,7 @@ _LATE = {
     "HornExtractor": ("hornbook.extractor", "HornExtractor"),
     "QueryExtractor": ("hornbook.extractor", "QueryExtractor"),
     "as_predictor": ("hornbook.models", "as_predictor"),
+    "check": ("hornbook.explain", "check"),
     "load": ("hornbook.runs", "load_extraction"),
 }
 """Names whose modules import pandas and scikit-learn, which take a second: loaded when used."""
