@@ -1,4 +1,4 @@
-"""Read the rules out of a black box."""
+"""Explains trained classifiers by rules, score cards and trees, each a Horn theory."""
 
 from typing import TYPE_CHECKING, Any
 
