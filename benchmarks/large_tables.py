@@ -19,7 +19,7 @@ from lightgbm import LGBMClassifier
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import explain_model
+from hornbook import HornExtractor
 from hornbook.data import split_rows
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import search
@@ -50,7 +50,10 @@ def main() -> None:
     model.fit(frame[:TRAINING_ROWS], classes[:TRAINING_ROWS])
     print(f"peak memory before: {_peak():,.0f} MB", flush=True)
     started = time.process_time()
-    extraction = explain_model(model, frame, "high", max_literals=options.max_literals, seed=options.seed)
+    extractor = HornExtractor(
+        model, "high", max_literals=options.max_literals, random_state=options.seed
+    ).fit(frame)
+    extraction = extractor.extraction_
     seconds = time.process_time() - started
     print(f"peak memory after: {_peak():,.0f} MB")
     explanation = extraction.explanation

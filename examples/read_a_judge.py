@@ -1,4 +1,4 @@
-"""Read a network that judges partial interpretations, as the paper does.
+"""Learn what a network accepts that judges partial interpretations, as the paper does.
 
 The network is trained on examples that a target theory accepts or rejects, so that what it
 learned can be held against the truth.
@@ -19,11 +19,11 @@ task = Task.of(load_dataset("hcc-synthetic"))
 network = task.network(Net(widths=(16, 8), rate=0.1), seed=0)
 
 settings = Settings(Budget(equivalence_queries=12), pool=4096, evaluation=4096, tries=2)
-found = extract(network, task.mixed, settings, margin=network.log_odds, heads=task.heads)
-print(f"{len(found.rules)} rules, ended by {found.stop_reason}")
-print(f"on samples held out, rules and network differ on {found.disagreement}")
+result = extract(network, task.mixed, settings, margin=network.log_odds, heads=task.heads)
+print(f"{len(result.rules)} rules, ended by {result.stop_reason}")
+print(f"on samples held out, rules and network differ on {result.disagreement}")
 
-judges = {"t": task.theory.satisfied_by, "h": found.theory.satisfied_by, "nn": network}
+judges = {"t": task.theory.satisfied_by, "h": result.theory.satisfied_by, "nn": network}
 between = disagreement(judges, task.mixed, 20_000, np.random.default_rng(1))
 for pair, meaning in (
     ("t_h", "target and rules"),

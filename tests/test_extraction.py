@@ -109,6 +109,19 @@ def test_teacher_refuses_a_regressor(table):
     assert bind_classifier(as_predictor(model, threshold=2.0), frame[["age"]], 0).classes == (0, 1)
 
 
+def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table):
+    _, holes, classes = table
+    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    rows = holes[["age", "bili"]]
+    numbers = np.unique(classes, return_inverse=True)[1]
+    booster = xgboost.XGBClassifier(n_estimators=5).fit(rows, numbers)
+    light = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(rows, numbers)
+    for plain, model in ((booster.get_booster(), booster), (light.booster_, light)):
+        teacher = bind_classifier(plain, rows, seed=0)
+        assert teacher.classes == (0, 1, 2)
+        assert (teacher.labels(rows) == model.predict(rows)).all()
+
+
 def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(table):
     for name, model, rows in models(*table):
         extraction = explain_model(model, rows, "ill", **SMALL)

@@ -1,4 +1,4 @@
-"""Read the rules out of a black box."""
+"""Explains trained classifiers by rules, score cards and trees, each a Horn theory."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Voca
 
 if TYPE_CHECKING:
     from hornbook.data import Binariser
+    from hornbook.explain import check
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.models import as_predictor
@@ -26,6 +27,7 @@ __all__ = [
     "Rule",
     "Vocabulary",
     "as_predictor",
+    "check",
     "load",
 ]
 
@@ -35,6 +37,7 @@ __getattr__ = load_lazily(
     "hornbook",
     {
         "data": ["Binariser"],
+        "explain": ["check"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "models": ["as_predictor"],

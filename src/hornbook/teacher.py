@@ -133,7 +133,7 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     (('old', 'young'), array([1, 1, 0, 0]))
 
     """
-    predictors, classes = list_predictors(model)
+    predictors, classes = list_predictors(model, frame)
     classify = partial(_classify, predictors)
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
@@ -141,24 +141,58 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     return ClassifierTeacher(classify, classes, frame, sampler, donors)
 
 
-def list_predictors(model: Any) -> tuple[list[Predictor], tuple[Any, ...]]:
+def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:
     """For each class but the last, the model as a function that decides for it; and all classes.
 
-    Of two classes it is the second one that is decided for.
+    Of two classes it is the second one that is decided for. A model that has no names for its
+    classes, such as a network in a file, is asked about a row: it has as many as it has outputs.
     """
-    if isinstance(model, str | Path):
-        model = load_model(model)
+    model = _load_classifier(model)
     if isinstance(model, Predictor):
         return [model], (0, 1)
+    if hasattr(model, "classes_"):
+        classes = tuple(np.asarray(model.classes_).tolist())
+    else:
+        classes = tuple(range(count_classes(as_predictor(model), frame)))
+    if len(classes) < 3:
+        return [as_predictor(model)], classes
+    return [as_predictor(model, positive=name) for name in classes[:-1]], classes
+
+
+def predict_two_classes(model: Any) -> tuple[Predictor, tuple[Any, ...]]:
+    """The model as a function that decides for the second of its two classes; and both classes."""
+    model = _load_classifier(model)
+    if isinstance(model, Predictor):
+        return model, (0, 1)
+    classes = tuple(np.asarray(getattr(model, "classes_", (0, 1))).tolist())
+    if len(classes) > 2:
+        raise HornbookError(
+            f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
+            f"one counts as true: as_predictor(model, positive={classes[0]!r})"
+        )
+    return as_predictor(model), classes
+
+
+def _load_classifier(model: Any) -> Any:
+    """The model, or the one in a file; refuse a regressor."""
+    if isinstance(model, str | Path):
+        model = load_model(model)
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
         raise HornbookError(
             f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
             "number on it says yes: as_predictor(model, threshold=…)"
         )
-    classes = tuple(np.asarray(getattr(model, "classes_", (0, 1))).tolist())
-    if len(classes) < 3:
-        return [as_predictor(model)], classes
-    return [as_predictor(model, positive=name) for name in classes[:-1]], classes
+    return model
+
+
+def count_classes(predictor: Predictor, frame: pd.DataFrame) -> int:
+    """The number of a model's classes: that of its outputs about a row, or two for a single output."""
+    complete = frame.dropna()
+    rows = (complete if len(complete) else frame).head(1)
+    if predictor.encoding not in (COMPLETE, ENCODINGS["nan"]) or not len(rows):
+        return 2
+    outputs = np.asarray(predictor.outputs(predictor.read(rows)))
+    return max(2, outputs.shape[1]) if outputs.ndim == 2 else 2
 
 
 def _classify(predictors: list[Predictor], rows: pd.DataFrame) -> NDArray[np.intp]:

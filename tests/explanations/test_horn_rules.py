@@ -189,6 +189,13 @@ def test_horn_rules_take_rows_with_further_columns_in_any_order(table_rules):
         table_rules.decide(rows[["ascites"]])
 
 
+def test_horn_rules_explain_a_row_by_the_facts_that_its_class_needs(table_rules):
+    reason = table_rules.explain(pd.DataFrame({"age": [20.0], "ascites": [1]}))
+    assert reason.outcome == 1
+    assert set(reason.facts) == {table_rules.describe("ascites"), table_rules.describe("not_age=middle")}
+    assert table_rules.explain(pd.DataFrame({"age": [20.0], "ascites": [0]})).facts == ()
+
+
 def test_horn_rules_put_alternatives_of_a_condition_in_brackets(table_rules):
     low, high = table_rules.describe("age=low"), table_rules.describe("age=high")
     assert table_rules.lines()[0].text == f"if ascites is true and ({low} or {high})"

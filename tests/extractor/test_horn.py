@@ -211,8 +211,9 @@ def test_explain_takes_rows_of_every_kind(fitted):
     told = [row, pd.Series(row), list(row.values()), pd.DataFrame([row]), np.array([[1, 1, 1, 0]])]
     texts = {str(fitted.explain(each)) for each in told}
     assert len(texts) == 1 and texts.pop().startswith("ill, because\n")
+    assert {fitted.explain({name: 1}).outcome for name in "abcd"} <= {"ill", "not ill"}
     for wrong, message in (
-        ({"e": 1}, "the row has none of the columns"),
+        ({"a": 1, "e": 1}, "there is no column 'e'; there are a, b, c, d"),
         ([1, 0], "a row has 4 values"),
         (FRAME, "one row"),
     ):

@@ -162,7 +162,11 @@ def check(
     listed = read_claims(claims)
     teacher = bind_classifier(model, frame, seed)
     checker = ClaimChecker(
-        teacher, list_predictors(model)[0], name_classes(target, teacher.classes), samples, local_search
+        teacher,
+        list_predictors(model, frame)[0],
+        name_classes(target, teacher.classes),
+        samples,
+        local_search,
     )
     for claim in listed:
         checker.refuse_unknown(claim)

@@ -172,7 +172,9 @@ class HornRules(Explanation):
     def explain(self, row: pd.DataFrame) -> Reason:
         """The facts of one row from which its class follows."""
         conclusion = self.conclude(self.read_rows(row)[0])
-        facts = () if conclusion.proof is None else sorted(conclusion.proof.facts)
+        steps = () if conclusion.proof is None else conclusion.proof.steps
+        needed = {v for rule in steps for v in rule.body}
+        facts = () if conclusion.proof is None else sorted(needed & conclusion.proof.facts)
         words = tuple(self.describe(self.theory.vocabulary.name(v)) for v in facts)
         return Reason(int(self.decide(row)[0]), words)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import split_rows
+from hornbook.errors import HornbookError
 from hornbook.explain import Decision, explain_row
 from hornbook.extraction import explain_classifier
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
@@ -145,7 +146,13 @@ class HornExtractor(Extractor):
 
         """
         check_is_fitted(self)
-        return explain_row(self.explanation_, name_values(row, self._columns))
+        values = name_values(row, self._columns)
+        if isinstance(values, Mapping):
+            for name in values:
+                if name not in self._columns:
+                    raise HornbookError(f"there is no column {name!r}; there are {', '.join(self._columns)}")
+            values = dict.fromkeys(self._columns) | dict(values)
+        return explain_row(self.explanation_, values)
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

@@ -30,7 +30,7 @@ from hornbook.queries import Budget, Guarantee
 from hornbook.query_teacher import BoundModel
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, check_tolerances
-from hornbook.teacher import list_predictors
+from hornbook.teacher import predict_two_classes
 
 POOL_SAMPLES = 1 << 14
 """Labelled samples that rules are compared on during a run."""
@@ -168,9 +168,8 @@ class QueryExtractor(Extractor):
 
     def bind(self, frame: pd.DataFrame, used: NDArray[np.intp], seed: int) -> BoundModel:
         """The model bound to the rows that are used; the kinds of columns are told by all rows."""
-        predictors, classes = list_predictors(self.model)
+        predictor, classes = predict_two_classes(self.model)
         self.classes_ = np.array([False, True] if self.judge else classes)
-        predictor = predictors[0]
         label = None if self.judge else self.target
         if self.binariser is not None:
             reader = Reader.of(frame, self.binariser, duals=not self.judge)

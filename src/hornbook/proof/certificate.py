@@ -219,7 +219,7 @@ def read_certificates(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise HornbookError(f"there is no {path}; make proofs with hornbook extract --proof") from None
+        raise HornbookError(f"there is no {path}; make proofs with hornbook query --proof") from None
     except OSError as error:
         raise HornbookError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
