@@ -17,7 +17,6 @@ from hornbook.explanations import (
     Threshold,
     name_outcome,
     parse_claims,
-    write_claims,
 )
 from hornbook.explanations.conditions import condition_object, read_condition
 
@@ -58,7 +57,7 @@ claims = st.one_of(
 
 @given(st.lists(claims, max_size=4))
 def test_written_claims_read_back_as_the_same_claims(several):
-    assert list(parse_claims(write_claims(several))) == several
+    assert list(parse_claims("\n".join(map(str, several)))) == several
 
 
 @given(conditions)

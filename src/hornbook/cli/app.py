@@ -196,9 +196,9 @@ def load_run_table(run: Run) -> TargetTable:
     return table
 
 
-def exit_interrupted(rest: str = "") -> NoReturn:
-    """Say that a run was interrupted and can be resumed, and exit as the shell expects."""
-    print(f"hornbook: interrupted{rest}; run the same command again to resume", file=sys.stderr)
+def exit_interrupted(advice: str = "run the same command again to resume") -> NoReturn:
+    """Say that a run was interrupted and what to do, and exit as the shell expects."""
+    print(f"hornbook: interrupted; {advice}", file=sys.stderr)
     raise typer.Exit(130)
 
 

@@ -122,7 +122,7 @@ def extract(
         with progress("asking the model") as show:
             extractor.fit(table.features, watch=lambda candidate: show(describe_candidate(candidate)))
     except KeyboardInterrupt:
-        exit_interrupted()
+        exit_interrupted("run the same command again")
     extraction = run.add_provenance(extractor.extraction_)
     if proof:
         with progress("proving lines"):

@@ -131,7 +131,8 @@ def query(
         summary = run.summarise(extraction, [*details, stopped])
         emit("\n".join([*proof_lines, *_rule_lines(extraction), *summary]))
     if extraction.stop_reason == INTERRUPTED:
-        exit_interrupted("" if output is None else f"; the result so far is in {output}")
+        where = "" if output is None else f"the result so far is in {output}; "
+        exit_interrupted(f"{where}run the same command again to resume")
 
 
 def _describe(entry: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ from hornbook.explanations.claims import (
     RuleClaim,
     name_outcome,
     parse_claims,
-    write_claims,
     write_condition,
 )
 from hornbook.explanations.compile import CompiledExplanation
@@ -63,7 +62,6 @@ __all__ = [
     "shorten_cut",
     "smallest_undo",
     "split_groups",
-    "write_claims",
     "write_condition",
     "write_source",
     "write_value",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -107,11 +107,6 @@ def parse_claims(text: str) -> tuple[Claim, ...]:
         except HornbookError as error:
             raise HornbookError(f"line {number}: {error}") from None
     return tuple(claims)
-
-
-def write_claims(claims: Iterable[Claim]) -> str:
-    """Claims as text, one a line; `parse_claims` reads the same claims back."""
-    return "".join(f"{claim}\n" for claim in claims)
 
 
 def name_outcome(outcome: str, classes: tuple[str, ...]) -> tuple[int, bool]:
