@@ -119,6 +119,41 @@ class TheoryBuilder:
         """Add a rule; None stands for nothing that has to hold."""
         self.rules.append(Rule(frozenset(v for v in body if v is not None), head))
 
+    def add_sums(
+        self, lines: list[list[tuple[int, int]]], start: int, name: str, reached: int, missed: int
+    ) -> None:
+        """Add up points line by line, until it is certain whether the sum is at least 0.
+
+        A line is its cases, exactly one of which holds: a variable that says so, and its points.
+        `reached` is to follow where the sum is at least 0, `missed` where it is less.
+        """
+        least, most = (
+            [sum(bound(points for _, points in line) for line in lines[k:]) for k in range(len(lines) + 1)]
+            for bound in (min, max)
+        )
+
+        def state(k: int, total: int) -> int:
+            if total + least[k] >= 0:
+                return reached
+            if total + most[k] < 0:
+                return missed
+            return self.concept(f"{name} {total} after line {k}")
+
+        totals = {start}
+        if state(0, start) in (reached, missed):
+            self.add([], state(0, start))
+            totals = set()
+        for k, line in enumerate(lines):
+            onward = set()
+            for total in sorted(totals):
+                here = state(k, total) if k else None
+                for fact, points in line:
+                    after = state(k + 1, total + points)
+                    self.add([here, fact], after)
+                    if after not in (reached, missed):
+                        onward.add(total + points)
+            totals = onward
+
     def build(self) -> CompiledExplanation:
         """The theory of all rules added."""
         half = len(self.conditions)

@@ -260,7 +260,7 @@ class ScoreCard(Explanation):
         lines = [_line_cases(builder, number, line) for number, line in enumerate(self.lines_of_points, 1)]
         if len(self.base) == 1:
             sums = [[(fact, points[0]) for fact, points in line] for line in lines]
-            _add_sums(builder, sums, self.base[0], "sum", builder.classes[1], builder.classes[0])
+            builder.add_sums(sums, self.base[0], "sum", builder.classes[1], builder.classes[0])
             return builder.build()
 
         def before(first: int, second: int) -> int:
@@ -272,7 +272,7 @@ class ScoreCard(Explanation):
                 self.base[first] - self.base[second],
                 f"{self.classes[first]} less {self.classes[second]}",
             )
-            _add_sums(builder, sums, start, name, before(first, second), before(second, first))
+            builder.add_sums(sums, start, name, before(first, second), before(second, first))
         for number, outcome in enumerate(builder.classes):
             others = (other for other in range(len(self.classes)) if other != number)
             builder.add([before(number, other) for other in others], outcome)
@@ -386,43 +386,6 @@ def _line_cases(builder: TheoryBuilder, number: int, line: CardLine) -> list[tup
         missing = [builder.concept(f"line {number} is unknown") for _ in missing]
     none = (0,) * len(line.points)
     return [(met, line.points), (unmet, none), *((fact, line.unknown_points) for fact in missing)]
-
-
-def _add_sums(
-    builder: TheoryBuilder,
-    lines: list[list[tuple[int, int]]],
-    start: int,
-    name: str,
-    reached: int,
-    missed: int,
-) -> None:
-    """Add up points line by line, until it is certain whether the sum is at least 0."""
-    least, most = (
-        [sum(bound(points for _, points in line) for line in lines[k:]) for k in range(len(lines) + 1)]
-        for bound in (min, max)
-    )
-
-    def state(k: int, total: int) -> int:
-        if total + least[k] >= 0:
-            return reached
-        if total + most[k] < 0:
-            return missed
-        return builder.concept(f"{name} {total} after line {k}")
-
-    totals = {start}
-    if state(0, start) in (reached, missed):
-        builder.add([], state(0, start))
-        totals = set()
-    for k, line in enumerate(lines):
-        onward = set()
-        for total in sorted(totals):
-            here = state(k, total) if k else None
-            for fact, points in line:
-                after = state(k + 1, total + points)
-                builder.add([here, fact], after)
-                if after not in (reached, missed):
-                    onward.add(total + points)
-        totals = onward
 
 
 _OTHER = object()
