@@ -33,8 +33,8 @@ PLACES = (0, 3, 50)
 
 TESTS = (
     "models/test_rounding.py::test_predictor_decision_depends_on_the_row_alone",
-    "oracles/test_completions.py::test_an_answer_depends_on_the_interpretation_alone",
-    "oracles/test_completions.py::test_the_margin_is_the_largest_and_agrees_with_the_answer",
+    "oracles/test_completions.py::test_completions_answer_depends_on_the_interpretation_alone",
+    "oracles/test_completions.py::test_completions_margin_is_the_largest_and_agrees_with_the_answer",
 )
 MACHINES = {
     "sse": ("sse4_2", {"OPENBLAS_CORETYPE": "Nehalem", "ATEN_CPU_CAPABILITY": "default"}),
