@@ -3,7 +3,7 @@
     python benchmarks/calibration.py                 # 200 runs of each kind: about ten CPU-minutes
     python benchmarks/calibration.py --runs 30 --kinds judge
 
-Each run has a model and a population of its own, see `hornbook.testing.calibration`. The truth is
+Each run has a model and a population of its own, see `tests/shared/coverage_trials.py`. The truth is
 what a huge fresh sample shows. A figure with 95 % intervals has to cover it in 95 % of the runs, or
 more; a PAC guarantee has to hold in 1 - δ of them.
 """
@@ -11,10 +11,14 @@ more; a PAC guarantee has to hold in 1 - δ of them.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from functools import partial
+from pathlib import Path
 
-from hornbook.testing.calibration import Coverage, try_classifier, try_judge, try_queries
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "shared"))
+
+from coverage_trials import Coverage, try_classifier, try_judge, try_queries
 
 QUERIES = {"max_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {

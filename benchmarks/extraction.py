@@ -151,7 +151,17 @@ def trees(task: Task, network: Timed, labels: int, brief: bool, seed: int) -> li
             budget=Budget(membership_queries=labels, seconds=90),
         )
     return [
-        (Row(name, len(tree.theory), tree.mean_body_length, 0, tree.labels_used, tree.seconds), tree.member)
+        (
+            Row(
+                name,
+                len(tree.theory),
+                np.mean([len(rule.body) for rule in tree.theory]),
+                0,
+                tree.labels_used,
+                tree.seconds,
+            ),
+            tree.member,
+        )
         for name, tree in grown.items()
     ]
 

@@ -79,7 +79,7 @@ def trained_network(
         batch = inputs.draw(POOL, rng)
         wanted = theory.satisfied_by(batch)
         if (member(batch) == wanted).mean() >= goal:
-            agreement = fidelity(member, theory.satisfied_by, inputs, FRESH, rng).plain
+            agreement = fidelity(member, theory.satisfied_by, inputs, FRESH, rng)
             if agreement.estimate >= goal:
                 return Network(member, agreement, labels, time.process_time() - start)
         examples = torch.from_numpy(batch.to_array(0.5, np.float32)).split(STEP)

@@ -20,7 +20,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import HornExtractor
-from hornbook.data.examples import split_rows
+from hornbook.data import split_rows
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import search
 from hornbook.teacher import bind_classifier

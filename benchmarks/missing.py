@@ -7,14 +7,17 @@ with, and on one common test set. Without --data the synthetic cohort is used.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 from hornbook.data import load_dataset
-from hornbook.paper import Sweep, Task, plot_sweep
+from hornbook.paper import Sweep, Task
+from hornbook.paper.missing import SweepPoint
 
 
 def main() -> None:
@@ -34,6 +37,21 @@ def main() -> None:
     Console(width=100).print(table)
     if arguments.plot:
         plot_sweep(points).savefig(arguments.plot)
+
+
+def plot_sweep(points: Sequence[SweepPoint]) -> Figure:
+    """Plot accuracy against the share of missing values, with its spread over the seeds."""
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    missing = [100 * point.missing for point in points]
+    for name, label in (("own", "drawn as in training"), ("common", "common to all shares")):
+        accuracies = [getattr(point, name) for point in points]
+        means, spreads = np.mean(accuracies, axis=1), np.std(accuracies, axis=1)
+        axes.errorbar(missing, means, spreads, marker="o", capsize=3, label=label)
+    axes.set_xlabel("unknown among the open values of rejected training examples, %")
+    axes.set_ylabel("accuracy")
+    axes.legend(title="test examples")
+    return figure
 
 
 if __name__ == "__main__":

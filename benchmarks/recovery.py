@@ -91,7 +91,7 @@ class Result:
         drawn = Random(theory.vocabulary, missing=0.0)
         agreed = fidelity(partial(accepted, patterns), theory.satisfied_by, drawn, FRESH, rng)
         equivalent = found == len(theory) and not unsound
-        return cls(equivalent, found, len(patterns), unsound, agreed.plain.estimate, labels, cpu_seconds)
+        return cls(equivalent, found, len(patterns), unsound, agreed.estimate, labels, cpu_seconds)
 
 
 Competitor: TypeAlias = Callable[[HornTheory, np.random.Generator], Result]
@@ -279,7 +279,7 @@ def main() -> None:
         theory = random_theory(30, 15, (2, 4), rng)
         network = trained_network(theory, rng)
         found = extract(network.member, inputs := network_inputs(theory), NETWORK_SETTINGS)
-        read = fidelity(found.theory.satisfied_by, theory.satisfied_by, inputs, FRESH, rng).plain
+        read = fidelity(found.theory.satisfied_by, theory.satisfied_by, inputs, FRESH, rng)
         console.print(
             f"network {seed} agrees with its theory on {network.agreement}; the {len(found.rules)} rules "
             f"read out of it on {read}, {sum(map(theory.entails, found.rules))} of them entailed by it"

@@ -16,8 +16,9 @@ import numpy as np
 from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Net, Training, train
-from hornbook.models.network import Setting, encode, make_folds, torch
+from hornbook.models.network import encode, torch
 from hornbook.paper import search
+from hornbook.paper.lockstep import Setting, make_folds
 
 EXAMPLES, VARIABLES, FOLDS = 320, 204, 3
 """The size of the paper's task."""

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
-from hornbook.extractor.horn import HornExtractor
+from hornbook.extractor import HornExtractor
 from hornbook.models import as_predictor
 from hornbook.teacher import bind_classifier
 

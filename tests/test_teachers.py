@@ -8,7 +8,7 @@ import pytest
 from hornbook.distributions import Random
 from hornbook.logic import HornTheory, Vocabulary
 from hornbook.statistics import Share
-from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
+from hornbook.testing import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 THEORY = HornTheory.parse(
     "a & b -> c\nc & d -> false", Vocabulary([f"x{i}" for i in range(20)] + list("abcd"))

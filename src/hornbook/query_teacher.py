@@ -10,20 +10,15 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import exclusivity_rules
-from hornbook.data.reader import Reader
-from hornbook.data.table import Table
+from hornbook.data import Binariser, Reader, Table, exclusivity_rules
 from hornbook.distributions import Distribution, Groups, Labelled, Rows
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
-from hornbook.models import Predictor
-from hornbook.models.predictor import Floats
-from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge
+from hornbook.models import Floats, Predictor
+from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge, LabelOracle
 from hornbook.oracles.columns import reads_columns, wrap_column_model
-from hornbook.oracles.completions import LabelOracle
-from hornbook.proof.equivalence import ExactCompletions
-from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.proof import ExactCompletions, Prover
+from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 from hornbook.teacher import ClassifierTeacher, bind_classifier
@@ -249,7 +244,7 @@ class BoundModel:
         return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
 
     @cached_property
-    def asked(self) -> Predictor:
+    def variable_model(self) -> Predictor:
         """The model as a function of variables: one of columns is shown values that meet the question."""
         source = self.reader.source
         if not self.reads_columns or not isinstance(source, Binariser):
@@ -260,12 +255,12 @@ class BoundModel:
     @cached_property
     def inputs(self) -> Sequence[str] | None:
         """The variables that the model reads, in its order; None where it knows itself."""
-        if self.asked.names is not None:
+        if self.variable_model.names is not None:
             return None
         reader = self.reader
         given = reader.vocabulary.names if isinstance(reader.source, Binariser) else reader.columns
-        counts = {self.asked.encoding.inputs(len(names)): names for names in (reader.plain, given)}
-        return counts.get(self.asked.inputs or -1, given)
+        counts = {self.variable_model.encoding.inputs(len(names)): names for names in (reader.plain, given)}
+        return counts.get(self.variable_model.inputs or -1, given)
 
     @cached_property
     def rows(self) -> Batch:
@@ -279,7 +274,7 @@ class BoundModel:
         if self.label is None:
             return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
         return classifier_teacher(
-            self.asked, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+            self.variable_model, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
         )
 
     @cached_property
@@ -287,9 +282,9 @@ class BoundModel:
         """The model as a function from features to labels."""
         assert self.label is not None
         classifier = Classifier(
-            self.asked, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
+            self.variable_model, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
         )
-        completions = None if self.asked.encoding.native else COMPLETIONS
+        completions = None if self.variable_model.encoding.native else COMPLETIONS
         rng = generator(self.seed, Purpose.COMPLETIONS)
         return LabelOracle(classifier, self.rows, self.reader.groups, completions, rng=rng)
 
@@ -327,7 +322,7 @@ class BoundModel:
         if self.reads_columns:
             return self._classifier.labels(frame).astype(np.bool_)
         items = self.reader.batch(frame)
-        if not self.asked.encoding.native:
+        if not self.variable_model.encoding.native:
             return self.decide_items(items)
         return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hornbook.errors import HornbookError
 
 
@@ -40,6 +43,15 @@ class Share:
         low = float(betaincinv(hits, size - hits + 1, tail)) if hits else 0.0
         high = float(betaincinv(hits + 1, size - hits, 1 - tail)) if hits < size else 1.0
         return cls(int(hits), int(size), low, high, confidence)
+
+    @classmethod
+    def where(cls, hits: NDArray[np.bool_]) -> Share:
+        """The share of true values, as in `Share.where(decided == labels)`."""
+        return cls.of(int(hits.sum()), len(hits))
+
+    def complement(self) -> Share:
+        """The share of the samples that are no hits."""
+        return Share.of(self.size - self.hits, self.size, self.confidence)
 
     @property
     def estimate(self) -> float:

@@ -13,13 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from hornbook.data.table import as_frame, refuse_infinity
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import ENCODINGS, Predictor, as_predictor, load_model
-from hornbook.models.encoding import COMPLETE
-from hornbook.models.missing import columns_with_missing
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
 from hornbook.randomness import Purpose, generator
 
 DONORS = 32
@@ -45,7 +42,7 @@ class Donors:
     rows: pd.DataFrame
     columns: frozenset[str]
 
-    def needed(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+    def find_incomplete(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Which rows have to be completed."""
         names = [name for name in frame.columns if name in self.columns]
         needed: NDArray[np.bool_] = frame[names].isna().any(axis=1).to_numpy()
@@ -90,7 +87,7 @@ class ClassifierTeacher:
         """The number of the model's class for each row."""
         if not len(rows):
             return np.zeros(0, np.intp)
-        if self.donors is None or not (needed := self.donors.needed(rows)).any():
+        if self.donors is None or not (needed := self.donors.find_incomplete(rows)).any():
             return self.classify(rows)
         numbers = np.empty(len(rows), np.intp)
         if not needed.all():
@@ -108,7 +105,7 @@ class ClassifierTeacher:
 
     def describe(self) -> str:
         """How missing values are answered about, in words."""
-        if self.donors is None or not self.donors.needed(self.frame).any():
+        if self.donors is None or not self.donors.find_incomplete(self.frame).any():
             return "the model's own answer"
         return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
 
@@ -243,16 +240,3 @@ def choose_donors(frame: pd.DataFrame, columns: frozenset[str], rng: np.random.G
             raise HornbookError(f"column {name!r} has no value at all, and the model takes no missing values")
         pieces[name] = known.iloc[rng.integers(len(known), size=DONORS)].to_numpy()
     return Donors(pd.DataFrame(pieces), columns)
-
-
-def read_frame(X: Any) -> pd.DataFrame:
-    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
-    frame = as_frame(X)
-    if frame is None:
-        frame = pd.DataFrame(np.asarray(X)).infer_objects()
-    refuse_infinity(frame)
-    if not len(frame):
-        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
-    if not all(isinstance(name, str) for name in frame.columns):
-        return frame.set_axis([f"x{number}" for number in range(frame.shape[1])], axis=1)
-    return frame

@@ -144,7 +144,6 @@ def test_decision_tree_with_enough_samples_is_the_theory():
     assert (found.member(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
     assert (found.theory.satisfied_by(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
     assert all(rule.head is BOTTOM for rule in found.theory)
-    assert found.mean_body_length == np.mean([len(rule.body) for rule in found.theory])
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 5])
@@ -165,7 +164,7 @@ def test_decision_tree_constant_models(accepts):
     ):
         assert (found.member(EVERYTHING) == accepts).all()
         assert (found.theory.satisfied_by(EVERYTHING) == accepts).all()
-        assert np.isnan(found.mean_body_length) if accepts else found.mean_body_length == 0
+        assert [len(rule.body) for rule in found.theory] == ([] if accepts else [0])
 
 
 def test_decision_tree_nothing_can_be_learned_from_no_sample():
@@ -257,21 +256,6 @@ def test_hoeffding_tree_seed_gives_the_same_tree():
     assert runs[0].theory == runs[1].theory and runs[0].settings == runs[1].settings
 
 
-def test_hoeffding_settings_naive_bayes_leaves_answer_as_river_does():
-    settings = HoeffdingSettings(grace_period=50, delta=0.1, leaves="naive bayes")
-    found = hoeffding_tree(
-        THEORY.satisfied_by, MIXED, 400, np.random.default_rng(0), settings=settings, budget=ROUNDS
-    )
-    rng = np.random.default_rng(0)
-    model = HoeffdingTreeClassifier(grace_period=50, delta=0.1)
-    for _ in range(3):
-        batch = MIXED.draw(400, rng)
-        rows = tree_input(batch, one_variable_per_pair(PAIRED)).tolist()
-        for row, label in zip(rows, THEORY.satisfied_by(batch).tolist(), strict=True):
-            model.learn_one(dict(enumerate(row)), label)
-    assert found.member(EVERYTHING).tolist() == river_answers(model, EVERYTHING)
-
-
 def test_tune_hoeffding_tree_chooses_the_least_disagreement():
     counted = Counted(THEORY.satisfied_by)
     tuning = tune_hoeffding_tree(
@@ -283,18 +267,11 @@ def test_tune_hoeffding_tree_chooses_the_least_disagreement():
     assert tuning.labels_used == counted.questions == 1200
 
 
-def test_tune_hoeffding_tree_keeps_its_time():
-    start = time.perf_counter()
-    tune_hoeffding_tree(THEORY.satisfied_by, MIXED, 50_000, np.random.default_rng(0), seconds=0.6)
-    assert time.perf_counter() - start < 5
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"grace_period": 0}, "a grace period is a positive number; got 0"),
         ({"delta": 1.0}, "delta is between 0 and 1"),
-        ({"leaves": "bayes"}, "leaves are 'majority' or 'naive bayes'; got 'bayes'"),
     ],
 )
 def test_hoeffding_settings_bad_settings_are_refused(wrong, message):

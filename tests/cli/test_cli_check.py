@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hornbook.cli import main
-from hornbook.data.binarise import Binariser
+from hornbook.data import Binariser
 from hornbook.logic import Batch, Vocabulary
 
 COLUMNS = ["fever", "cough", "rash"]
@@ -76,7 +76,7 @@ def folder(tmp_path_factory):
 
 def save_judge(path, frame):
     """A network of this project that accepts if there is no fever or the patient is ill."""
-    from hornbook.models.network import MLP
+    from hornbook.models import MLP
 
     vocabulary = Binariser(dual=True).fit(frame).vocabulary_
     weights = np.zeros((1, len(vocabulary)))

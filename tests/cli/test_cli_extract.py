@@ -10,7 +10,7 @@ from commands import is_one_line, runner
 from patients import write_patients
 
 import hornbook as hb
-from hornbook.data.table import split_rows
+from hornbook.data import split_rows
 from hornbook.runs import Run
 
 SMALL = ["--samples", 1000, "--max-literals", 6]

@@ -9,7 +9,7 @@ from commands import is_one_line, runner
 from patients import write_patients
 
 import hornbook as hb
-from hornbook.data.table import split_rows
+from hornbook.data import split_rows
 from hornbook.extractor import query
 from hornbook.runs import Run
 

@@ -17,11 +17,10 @@ import pytest
 from commands import is_one_line, runner
 
 from hornbook import __version__
-from hornbook.cli import main
-from hornbook.cli.app import app
+from hornbook.cli import app, main
 from hornbook.explanations import write_source
 from hornbook.logic import HornTheory
-from hornbook.runs import Run, load_extraction, save_extraction
+from hornbook.runs import Run, load, save_extraction
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -128,7 +127,7 @@ def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
 def test_compare_refuses_a_folder_that_does_not_name_its_table(hornbook, runs, tmp_path):
     extraction = replace(Run.load(runs / "tree").extraction, provenance={})
     save_extraction(tmp_path / "saved", extraction)
-    assert load_extraction(tmp_path / "saved") == extraction
+    assert load(tmp_path / "saved") == extraction
     done = hornbook("compare", tmp_path / "saved")
     assert is_one_line(done) and "was saved from Python" in done.stderr
 
@@ -159,7 +158,7 @@ def test_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
 
 
 def test_datasets_are_listed_and_can_be_read(hornbook):
-    from hornbook.data.datasets import DATASETS
+    from hornbook.data import DATASETS
 
     assert [line.split()[0] for line in hornbook("datasets").stdout.splitlines()] == list(DATASETS)
     assert json.loads(hornbook("datasets", "--json").stdout) == DATASETS

@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
+from coverage_trials import Coverage, Trial, try_classifier, try_judge, try_queries
 
 from hornbook.extractor import query
-from hornbook.testing.calibration import Coverage, Trial, try_classifier, try_judge, try_queries
 
 RUNS = 30
 QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}

@@ -1,7 +1,5 @@
 """Disagreement, fidelity and rule statistics, held against dense computations."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,15 +7,10 @@ from hypothesis import strategies as st
 
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
-from hornbook.evaluate import (
-    Agreement,
-    disagreement,
-    fidelity,
-    find_redundant_rules,
-    rule_statistics,
-)
-from hornbook.evaluate.fidelity import EVALUATION_CHUNK, draw_chunks, flatten_mixture
+from hornbook.evaluate import disagreement, fidelity, measure_rules
+from hornbook.evaluate.fidelity import EVALUATION_CHUNK, flatten_mixture
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
+from hornbook.statistics import Share
 from hornbook.testing import batches, theories
 
 seeds = st.integers(0, 2**32 - 1)
@@ -114,35 +107,20 @@ def test_disagreement_bad_requests_are_refused():
 # Fidelity
 
 
-@given(st.lists(st.tuples(st.sampled_from([1.0, 0.0, math.nan]), st.booleans()), min_size=1))
-def test_fidelity_counts_agreement_for_each_answer(pairs):
-    answered, model = map(list, zip(*pairs, strict=True))
-    found = Agreement.of(answered, model)
-    assert found.plain.hits == sum(a == m for a, m in pairs)
-    assert found.undetermined.hits == sum(math.isnan(a) for a, _ in pairs)
-    recalls = []
-    for value in (False, True):
-        inside = [a == m for a, m in pairs if m == value]
-        assert (found.for_class(value).hits, found.for_class(value).size) == (sum(inside), len(inside))
-        recalls.append(np.mean(inside) if inside else math.nan)
-    np.testing.assert_allclose(found.balanced, np.mean(recalls))
+@given(st.integers(1, 3 * EVALUATION_CHUNK // 2), seeds)
+@settings(max_examples=5)
+def test_fidelity_is_the_share_on_which_a_judge_does_not_disagree(size, seed):
+    found = fidelity(H.satisfied_by, coin, nested(), size, np.random.default_rng(seed))
+    judges = {"h": H.satisfied_by, "nn": coin}
+    apart = disagreement(judges, nested(), size, np.random.default_rng(seed))["h_nn"]
+    assert (found.hits, found.size) == (size - apart.hits, size)
 
 
-def test_agreement_samples_add_up():
-    left, right = Agreement.of([1, 0, math.nan], [1, 1, 0]), Agreement.of([0, 0], [0, 1])
-    assert left + right == Agreement.of([1, 0, math.nan, 0, 0], [1, 1, 0, 0, 1])
-
-
-def test_fidelity_judge_is_faithful_where_it_does_not_disagree():
-    rng = np.random.default_rng
-    found = fidelity(H.satisfied_by, coin, nested(), 40_000, rng(3))
-    drawn = Batch.concatenate(draw_chunks(nested(), 40_000, rng(3)))
-    assert found == Agreement.of(H.satisfied_by(drawn), coin(drawn))
-
-
-def test_agreement_answers_and_model_must_match():
-    with pytest.raises(HornbookError, match=r"got shapes \(2,\) and \(3,\)"):
-        Agreement.of([1, 0], [1, 0, 0])
+@given(st.lists(st.booleans()))
+def test_share_where_counts_what_is_true_and_its_complement_the_rest(values):
+    share = Share.where(np.array(values, bool))
+    assert share == Share.of(sum(values), len(values))
+    assert share.complement() == Share.where(~np.array(values, bool))
 
 
 # Rules
@@ -150,10 +128,9 @@ def test_agreement_answers_and_model_must_match():
 
 @given(theories(5, 6), seeds, st.integers(1, 300))
 @settings(max_examples=60)
-def test_rule_statistics_equal_a_dense_count(theory, seed, size):
-    drawn = Random(theory.vocabulary)
-    statistics = rule_statistics(theory, coin, drawn, size, np.random.default_rng(seed))
-    batch = drawn.draw(size, np.random.default_rng(seed))
+def test_measure_rules_equal_a_dense_count(theory, seed, size):
+    batch = Random(theory.vocabulary).draw(size, np.random.default_rng(seed))
+    statistics = measure_rules(theory, batch, coin(batch))
     values, rejected = batch.to_array(), ~coin(batch)
     assert [found.rule for found in statistics] == list(theory)
     for found in statistics:
@@ -161,42 +138,15 @@ def test_rule_statistics_equal_a_dense_count(theory, seed, size):
         broken = fired if found.rule.head is BOTTOM else fired & (values[:, found.rule.head] == 0)
         assert (found.support.hits, found.support.size) == (fired.sum(), size)
         assert (found.precision.hits, found.precision.size) == ((broken & rejected).sum(), broken.sum())
-        assert found.length == len(found.rule.body)
-        assert found.in_target is None and found.entailed_by_target is None
 
 
 @given(theories(5, 6), seeds)
 @settings(max_examples=40)
-def test_rule_statistics_model_obeys_the_rules_it_entails(theory, seed):
+def test_measure_rules_model_obeys_the_rules_it_entails(theory, seed):
     claims = HornTheory(theory.vocabulary, [*theory, *theory.canonical()])
-    found = rule_statistics(
-        claims,
-        theory.satisfied_by,
-        Random(theory.vocabulary),
-        500,
-        np.random.default_rng(seed),
-        target=theory,
-    )
-    for statistics in found:
-        assert statistics.entailed_by_target
+    batch = Random(theory.vocabulary).draw(500, np.random.default_rng(seed))
+    for statistics in measure_rules(claims, batch, theory.satisfied_by(batch)):
         assert statistics.precision.hits == statistics.precision.size
-        assert statistics.in_target == (statistics.rule in theory.rules)
-
-
-@given(theories(5, 6), theories(5, 3))
-@settings(max_examples=60)
-def test_find_redundant_rules_can_be_dropped(theory, other):
-    background = HornTheory(
-        theory.vocabulary, [rule for rule in other if _fits(rule, len(theory.vocabulary))]
-    )
-    for known in (None, background):
-        for rule, redundant in zip(theory, find_redundant_rules(theory, known), strict=True):
-            rest = HornTheory(theory.vocabulary, [*(r for r in theory if r != rule), *(known or ())])
-            assert redundant == rest.entails(rule)
-
-
-def _fits(rule, width):
-    return all(v < width for v in rule.body) and (rule.head is BOTTOM or rule.head < width)
 
 
 def test_violations_measure_long_bodies():
@@ -205,9 +155,10 @@ def test_violations_measure_long_bodies():
     theory = HornTheory.parse(f"{body} -> x30\n{body} -> not_x31", vocabulary)
     model = HornTheory.parse(f"{body} -> x30", vocabulary).satisfied_by
     rng = np.random.default_rng(0)
-    unseen = rule_statistics(theory, model, Random(vocabulary), 1000, rng)
-    assert [found.precision.size for found in unseen] == [0, 0]
-    right, wrong = rule_statistics(theory, model, Violations(theory, missing=1.0), 1000, rng)
+    random = Random(vocabulary).draw(1000, rng)
+    assert [found.precision.size for found in measure_rules(theory, random, model(random))] == [0, 0]
+    violations = Violations(theory, missing=1.0).draw(1000, rng)
+    right, wrong = measure_rules(theory, violations, model(violations))
     assert right.precision.hits == right.precision.size > 400
     assert wrong.precision.hits == 0 and wrong.precision.size > 400
 
@@ -215,14 +166,6 @@ def test_violations_measure_long_bodies():
 @given(batches(T.vocabulary, 100))
 def test_real_rows_serve_as_a_distribution(batch):
     if len(batch):
-        [found] = rule_statistics(
-            HornTheory.parse("true -> false", T.vocabulary), coin, Rows(batch), 70, np.random.default_rng(0)
-        )
+        rows = Rows(batch).draw(70, np.random.default_rng(0))
+        [found] = measure_rules(HornTheory.parse("true -> false", T.vocabulary), rows, coin(rows))
         assert found.support.hits == found.precision.size == 70
-
-
-def test_one_vocabulary_for_all():
-    other = HornTheory.parse("a -> b")
-    for wrong in ({"target": other}, {"background": other}):
-        with pytest.raises(HornbookError, match="over one vocabulary"):
-            rule_statistics(H, coin, Random(T.vocabulary), 10, np.random.default_rng(0), **wrong)

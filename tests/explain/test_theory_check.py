@@ -5,15 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.distributions import Random
-from hornbook.distributions.violations import smallest_violations
+from hornbook.distributions import Random, smallest_violations
 from hornbook.errors import HornbookError
-from hornbook.explain.theory_check import check_theory, shrink
+from hornbook.explain import check_theory
+from hornbook.explain.theory_check import shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import Counted, LocalSearch
 from hornbook.queries import Estimated, Exact
-from hornbook.testing.strategies import rules, theories
-from hornbook.testing.teachers import Constant, Network
+from hornbook.testing import Constant, Network, rules, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
 PLAIN = Vocabulary([f"x{i}" for i in range(20)])

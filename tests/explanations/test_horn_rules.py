@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook.data import Binariser
-from hornbook.data.reader import BinaryColumns, Reader
+from hornbook.data import Binariser, BinaryColumns, Reader
 from hornbook.errors import HornbookError
 from hornbook.explain import explain_row
 from hornbook.explanations import (
@@ -24,7 +23,7 @@ from hornbook.explanations import (
     smallest_undo,
 )
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.testing.strategies import theories
+from hornbook.testing import theories
 
 WIDTH = 7
 

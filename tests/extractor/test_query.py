@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbook import Binariser, Extraction, HornTheory, QueryExtractor, as_predictor
-from hornbook.data.table import split_rows
+from hornbook.data import split_rows
 from hornbook.errors import HornbookError
 from hornbook.extractor import query
 from hornbook.logic import Interpretation

@@ -6,9 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from hornbook.learners import horn1, lrn_star, lrn_star_by_heads
-from hornbook.learners.heads import by_groups
-from hornbook.learners.shrink import shrink_by_halves, shrink_one_zero
+from hornbook.learners import by_groups, horn1, lrn_star, lrn_star_by_heads, shrink_by_halves, shrink_one_zero
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
 from hornbook.oracles import Counted, PerfectTeacher
 from hornbook.queries import Counterexample, Exact, IncoherentTeacher, Unknown

@@ -8,8 +8,9 @@ from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.distributions import Random
 from hornbook.learners.body import TermSearch, run_batched, worth
+from hornbook.learners.coverage import TermCoverage
 from hornbook.learners.pool import Pool, term_of
-from hornbook.learners.prime import HypothesisUpdater, TermCoverage, prime
+from hornbook.learners.prime import HypothesisUpdater, prime
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
 from hornbook.oracles import PerfectTeacher
 from hornbook.queries import Counterexample, batch_from_terms, interpretation

@@ -34,7 +34,7 @@ from hornbook.errors import HornbookError
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor, columns_with_missing
-from hornbook.models.predictor import positive_leads, positive_scores
+from hornbook.models.outputs import positive_leads, positive_scores
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))

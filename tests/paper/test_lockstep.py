@@ -10,17 +10,9 @@ from hypothesis import strategies as st
 from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Net, Training, train
-from hornbook.models.network import (
-    Fold,
-    Setting,
-    encode,
-    glorot,
-    iterate_batches,
-    one_thread,
-    torch,
-    weights_rng,
-)
+from hornbook.models.network import encode, glorot, iterate_batches, one_thread, torch, weights_rng
 from hornbook.paper import lockstep
+from hornbook.paper.lockstep import Fold, Setting
 
 VARIABLES = 12
 

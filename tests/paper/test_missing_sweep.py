@@ -7,7 +7,7 @@ from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.models import MLP, Net, Training
-from hornbook.paper import Sweep, plot_sweep
+from hornbook.paper import Sweep
 from hornbook.paper.missing import accuracy
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
@@ -39,15 +39,6 @@ def test_sweep_only_what_a_rule_leaves_open_is_unknown(points):
 
 def test_the_sweep_is_decided_by_its_seeds(points):
     assert SWEEP.run(THEORY) == points
-
-
-def test_plot_sweep_shows_both_test_sets(points, tmp_path):
-    figure = plot_sweep(points)
-    (axes,) = figure.axes
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["drawn as in training", "common to all shares"]
-    figure.savefig(tmp_path / "sweep.png")
-    assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
 def test_accuracy_counts_right_answers():

@@ -18,8 +18,9 @@ from hornbook.errors import HornbookError
 from hornbook.learners import Settings
 from hornbook.models import Net, Training
 from hornbook.paper import SCALES, ModelSelection, Scale, Sweep, grid
+from hornbook.paper.claims import judge_claims
 from hornbook.paper.repetition import Repetition
-from hornbook.paper.report import judge_claims, tables, to_html, to_markdown
+from hornbook.paper.report import tables, to_html, to_markdown
 from hornbook.paper.reproduce import reproduce, summarise_shares
 from hornbook.paper.settings import PAPER, QUICK, TreeBudget
 from hornbook.paper.stages import read_json

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.models import Net, Training
-from hornbook.models.network import Fold, Setting, make_folds
 from hornbook.paper import grid, score_nets, search
-from hornbook.paper.lockstep import Outcome
+from hornbook.paper.lockstep import Fold, Outcome, Setting, make_folds
 from hornbook.paper.search import Failures, Scores, group_nets
 from hornbook.paper.stages import show_progress
 

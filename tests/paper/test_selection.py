@@ -79,7 +79,7 @@ def test_the_network_is_the_chosen_net_trained_on_all_examples(patients, selecti
     np.testing.assert_array_equal(network.log_odds(fresh.batch), alone.log_odds(fresh.batch))
     accuracy = np.mean(network(fresh.batch) == fresh.accepted)
     assert chosen.fresh[best] == pytest.approx(accuracy, abs=0.02)
-    right = sum(tally.right for tally in selection.fresh.values())
+    right = sum(share.hits for share in selection.fresh.values())
     assert right / len(fresh) == pytest.approx(accuracy)
     assert accuracy > 0.8
 
@@ -120,7 +120,7 @@ def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
         examples, fresh, ModelSelection(grid((2,), rates=(0.01,)), finalists=4, seeds=2), n_jobs=1
     )
     assert 0.9 < selection.scores.best(1)[0].mean < 0.97
-    assert selection.fresh["random, accepted"].share > 0.95
-    assert selection.fresh["violation, rejected"].share > 0.85
-    assert selection.fresh["row, accepted"].share < 0.5
+    assert selection.fresh["random, accepted"].estimate > 0.95
+    assert selection.fresh["violation, rejected"].estimate > 0.85
+    assert selection.fresh["row, accepted"].estimate < 0.5
     assert selection.network(rows).mean() < 0.5

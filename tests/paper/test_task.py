@@ -133,8 +133,8 @@ def test_assign_parts_gives_each_part_its_share_of_every_kind(shares: tuple[floa
 
 
 def test_accuracy_is_told_by_kind() -> None:
-    tallies = accuracy_by_kind(EXAMPLES, np.ones(400, np.bool_))
-    assert {kind: tally.share for kind, tally in tallies.items()} == {
+    shares = accuracy_by_kind(EXAMPLES, np.ones(400, np.bool_))
+    assert {kind: share.estimate for kind, share in shares.items()} == {
         "near miss, accepted": 1,
         "random, accepted": 1,
         "row, accepted": 1,

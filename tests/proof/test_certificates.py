@@ -16,28 +16,18 @@ from sklearn.ensemble import RandomForestClassifier
 from test_proof import module, vocabulary_of
 
 from hornbook.cli import main
-from hornbook.data.binarise import Binariser
+from hornbook.data import Binariser
 from hornbook.errors import HornbookError
 from hornbook.extraction import guarantee_object
 from hornbook.extractor import query
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.logic.formats import rule_object
-from hornbook.models import as_predictor
-from hornbook.models.network import MLP
-from hornbook.proof.certificate import (
-    PROOFS_FILE,
-    Certificate,
-    Certificates,
-    digest,
-    find_difference,
-    read_certificates,
-    verify_certificates,
-    without_digest,
-)
-from hornbook.proof.prover import Prover
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, rule_object
+from hornbook.models import MLP, as_predictor
+from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
+from hornbook.proof.certificate import PROOFS_FILE, digest, find_difference, read_certificates, without_digest
 from hornbook.queries import Proved
-from hornbook.runs.folder import Run, run_checksums
-from hornbook.runs.proving import prove_and_repair, restore_prover, verify_content, verify_run
+from hornbook.runs import Run, prove_and_repair, verify_run
+from hornbook.runs.folder import run_checksums
+from hornbook.runs.proving import restore_prover, verify_content
 
 RULES = """cough & "not_age=low" -> ill
 fever -> ill

@@ -25,8 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.errors import HornbookError
 from hornbook.explanations import Category, ConditionRule, DecisionTree, Missing, RuleSet, Split, Threshold
 from hornbook.models import as_predictor
-from hornbook.proof import ColumnProver, Domain, prove_explanation
-from hornbook.proof.domain import Interval
+from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation
 from hornbook.proof.ensembles import single_cut
 
 

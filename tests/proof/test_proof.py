@@ -11,10 +11,9 @@ import pytest
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
+from hornbook.proof import Prover, relu_net
 from hornbook.proof.bounds import Bounds, LinearMaximiser, Rounding
 from hornbook.proof.branch import branch_and_bound
-from hornbook.proof.network import relu_net
-from hornbook.proof.prover import Prover
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space
 from hornbook.proof.witness import climb, random_states
 from hornbook.queries import interpretation

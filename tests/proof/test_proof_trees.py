@@ -11,9 +11,9 @@ from test_proof import accepted, states_of, vocabulary_of
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule, Vocabulary
 from hornbook.models import Predictor, as_predictor
-from hornbook.proof.certificate import Certificates, prove_rules, read_certificates, verify_certificates
-from hornbook.proof.primes import repair_rule, shrink_rule
-from hornbook.proof.prover import Prover, read_sides
+from hornbook.proof import Certificates, Prover, prove_rules, repair_rule, shrink_rule, verify_certificates
+from hornbook.proof.certificate import read_certificates
+from hornbook.proof.prover import read_sides
 from hornbook.queries import interpretation
 
 MODELS = {

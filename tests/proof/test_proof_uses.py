@@ -12,19 +12,19 @@ from hornbook.cli import main
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.models import as_predictor
-from hornbook.proof.certificate import (
-    PROOFS_FILE,
+from hornbook.proof import (
     Certificates,
+    ExactCompletions,
+    ProvedEquivalence,
+    Prover,
     prove_rules,
-    read_certificates,
+    repair_rule,
+    shrink_rule,
     verify_certificates,
 )
-from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
-from hornbook.proof.primes import repair_rule, shrink_rule
-from hornbook.proof.prover import Prover
+from hornbook.proof.certificate import PROOFS_FILE, read_certificates
 from hornbook.queries import Counterexample, Proved, Unknown, interpretation
-from hornbook.runs.folder import start_run
-from hornbook.runs.proving import prove_and_repair
+from hornbook.runs import prove_and_repair, start_run
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -229,8 +229,8 @@ def folder(tmp_path_factory):
     """A network that accepts if there is no fever, or the patient is ill; and rules about it."""
     import pandas as pd
 
-    from hornbook.data.binarise import Binariser
-    from hornbook.models.network import MLP
+    from hornbook.data import Binariser
+    from hornbook.models import MLP
 
     path = tmp_path_factory.mktemp("proof")
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])

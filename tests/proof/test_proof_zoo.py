@@ -10,7 +10,7 @@ from torch import nn
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
-from hornbook.proof.prover import Prover
+from hornbook.proof import Prover
 
 
 @pytest.mark.parametrize("name", HONEST)

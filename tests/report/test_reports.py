@@ -8,18 +8,8 @@ from hypothesis import strategies as st
 
 from hornbook.evaluate import Fidelity
 from hornbook.extraction import FrontierPoint
-from hornbook.report.charts import (
-    HEIGHT,
-    WIDTH,
-    Chart,
-    Dot,
-    Series,
-    decade_ticks,
-    even_ticks,
-    frontier_chart,
-    plot_chart,
-    to_svg,
-)
+from hornbook.report import Chart, Dot, Series, frontier_chart, plot_chart, to_svg
+from hornbook.report.charts import HEIGHT, WIDTH, decade_ticks, even_ticks
 from hornbook.statistics import Share
 
 finite = st.floats(-1e9, 1e9, allow_subnormal=False)

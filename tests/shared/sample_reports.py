@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from hornbook.data.conditions import exclusivity_rules
-from hornbook.data.reader import BinaryColumns, Reader
+from hornbook.data import BinaryColumns, Reader, exclusivity_rules
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import (
     CardLine,

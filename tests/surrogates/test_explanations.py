@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.explain.decision import explain_row, find_change
+from hornbook.explain import explain_row
+from hornbook.explain.decision import find_change
 from hornbook.explanations import (
     CardLine,
     Category,

@@ -24,14 +24,14 @@ from hornbook.explanations import (
     Split,
     Threshold,
     background_rules,
+    shorten_cut,
 )
-from hornbook.explanations.conditions import shorten_cut
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.statistics import Share
-from hornbook.surrogates import Grid, choose_candidate, search_explanations
+from hornbook.surrogates import Candidate, Grid, choose_candidate, search_explanations
 from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
-from hornbook.surrogates.search import Candidate, fit_explanations
+from hornbook.surrogates.search import fit_explanations
 from hornbook.surrogates.tree import grow_tree, improve_tree
 
 AGES, SEXES = [None, 20.0, 30.0, 40.0, 55.5], [None, "f", "m", "x"]

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from hornbook.baselines.tree import (
     ask_in_blocks,
     branch_rules,
     decide_by_tree,
-    leaf_depths,
     one_variable_per_pair,
     split_at,
     tree_input,
@@ -42,7 +40,7 @@ CLOCK_INTERVAL = 256
 
 @dataclass(frozen=True)
 class HoeffdingSettings:
-    """How a Hoeffding tree grows and answers.
+    """How a Hoeffding tree grows. A leaf gives the answer most frequent in it, so its branch is a rule.
 
     Attributes
     ----------
@@ -51,24 +49,17 @@ class HoeffdingSettings:
     delta
         The permitted probability that the best test at a leaf is not the best: the split
         confidence is 1 - delta.
-    leaves
-        `majority`: a leaf gives the answer most frequent in it, so that its branch is a rule.
-        `naive bayes`: it may also weigh all values (river's adaptive leaves), which is often
-        closer to the model, but is no longer what the branches say.
 
     """
 
     grace_period: int = 200
     delta: float = 1e-7
-    leaves: Literal["majority", "naive bayes"] = "majority"
 
     def __post_init__(self) -> None:
         if self.grace_period < 1:
             raise HornbookError(f"a grace period is a positive number; got {self.grace_period}")
         if not 0 < self.delta < 1:
             raise HornbookError(f"delta is between 0 and 1, both excluded; got {self.delta}")
-        if self.leaves not in ("majority", "naive bayes"):
-            raise HornbookError(f"leaves are 'majority' or 'naive bayes'; got {self.leaves!r}")
 
 
 def hoeffding_tree(
@@ -129,14 +120,12 @@ def hoeffding_tree(
     tree = growing.tree()
     return Baseline(
         "Hoeffding tree",
-        partial(decide_by_tree, tree) if growing.settings.leaves == "majority" else growing.member,
         tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
-        leaf_depths(tree),
     )
 
 
@@ -158,23 +147,19 @@ def tune_hoeffding_tree(
     *,
     grace_periods: tuple[int, ...] = (20, 50, 200),
     deltas: tuple[float, ...] = (1e-7, 1e-3, 0.1, 0.5),
-    leaves: Literal["majority", "naive bayes"] = "majority",
-    seconds: float | None = None,
 ) -> Tuning:
     """Choose grace period and split confidence: train on one sample, compare on another.
 
     Every candidate learns the same `size` interpretations and is judged on the same `size`
-    others. A limit in seconds is shared out equally; a candidate that reaches its own is
-    judged as it then is.
+    others.
     """
     start = time.perf_counter()
-    share = math.inf if seconds is None else seconds / (len(grace_periods) * len(deltas))
     training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
     accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
     disagreements = {}
     for grace_period, delta in product(grace_periods, deltas):
-        growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta, leaves))
-        growing.learn(training, accepted, time.perf_counter() + share)
+        growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta))
+        growing.learn(training, accepted, math.inf)
         wrong = int((growing.member(validation) != expected).sum())
         disagreements[growing.settings] = Share.of(wrong, size)
     best = min(disagreements, key=lambda settings: disagreements[settings].hits)
@@ -209,14 +194,7 @@ class _Growing:
 
     def member(self, batch: Batch) -> Bools:
         """The tree's own answers."""
-        if self.settings.leaves == "majority" or self.model._root is None:
-            return decide_by_tree(self.tree(), batch)
-        answers = [
-            self.model.predict_one(dict(zip(self.columns, row, strict=True)))
-            for block in batch.blocks()
-            for row in tree_input(block, self.variables).tolist()
-        ]
-        return np.array(answers, np.bool_)
+        return decide_by_tree(self.tree(), batch)
 
 
 def _river_tree(settings: HoeffdingSettings) -> Any:
@@ -227,7 +205,7 @@ def _river_tree(settings: HoeffdingSettings) -> Any:
     return HoeffdingTreeClassifier(
         grace_period=settings.grace_period,
         delta=settings.delta,
-        leaf_prediction="mc" if settings.leaves == "majority" else "nba",
+        leaf_prediction="mc",
         max_size=4096,  # in MiB: at river's 100 leaves would stop learning in the longer runs
     )
 

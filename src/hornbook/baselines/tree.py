@@ -1,11 +1,10 @@
-"""What a baseline hands over."""
+"""Decision trees over variables, read as rules: what rule extraction has to beat."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -218,12 +217,11 @@ class Baseline:
     ----------
     name
         What reports call it.
-    member
-        Its own answers. The rules reject all that it rejects, see `branch_rules` for what more.
     tree
         The tree, with the most frequent answer at every leaf.
     theory
-        The branches to rejecting leaves.
+        The branches to rejecting leaves: the rules reject all that the tree rejects, see
+        `branch_rules` for what more.
     seconds
         How long it took, the model's answers included.
     labels_used
@@ -232,26 +230,25 @@ class Baseline:
         Why it stopped, in words.
     settings
         The parameters, ready for JSON.
-    leaves
-        For every leaf, accepting ones too, how many variables are tested on the way to it.
 
     """
 
     name: str
-    member: Callable[[Batch], Bools]
     tree: Node
     theory: HornTheory
     seconds: float
     labels_used: int
     stopped: str
     settings: dict[str, Any]
-    leaves: tuple[int, ...]
+
+    def member(self, batch: Batch) -> Bools:
+        """The tree's own answers."""
+        return decide_by_tree(self.tree, batch)
 
     @property
-    def mean_body_length(self) -> float:
-        """The mean number of literals in a body; NaN without rules."""
-        lengths = [len(rule.body) for rule in self.theory]
-        return float(np.mean(lengths)) if lengths else float("nan")
+    def leaves(self) -> tuple[int, ...]:
+        """For every leaf, accepting ones too, how many variables are tested on the way to it."""
+        return leaf_depths(self.tree)
 
 
 def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
@@ -308,14 +305,12 @@ def decision_tree(
     tree = convert_tree(fitted, variables)
     return Baseline(
         "decision tree",
-        partial(decide_by_tree, tree),
         tree,
         branch_rules(tree, distribution.vocabulary),
         time.perf_counter() - start,
         size,
         "fitted",
         {"size": size, "max_leaf_nodes": max_leaf_nodes},
-        leaf_depths(tree),
     )
 
 

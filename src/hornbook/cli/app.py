@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -22,7 +22,7 @@ from hornbook.logic import HornTheory
 if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
 
-    from hornbook.data.table import Table
+    from hornbook.data import Kind, Table
     from hornbook.runs import Run
 
 app = typer.Typer(
@@ -31,6 +31,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+DataArgument = Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or the name of a dataset.")]
+RunArgument = Annotated[
+    Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")
+]
+TargetOption = Annotated[
+    str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
+]
+TrustOption = Annotated[
+    bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
+]
+ProofSecondsOption = Annotated[
+    float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+"""Options that several commands have."""
 
 
 def _version(value: bool) -> None:
@@ -104,6 +127,10 @@ class TargetTable:
     labels: pd.Series[Any] | None
     source: dict[str, Any]
 
+    def kinds_of(self, frame: pd.DataFrame) -> dict[str, Kind]:
+        """The kinds of the columns of a frame, which are some of the table's."""
+        return {column: kind for column, kind in self.table.kinds.items() if column in frame}
+
     def to_object(self) -> dict[str, Any]:
         """Where the table came from, and what it held, for a run's configuration."""
         return {
@@ -122,8 +149,7 @@ def load_target_table(
     `positive` and `above` make two classes of the target's values. A file need not have the target
     as a column: then it only names what the model predicts.
     """
-    from hornbook.data.datasets import DATASETS, load_dataset
-    from hornbook.data.table import read_table
+    from hornbook.data import DATASETS, load_dataset, read_table
 
     path = Path(source)
     if not path.exists() and source in DATASETS:
@@ -170,11 +196,10 @@ def load_run_table(run: Run) -> TargetTable:
     return table
 
 
-def describe_file(path: Path) -> dict[str, Any]:
-    """The name, place and checksum of a model file."""
-    from hornbook.runs.folder import file_checksum
-
-    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
+def exit_interrupted(rest: str = "") -> NoReturn:
+    """Say that a run was interrupted and can be resumed, and exit as the shell expects."""
+    print(f"hornbook: interrupted{rest}; run the same command again to resume", file=sys.stderr)
+    raise typer.Exit(130)
 
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, read_theory
+from hornbook.cli.app import (
+    EncodingOption,
+    JsonOption,
+    ProofSecondsOption,
+    SeedOption,
+    TrustOption,
+    app,
+    emit,
+    emit_json,
+    read_theory,
+)
 from hornbook.errors import HornbookError
-from hornbook.logic import Vocabulary
-from hornbook.logic.formats import rule_object
-from hornbook.logic.syntax import UNICODE, quote, rule_text
+from hornbook.logic import UNICODE, Vocabulary, quote, rule_object, rule_text
 from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
-    from hornbook.explain.claim_check import ClaimCheck
-    from hornbook.explain.theory_check import RuleCheck
+    from hornbook.explain import ClaimCheck, RuleCheck
     from hornbook.models import Predictor
 
 
@@ -41,23 +49,16 @@ def check(
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
-    ] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
     ] = False,
-    seconds: Annotated[
-        float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
-    ] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seconds: ProofSecondsOption = 60.0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
     """Check whether a model does what is claimed: exit code 0 if all holds, 1 and a counterexample if not.
 
@@ -72,29 +73,31 @@ def check(
     from hornbook.models import as_predictor, load_model
 
     subject = load_model(model, trust_pickle)
-    if target is None:
-        predictor = as_predictor(subject, encoding=encoding, name=model.name)
-        _check_judge(rules, predictor, data, samples, proof, seconds, seed, as_json)
-        return
-    if encoding is not None:
+    options = CheckOptions(samples, proof, seconds, seed, as_json)
+    if target is None or encoding is not None:
         subject = as_predictor(subject, encoding=encoding, name=model.name)
-    _check_columns(rules, subject, data, target, samples, proof, seconds, seed, as_json)
+    if target is None:
+        broken = _check_judge(rules, subject, data, options)
+    else:
+        broken = _check_columns(rules, subject, data, target, options)
+    raise typer.Exit(int(broken))
 
 
-def _check_columns(
-    rules: Path,
-    model: Any,
-    data: Path,
-    target: str,
-    samples: int,
-    proof: bool,
-    seconds: float,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Check claims about the columns that a classifier reads."""
-    from hornbook.data.table import read_table
-    from hornbook.explain.claim_check import check as check_claims
+@dataclass(frozen=True)
+class CheckOptions:
+    """How many samples a check draws, whether it proves, for how long, its seed, and its output."""
+
+    samples: int
+    proof: bool
+    seconds: float
+    seed: int
+    as_json: bool
+
+
+def _check_columns(rules: Path, model: Any, data: Path, target: str, options: CheckOptions) -> bool:
+    """Check claims about the columns that a classifier reads; whether one is broken."""
+    from hornbook.data import read_table
+    from hornbook.explain import check as check_claims
 
     frame = read_table(data).frame
     if target not in frame:
@@ -106,23 +109,23 @@ def _check_columns(
         model,
         frame.drop(columns=target),
         target,
-        samples=samples,
-        proof=proof,
-        proof_seconds=seconds,
-        seed=seed,
+        samples=options.samples,
+        proof=options.proof,
+        proof_seconds=options.seconds,
+        seed=options.seed,
     )
-    if as_json:
+    if options.as_json:
         emit_json({"claims": [_claim_entry(result) for result in results]})
     else:
-        emit("\n".join([*map(_claim_line, results), *([PROOF_NOTE] if proof else [])]))
-    raise typer.Exit(1 if any(result.broken for result in results) else 0)
+        emit("\n".join([*map(_claim_line, results), *([PROOF_NOTE] if options.proof else [])]))
+    return any(result.broken for result in results)
 
 
 def _claim_line(result: ClaimCheck) -> str:
     """Format a result as one line, and what breaks the claim as further ones."""
-    note = _describe_guarantee(result.guarantee)
-    if result.undecided:
-        note += f"; no proof: {result.undecided}"
+    note = _describe_guarantee(
+        result.guarantee, result.undecided, "broken by {} of {} samples", "no row can meet it"
+    )
     violation = result.violation
     if violation is None:
         return f"holds   {result.claim}   # {note}"
@@ -136,18 +139,19 @@ def _claim_line(result: ClaimCheck) -> str:
     return "\n".join(lines)
 
 
-def _describe_guarantee(guarantee: Guarantee) -> str:
-    """What a guarantee says of a claim, in words."""
+def _describe_guarantee(guarantee: Guarantee, undecided: str, counted: str, exact: str) -> str:
+    """What a guarantee says, in words; `counted` has gaps for hits and size, `exact` is for no samples."""
+    note = str(guarantee).removeprefix("none: ")
     if isinstance(guarantee, Estimated):
         share = guarantee.disagreement
-        return f"broken by {share.hits} of {share.size} samples, {share}"
-    if isinstance(guarantee, Exact):
-        return "no row can meet it"
-    return str(guarantee).removeprefix("none: ")
+        note = f"{counted.format(share.hits, share.size)}, {share}"
+    elif isinstance(guarantee, Exact):
+        note = exact
+    return f"{note}; no proof: {undecided}" if undecided else note
 
 
 def _cell(value: Any) -> str:
-    from hornbook.explanations.conditions import write_value
+    from hornbook.explanations import write_value
 
     return "?" if value is None or value != value else write_value(value)
 
@@ -166,23 +170,14 @@ def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
     return {**entry, **_guarantee_entry(result.guarantee, result.undecided, "broken")}
 
 
-def _check_judge(
-    rules: Path,
-    predictor: Predictor,
-    data: Path,
-    samples: int,
-    proof: bool,
-    seconds: float,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Check rules over variables with a judge, which accepts or rejects whole rows."""
-    from hornbook.data.table import read_table
-    from hornbook.explain.theory_check import check_theory
+def _check_judge(rules: Path, predictor: Predictor, data: Path, options: CheckOptions) -> bool:
+    """Check rules over variables with a judge of whole rows; whether one is broken."""
+    from hornbook.data import read_table
+    from hornbook.explain import check_theory
     from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table
 
-    claims = read_theory(rules)
+    claims, seed, samples = read_theory(rules), options.seed, options.samples
     try:
         teacher = judge_of_table(read_table(data), predictor, claims, seed=seed)
     except HornbookError as error:
@@ -203,29 +198,23 @@ def _check_judge(
         rng=generator(seed, Purpose.PROPERTY_CHECK),
         local_search=local_search,
         groups=teacher.groups,
-        prover=teacher.prover(seconds) if proof else None,
+        prover=teacher.prover(options.seconds) if options.proof else None,
     )
-    if as_json:
+    if options.as_json:
         emit_json({"rules": [_entry(verdict, vocabulary) for verdict in verdicts]})
     else:
         for verdict in verdicts:
             emit(_line(verdict, vocabulary))
         emit(f"# sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule")
         emit(f"# unknown values: {teacher.describe()}")
-    raise typer.Exit(1 if any(verdict.broken for verdict in verdicts) else 0)
+    return any(verdict.broken for verdict in verdicts)
 
 
 def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
     """Format a verdict as one line."""
     text = rule_text(vocabulary, verdict.rule, UNICODE)
-    sampled = "nothing can violate it"
-    if isinstance(verdict.guarantee, Estimated):
-        share = verdict.guarantee.disagreement
-        sampled = f"the model accepts {share.hits} of {share.size} violations, {share}"
-    elif not isinstance(verdict.guarantee, Exact):
-        sampled = str(verdict.guarantee).removeprefix("none: ")
-    if verdict.undecided:
-        sampled += f"; no proof: {verdict.undecided}"
+    counted, exact = "the model accepts {} of {} violations", "nothing can violate it"
+    sampled = _describe_guarantee(verdict.guarantee, verdict.undecided, counted, exact)
     if verdict.witness is None:
         return f"holds   {text}   # {sampled}"
     known = {"true": verdict.witness.true, "false": verdict.witness.false}

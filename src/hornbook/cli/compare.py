@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, load_run_table, progress
+from hornbook.cli.app import (
+    JsonOption,
+    RunArgument,
+    SeedOption,
+    TrustOption,
+    app,
+    emit,
+    emit_json,
+    load_run_table,
+    progress,
+)
 
 if TYPE_CHECKING:
-    from hornbook.runs import Run
-    from hornbook.runs.comparison import ComparisonRow
+    from hornbook.runs import ComparisonRow, Run
 
 
 @app.command()
 def compare(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
+    run: RunArgument,
     samples: Annotated[int, typer.Option(min=1, help="Number of training samples of each tree.")] = 20_000,
     seconds: Annotated[
         float, typer.Option(help="Time limit of the Hoeffding tree in seconds (runs by queries).")
     ] = 20.0,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    trust_pickle: TrustOption = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare the explanation of a run with decision trees fitted to the same model.
 
@@ -66,11 +72,11 @@ def _compare(
     run: Run, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> Iterator[ComparisonRow]:
     """Restore the model and the table of a run, and measure its explanation beside trees."""
-    from hornbook.data.table import split_rows
+    from hornbook.data import split_rows
     from hornbook.explanations import HornRules
     from hornbook.models import as_predictor
     from hornbook.query_teacher import BoundModel
-    from hornbook.runs.comparison import compare_rules_with_trees, compare_with_trees
+    from hornbook.runs import compare_rules_with_trees, compare_with_trees
     from hornbook.teacher import bind_classifier
 
     table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation

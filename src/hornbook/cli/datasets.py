@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from hornbook.cli.app import app, emit, emit_json
+from hornbook.cli.app import JsonOption, app, emit, emit_json
 
 
 @app.command()
 def datasets(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the datasets that can be named instead of a file.
 
@@ -21,7 +17,7 @@ def datasets(
       hornbook extract breast-cancer --train
 
     """
-    from hornbook.data.datasets import DATASETS
+    from hornbook.data import DATASETS
 
     if as_json:
         emit_json(DATASETS)

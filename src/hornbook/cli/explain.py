@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json
+from hornbook.cli.app import JsonOption, RunArgument, app, emit, emit_json
 from hornbook.errors import HornbookError
 
 
 @app.command()
 def explain(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
+    run: RunArgument,
     given: Annotated[
         list[str] | None,
         typer.Option("--set", help="A known value, column=value: a number or a word."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain what a run's explanation decides for known values, and which change would change it.
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hornbook.cli.app import (
+    DataArgument,
+    EncodingOption,
+    ForceOption,
+    ProofSecondsOption,
+    SeedOption,
+    TargetOption,
     TargetTable,
+    TrustOption,
     app,
-    describe_file,
     emit,
     emit_json,
-    load_target_table,
+    exit_interrupted,
     progress,
 )
+from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.extraction import Extraction
+
+NETWORK_FILE = "model.npz"
+"""The name of a trained network in the run folder."""
 
 
 class FormOption(StrEnum):
@@ -38,10 +44,8 @@ class FormOption(StrEnum):
 
 @app.command()
 def extract(
-    data: Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or the name of a dataset.")],
-    target: Annotated[
-        str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
-    ] = None,
+    data: DataArgument,
+    target: TargetOption = None,
     model: Annotated[
         Path | None, typer.Option(help="The model file: ONNX, XGBoost, LightGBM, torch, Keras, skops.")
     ] = None,
@@ -62,22 +66,15 @@ def extract(
     samples: Annotated[
         int | None, typer.Option(min=1, help="Number of labelled samples; default 16,000 to 24,000.")
     ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Input encoding of missing values: half, signed, two-channel, nan, complete."),
-    ] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each line for every row (networks and trees)."),
     ] = False,
-    proof_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
-    ] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")] = False,
+    proof_seconds: ProofSecondsOption = 60.0,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the extraction as JSON.")] = False,
 ) -> None:
     """Explain what a model does with the columns of a table: by rules, a score card or a tree.
@@ -95,24 +92,14 @@ def extract(
       hornbook extract patients.csv --target survives --model model.onnx --form rules --proof -o run/
 
     """
-    from hornbook.extractor import HornExtractor
-    from hornbook.models import as_predictor, load_model
-    from hornbook.runs import check_writable, library_versions, save_run, start_run
-    from hornbook.runs.proving import prove_lines
+    from hornbook.extractor import HornExtractor, describe_candidate
+    from hornbook.runs import prove_lines
 
-    if (model is None) != train:
-        raise HornbookError("give either --model FILE or --train, which trains a network on the columns")
-    table = load_target_table(data, target, positive, above)
-    if output is not None:
-        check_writable(output)
-    black_box: Any
-    if model is not None:
-        black_box = load_model(model, trust_pickle)
-        about = describe_file(model)
-        if encoding is not None:
-            black_box = as_predictor(black_box, encoding=encoding, name=model.name)
-    else:
+    table = open_table(data, target, positive, above, model, train, output)
+    if model is None:
         about, black_box = _train(table, seed)
+    else:
+        black_box, about = _load(model, encoding, trust_pickle), describe_file(model)
     settings = {
         "form": form.value,
         "max_literals": max_literals,
@@ -120,18 +107,9 @@ def extract(
         "encoding": encoding,
         "seed": seed,
     }
-    config = {
-        "command": join(["hornbook", *sys.argv[1:]]),
-        "versions": library_versions(),
-        "data": table.to_object(),
-        "target": table.target,
-        "model": about,
-        "settings": settings,
-    }
-    if output is not None:
-        start_run(output, config, force)
-        if train:
-            black_box.save(output / about["path"])
+    run = CommandRun.start(table, about, settings, output, force)
+    if train and output is not None:
+        black_box.save(output / NETWORK_FILE)
     extractor = HornExtractor(
         black_box,
         table.target,
@@ -140,30 +118,29 @@ def extract(
         n_samples=samples,
         random_state=seed,
     )
-    started = time.perf_counter()
     try:
         with progress("asking the model") as show:
-            extractor.fit(
-                table.features,
-                watch=lambda one: show(
-                    f"{one.form} with {one.literals} literals: {100 * one.fidelity.estimate:.1f} % of samples"
-                ),
-            )
+            extractor.fit(table.features, watch=lambda candidate: show(describe_candidate(candidate)))
     except KeyboardInterrupt:
-        print("hornbook: interrupted; run the same command again", file=sys.stderr)
-        raise typer.Exit(130) from None
-    provenance = {name: config[name] for name in ("data", "model", "settings", "versions")}
-    extraction = replace(extractor.extraction_, provenance=provenance)
+        exit_interrupted()
+    extraction = run.add_provenance(extractor.extraction_)
     if proof:
         with progress("proving lines"):
             extraction = prove_lines(extraction, black_box, table.features, proof_seconds)
-    if output is not None:
-        save_run(output, extraction, time.perf_counter() - started)
+    run.save(extraction)
     if as_json:
-        emit_json({**extraction.to_object(), "folder": None if output is None else str(output)})
+        emit_json(run.to_object(extraction))
         return
     proved, open_lines = _proof_lines(extraction)
-    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *_summary(extraction, about, output)]))
+    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *run.summarise(extraction)]))
+
+
+def _load(path: Path, encoding: str | None, trust_pickle: bool) -> Any:
+    """Load a model; it is a predictor only where the encoding of missing values is given."""
+    from hornbook.models import as_predictor, load_model
+
+    loaded = load_model(path, trust_pickle)
+    return loaded if encoding is None else as_predictor(loaded, encoding=encoding, name=path.name)
 
 
 def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:
@@ -184,8 +161,7 @@ def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
     from hornbook.models import train_column_network
     from hornbook.models.column_training import MAX_NUMERIC_CLASSES
 
-    if table.labels is None:
-        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
+    assert table.labels is not None
     known = table.labels.notna()
     numbers = table.labels[known]
     if is_numeric_dtype(numbers) and numbers.nunique() > MAX_NUMERIC_CLASSES:
@@ -194,26 +170,5 @@ def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
             f"make two of them, e.g. --above {numbers.median():g}"
         )
     with progress("training a network"):
-        trained = train_column_network(table.features[known], table.labels[known], seed)
-    held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
-    about = {"name": "the network", "path": NETWORK_FILE, "held_out": held_out}
-    return {**about, **trained.network.provenance}, trained.network
-
-
-NETWORK_FILE = "model.npz"
-"""The name of a trained network in the run folder."""
-
-
-def _summary(extraction: Extraction, about: dict[str, Any], folder: Path | None) -> list[str]:
-    """The accuracy, fidelity and cost of a run, as comments."""
-    lines = []
-    if "held_out" in about:
-        accuracy, rows = about["held_out"]["accuracy"], about["held_out"]["rows"]
-        lines.append(f"accuracy of the network: {100 * accuracy:.1f} % on {rows} held-out rows")
-    lines += [f"fidelity to the model {each}" for each in extraction.fidelity.describe()]
-    count = extraction.explanation.literals
-    lines.append(f"{count} {'literal' if count == 1 else 'literals'} to read; {extraction.answers:,} answers")
-    lines.append(f"samples: {extraction.distribution}; missing values: {extraction.missing_values}")
-    if folder is not None:
-        lines.append(f"saved in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {line}" for line in lines]
+        trained = train_column_network(table.features[known], numbers, seed)
+    return describe_network(trained, NETWORK_FILE), trained.network

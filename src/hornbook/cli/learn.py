@@ -14,13 +14,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from hornbook.cli.app import app, read_theory
+from hornbook.cli.app import JsonOption, app, read_theory
 from hornbook.errors import HornbookError
-from hornbook.learners import horn1, lrn_star
-from hornbook.learners.heads import by_groups
-from hornbook.learners.shrink import shrink_by_halves
-from hornbook.logic import HornTheory
-from hornbook.logic.syntax import UNICODE, rule_text
+from hornbook.learners import by_groups, horn1, lrn_star, shrink_by_halves
+from hornbook.logic import UNICODE, HornTheory, rule_text
 from hornbook.oracles import Cached, Counted, PerfectTeacher
 from hornbook.queries import Step
 from hornbook.randomness import Purpose, generator
@@ -58,7 +55,7 @@ def learn(
         Path | None, typer.Option(help="Rules known from the start; the target must entail them.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the teacher.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Learn a known theory exactly, by queries to a perfect teacher: a demonstration of the algorithm.
 

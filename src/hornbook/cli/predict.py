@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json
+from hornbook.cli.app import JsonOption, RunArgument, app, emit, emit_json
 
 
 @app.command()
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
+    run: RunArgument,
     data: Annotated[Path, typer.Argument(help="A CSV, ARFF or Parquet file with the run's columns.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Decide the rows of a table by a run's explanation: a class a row, and the facts that decided.
 
@@ -26,7 +26,7 @@ def predict(
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.data.table import read_table
+    from hornbook.data import read_table
     from hornbook.runs import Run
 
     explanation = Run.load(run).extraction.explanation

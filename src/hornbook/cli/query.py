@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import replace
 from pathlib import Path
-from shlex import join
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from hornbook.cli.app import (
+    DataArgument,
+    EncodingOption,
+    ForceOption,
+    ProofSecondsOption,
+    SeedOption,
+    TargetOption,
     TargetTable,
+    TrustOption,
     app,
-    describe_file,
     emit,
     emit_json,
-    load_target_table,
+    exit_interrupted,
     progress,
 )
+from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.data.binarise import Binariser
+    import pandas as pd
+
+    from hornbook.data import Binariser
     from hornbook.extraction import Extraction
     from hornbook.extractor import QueryExtractor
-    from hornbook.proof.certificate import Certificates
+    from hornbook.models import Predictor
+    from hornbook.proof import Certificates
 
-NETWORK_FILE = "model.safetensors"
-"""The name of a network over variables in the run folder."""
+NETWORK_FILE, TRACE_FILE = "model.safetensors", "trace.jsonl"
+"""The names of a network over variables and of the trace in the run folder."""
 
 
 @app.command()
 def query(
-    data: Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or the name of a dataset.")],
-    target: Annotated[
-        str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
-    ] = None,
+    data: DataArgument,
+    target: TargetOption = None,
     model: Annotated[Path | None, typer.Option(help="The model file, such as model.onnx.")] = None,
     train: Annotated[
         bool, typer.Option("--train", help="Train a network on the variables of the data instead.")
@@ -55,25 +59,18 @@ def query(
     epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
     delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
     max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
-    ] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
     ] = False,
-    proof_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
-    ] = 60.0,
+    proof_seconds: ProofSecondsOption = 60.0,
     proof_total: Annotated[
         float | None, typer.Option(help="Time limit of all proofs together in seconds.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")] = False,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the extraction as JSON.")] = False,
 ) -> None:
     """Learn a Horn theory about a model by membership and equivalence queries, as the paper does.
@@ -88,123 +85,98 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
-    from hornbook.data.binarise import Binariser
-    from hornbook.data.table import split_rows
     from hornbook.extractor import QueryExtractor
-    from hornbook.learners.extract import INTERRUPTED
-    from hornbook.models import as_predictor, load_model
-    from hornbook.oracles.columns import fit_binariser
-    from hornbook.runs import check_writable, library_versions, save_run, start_run
+    from hornbook.learners import INTERRUPTED
     from hornbook.statistics import check_tolerances
 
-    if (model is None) != train:
-        raise HornbookError("give either --model FILE or --train, which trains a network on the variables")
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     check_tolerances(epsilon, delta)
-    table = load_target_table(data, target, positive, above)
-    if output is not None:
-        check_writable(output)
+    table = open_table(data, target, positive, above, model, train, output)
     frame = table.table.frame if judge else table.features
-    kinds = {column: kind for column, kind in table.table.kinds.items() if column in frame}
-    used, _ = split_rows(frame, seed, hold_out=not judge)
-    black_box: Any
-    if model is not None:
-        black_box = as_predictor(load_model(model, trust_pickle), encoding=encoding, name=model.name)
-        about = describe_file(model)
-        binariser = fit_binariser(black_box, frame.iloc[used], kinds)
+    if model is None:
+        about, black_box, binariser = _train(table, seed)
     else:
-        binariser = Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])
-        about, black_box = _train(table, binariser, seed)
-    settings = {
+        black_box, binariser = _load(model, encoding, trust_pickle, table, frame, seed)
+        about = describe_file(model)
+    options = {
         "judge": judge,
         "max_rules": max_rules,
         "max_queries": max_queries,
         "epsilon": epsilon,
         "delta": delta,
         "max_seconds": max_seconds,
-        "encoding": encoding,
-        "seed": seed,
     }
-    config = {
-        "command": join(["hornbook", *sys.argv[1:]]),
-        "versions": library_versions(),
-        "data": table.to_object(),
-        "target": table.target,
-        "model": about,
-        "settings": settings,
-    }
-    if output is not None:
-        start_run(output, config, force)
-        if train:
-            black_box.save(output / NETWORK_FILE)
+    run = CommandRun.start(table, about, {**options, "encoding": encoding, "seed": seed}, output, force)
+    if train and output is not None:
+        black_box.save(output / NETWORK_FILE)
     extractor = QueryExtractor(
-        black_box,
-        table.target,
-        judge=judge,
-        binariser=binariser,
-        max_rules=max_rules,
-        max_queries=max_queries,
-        epsilon=epsilon,
-        delta=delta,
-        max_seconds=max_seconds,
-        random_state=seed,
+        black_box, table.target, binariser=binariser, random_state=seed, **cast(Any, options)
     )
-    started = time.perf_counter()
     with progress("asking the model", max_queries) as show:
-        extractor.fit(
-            frame,
-            trace=output and output / "trace.jsonl",
-            watch=lambda entry: show(
-                f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
-            ),
-        )
+        extractor.fit(frame, trace=output and output / TRACE_FILE, watch=lambda entry: show(_describe(entry)))
     certificates = None
     if proof:
         kept_model = output / NETWORK_FILE if output is not None and train else model
         certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
-    provenance = {name: config[name] for name in ("data", "model", "settings", "versions")}
-    extraction = replace(extractor.extraction_, provenance=provenance)
-    if output is not None:
-        save_run(output, extraction, time.perf_counter() - started, certificates)
+    extraction = run.add_provenance(extractor.extraction_)
+    run.save(extraction, certificates)
     if as_json:
         proofs = {} if certificates is None else {"proofs": _proof_objects(certificates)}
-        emit_json({**extraction.to_object(), "folder": None if output is None else str(output), **proofs})
+        emit_json({**run.to_object(extraction), **proofs})
     else:
-        if certificates is not None:
-            emit("\n".join(_proof_lines(certificates)))
-        emit("\n".join(_rule_lines(extraction)))
-        emit("\n".join(_summary(extraction, about, output)))
+        proof_lines = [] if certificates is None else _proof_lines(certificates)
+        details = [f"guarantee: {extraction.guarantee}", *extraction.notes]
+        stopped = f"stopped: {extraction.stop_reason}"
+        summary = run.summarise(extraction, [*details, stopped])
+        emit("\n".join([*proof_lines, *_rule_lines(extraction), *summary]))
     if extraction.stop_reason == INTERRUPTED:
-        kept = "" if output is None else f"; the result so far is in {output}"
-        print(f"hornbook: interrupted{kept}; run the same command again to resume", file=sys.stderr)
-        raise typer.Exit(130)
+        exit_interrupted("" if output is None else f"; the result so far is in {output}")
 
 
-def _train(table: TargetTable, binariser: Binariser, seed: int) -> tuple[dict[str, Any], Any]:
-    """Train a network on the variables; what is known about it, and the network."""
-    from hornbook.data.table import binary_label
+def _describe(entry: dict[str, Any]) -> str:
+    """An entry of the trace, as progress."""
+    return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
+
+
+def _load(
+    path: Path, encoding: str | None, trust_pickle: bool, table: TargetTable, frame: pd.DataFrame, seed: int
+) -> tuple[Predictor, Binariser]:
+    """Load a model, and fit the binariser that suits it to the rows that the run will use."""
+    from hornbook.data import split_rows
+    from hornbook.models import as_predictor, load_model
+    from hornbook.oracles.columns import fit_binariser
+
+    predictor = as_predictor(load_model(path, trust_pickle), encoding=encoding, name=path.name)
+    used, _ = split_rows(frame, seed, hold_out=frame is not table.table.frame)
+    return predictor, fit_binariser(predictor, frame.iloc[used], table.kinds_of(frame))
+
+
+def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, Binariser]:
+    """Train a network on the variables of the rows that the run will use; also what is known about it."""
+    from hornbook.data import Binariser, binary_label, split_rows
     from hornbook.errors import library
 
     library("torch", "torch")
-    from hornbook.models.training import train_classifier
+    from hornbook.models import train_classifier
 
-    if table.labels is None:
-        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
+    assert table.labels is not None
+    frame = table.features
+    used, _ = split_rows(frame, seed)
+    binariser = Binariser(dual=True, kinds=table.kinds_of(frame)).fit(frame.iloc[used])
     _, classes = binary_label(table.labels)
     with progress("training a network"):
-        trained = train_classifier(binariser.batch(table.features), classes.to_numpy() == 1, seed)
-    held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
-    about = {"name": "the network", "path": NETWORK_FILE, "held_out": held_out}
-    return {**about, **trained.network.provenance}, trained.network
+        trained = train_classifier(binariser.batch(frame), classes.to_numpy() == 1, seed)
+    return describe_network(trained, NETWORK_FILE), trained.network, binariser
 
 
 def _prove(
     extractor: QueryExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
-    from hornbook.proof.certificate import PROOFS_FILE, Certificates
-    from hornbook.runs.proving import prove_and_repair
+    from hornbook.proof import Certificates
+    from hornbook.proof.certificate import PROOFS_FILE
+    from hornbook.runs import prove_and_repair
 
     rules = extractor.result_.rules
     certificates = Certificates(extractor.bound_.prover(seconds), folder and folder / PROOFS_FILE, model)
@@ -214,14 +186,13 @@ def _prove(
                 show(f"rule {min(number, len(rules))} of {len(rules)}")
     except KeyboardInterrupt:
         if folder is not None:
-            print("hornbook: interrupted; run the same command again to resume", file=sys.stderr)
-            raise typer.Exit(130) from None
+            exit_interrupted()
     return certificates
 
 
 def _proof_lines(certificates: Certificates) -> list[str]:
     """The verdict on each rule, as comments: what holds comes first."""
-    from hornbook.logic.syntax import UNICODE, rule_text
+    from hornbook.logic import UNICODE, rule_text
 
     vocabulary = certificates.prover.vocabulary
     decided = certificates.by_rule.values()
@@ -253,20 +224,3 @@ def _rule_lines(extraction: Extraction) -> list[str]:
         default = extraction.explanation.lines()[-1]
         lines.append(f"# {default.text} {default.outcome}")
     return lines
-
-
-def _summary(extraction: Extraction, about: dict[str, Any], folder: Path | None) -> list[str]:
-    """The accuracy, fidelity, guarantee and cost of a run, as comments."""
-    lines = []
-    if "held_out" in about:
-        accuracy, rows = about["held_out"]["accuracy"], about["held_out"]["rows"]
-        lines.append(f"accuracy of the network: {100 * accuracy:.1f} % on {rows} held-out rows")
-    lines += [f"fidelity to the model {each}" for each in extraction.fidelity.describe()]
-    lines.append(f"guarantee: {extraction.guarantee}")
-    lines += extraction.notes
-    lines.append(f"{extraction.explanation.literals} literals to read; {extraction.answers:,} answers")
-    lines.append(f"stopped: {extraction.stop_reason}")
-    lines.append(f"samples: {extraction.distribution}; unknown values: {extraction.missing_values}")
-    if folder is not None:
-        lines.append(f"saved in {folder}; open {folder / 'report.html'} in a browser")
-    return [f"# {' '.join(line.split())}" for line in lines]

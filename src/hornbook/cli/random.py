@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import SeedOption, app
 from hornbook.errors import HornbookError
 from hornbook.logic import random_theory
 from hornbook.randomness import Purpose, generator
@@ -17,7 +17,7 @@ def random_command(
     variables: Annotated[int, typer.Option(min=1, help="Number of variables.")] = 20,
     rules: Annotated[int, typer.Option(min=0, help="Number of rules.")] = 10,
     body: Annotated[str, typer.Option(help="Number of conditions per rule: a number or a range.")] = "2-4",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: SeedOption = 0,
 ) -> None:
     """Print a random theory, as input for `hornbook learn`.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import app, exit_interrupted
 
 DEFAULT_WIDTH = 160
 """Width of the printed tables, in characters, when the output is no terminal."""
@@ -47,17 +46,16 @@ def reproduce(
     """
     from rich.console import Console
 
-    from hornbook.data.datasets import load_dataset
+    from hornbook.data import load_dataset
+    from hornbook.paper import SCALES
     from hornbook.paper.report import opening, tables, title
     from hornbook.paper.reproduce import reproduce as run_all
-    from hornbook.paper.settings import SCALES
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     try:
         metrics = run_all(table, output, SCALES[scale.value], seed, synthetic=data is None)
     except KeyboardInterrupt:
-        print("hornbook: interrupted; run the same command again to resume", file=sys.stderr)
-        raise typer.Exit(130) from None
+        exit_interrupted()
     if as_json:
         print(json.dumps(metrics, ensure_ascii=False))
         return

@@ -6,12 +6,11 @@ import csv
 import io
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit
+from hornbook.cli.app import RunArgument, app, emit
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Format(StrEnum):
 
 @app.command()
 def show(
-    run: Annotated[Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook query.")],
+    run: RunArgument,
     form: Annotated[
         Format, typer.Option("--format", "-f", help="Output format; html is the whole report.")
     ] = Format.TEXT,

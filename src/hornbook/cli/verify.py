@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app, emit, emit_json, load_run_table, progress
+from hornbook.cli.app import (
+    JsonOption,
+    ProofSecondsOption,
+    TrustOption,
+    app,
+    emit,
+    emit_json,
+    load_run_table,
+    progress,
+)
 from hornbook.errors import HornbookError
 
 
@@ -18,13 +27,9 @@ def verify(
         Path, typer.Argument(help="A run folder, made with --proof by hornbook extract or hornbook query.")
     ],
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved since the run.")] = None,
-    trust_pickle: Annotated[
-        bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
-    ] = False,
-    proof_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time limit of each proof in seconds.")
-    ] = 120.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    trust_pickle: TrustOption = False,
+    proof_seconds: ProofSecondsOption = 120.0,
+    as_json: JsonOption = False,
 ) -> None:
     """Verify the proofs of a run: derive each of them again from the model.
 
@@ -35,8 +40,7 @@ def verify(
 
     """
     from hornbook.explanations import HornRules
-    from hornbook.runs import Run
-    from hornbook.runs.proving import verify_lines, verify_run
+    from hornbook.runs import Run, verify_lines, verify_run
 
     kept = Run.load(run)
     findings = []

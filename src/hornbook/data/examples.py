@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools
+from hornbook.statistics import Share
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,24 +49,8 @@ class Examples:
         return f"<{len(self)} examples, {int(self.accepted.sum())} accepted>"
 
 
-@dataclass(frozen=True)
-class Tally:
-    """The number of right answers, and of all answers."""
-
-    right: int
-    total: int
-
-    @property
-    def share(self) -> float:
-        """The accuracy."""
-        return self.right / self.total
-
-    def __str__(self) -> str:
-        return f"{self.share:.4f} ({self.right} of {self.total})"
-
-
-def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
-    """Count the right answers for each kind of example, accepted and rejected separately.
+def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Share]:
+    """The share of right answers for each kind of example, accepted and rejected separately.
 
     Examples
     --------
@@ -73,24 +58,23 @@ def accuracy_by_kind(examples: Examples, answers: Bools) -> dict[str, Tally]:
     >>> batch = Batch.from_array([[1], [0], [0]], Vocabulary(["v"]))
     >>> kinds = np.array(["row", "random", "random"])
     >>> examples = Examples(batch, np.array([True, True, False]), kinds)
-    >>> for kind, tally in accuracy_by_kind(examples, np.array([True, False, False])).items():
-    ...     print(kind, tally)
-    random, accepted 0.0000 (0 of 1)
-    random, rejected 1.0000 (1 of 1)
-    row, accepted 1.0000 (1 of 1)
+    >>> for kind, share in accuracy_by_kind(examples, np.array([True, False, False])).items():
+    ...     print(kind, share.estimate)
+    random, accepted 0.0
+    random, rejected 1.0
+    row, accepted 1.0
 
     """
     answers = np.asarray(answers, np.bool_)
     if answers.shape != (len(examples),):
         raise HornbookError(f"{len(examples)} examples need as many answers; got shape {answers.shape}")
-    tallies = {}
+    shares = {}
     for kind in np.unique(examples.kinds).tolist():
         for label, word in ((True, "accepted"), (False, "rejected")):
             members = (examples.kinds == kind) & (examples.accepted == label)
             if members.any():
-                right = int((answers[members] == label).sum())
-                tallies[f"{kind}, {word}"] = Tally(right, int(members.sum()))
-    return tallies
+                shares[f"{kind}, {word}"] = Share.where(answers[members] == label)
+    return shares
 
 
 def assign_parts(examples: Examples, shares: Sequence[float], rng: np.random.Generator) -> NDArray[np.intp]:

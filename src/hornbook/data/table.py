@@ -100,6 +100,29 @@ def as_frame(data: Any) -> pd.DataFrame | None:
     return None
 
 
+def read_frame(X: Any) -> pd.DataFrame:
+    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
+    frame = as_frame(X)
+    if frame is None:
+        frame = pd.DataFrame(np.asarray(X)).infer_objects()
+    refuse_unusable(frame)
+    return frame.set_axis(name_columns(frame), axis=1)
+
+
+def name_columns(frame: pd.DataFrame) -> list[str]:
+    """The names of columns; x0, x1, … where they have none."""
+    if all(isinstance(name, str) for name in frame.columns):
+        return list(frame.columns)
+    return [f"x{number}" for number in range(frame.shape[1])]
+
+
+def refuse_unusable(frame: pd.DataFrame) -> None:
+    """Refuse a frame without rows, or with infinite numbers."""
+    if not len(frame):
+        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
+    refuse_infinity(frame)
+
+
 def refuse_infinity(frame: pd.DataFrame) -> None:
     """Refuse infinite numbers, naming the first."""
     for column in frame.select_dtypes("number"):

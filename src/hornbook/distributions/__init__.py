@@ -1,12 +1,13 @@
 """Named distributions over partial interpretations, drawn bit-sliced, and samples of raw rows."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hornbook.distributions.mixture import Labelled, Mixture
 from hornbook.distributions.protocol import Distribution, Groups, Literals, check_groups, check_share, draw_on
 from hornbook.distributions.random import DEFAULT_MISSING, Random
 from hornbook.distributions.rows import Rows
 from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations, smallest_violations
+from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.distributions.row_sampler import RowSampler
@@ -30,10 +31,5 @@ __all__ = [
     "smallest_violations",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "RowSampler":  # loaded when used, for it imports pandas
-        raise AttributeError(f"module 'hornbook.distributions' has no attribute {name!r}")
-    from hornbook.distributions.row_sampler import RowSampler
-
-    return RowSampler
+__getattr__ = load_lazily("hornbook.distributions", {"row_sampler": ["RowSampler"]})
+"""Samples of rows need pandas."""

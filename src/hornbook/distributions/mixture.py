@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
+    DrawnInBlocks,
     Literals,
     WithOverrides,
-    draw_in_blocks,
     draw_keyed,
     draw_nested_rows,
     percent,
@@ -33,7 +33,7 @@ SHARE_PRECISION = 1 / 2000
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(DrawnInBlocks):
     """Each item from one of the components, chosen with probability proportional to its weight.
 
     Examples
@@ -81,10 +81,6 @@ class Mixture:
         """The weights made to sum to 1."""
         return tuple(weight / sum(self.weights) for weight in self.weights)
 
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
-
     def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
         """`size` independent interpretations, and for each the index of its component."""
         keys = keys_from_generator(rng, size)
@@ -118,7 +114,7 @@ class Mixture:
         for rest, components in self.shared_bases:
             alone = {n: each for n, each in alone.items() if n not in components}
             owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
-            rows = rest.literals.translated(
+            rows = rest.literals.translate(
                 *rest.draw_with_overrides(merge_choices(owned), stream), self.literals
             )
             parts.append((reduce(or_, (own for own, _ in owned)), rows))
@@ -145,9 +141,6 @@ class Mixture:
             "components": [{"weight": weight, **component.settings()} for weight, component in parts],
         }
 
-    def __str__(self) -> str:
-        return self.describe()
-
 
 def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
     """Merge the choices of several components into one, by the component of each item.
@@ -170,7 +163,7 @@ def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Labelled(DrawnInBlocks):
     """Items of a distribution over features, each with a label that is true or false by a fair coin.
 
     The label is always known, because an item without one says nothing about a classifier.
@@ -210,10 +203,6 @@ class Labelled:
         """The features, the label, and its dual."""
         return self.features.vocabulary.with_label(self.label)
 
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
-
     @cached_property
     def literals(self) -> Literals:
         """The drawn variables, which are those of the features and the label, and their duals."""
@@ -233,6 +222,3 @@ class Labelled:
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
         return {"kind": self.kind, "label": self.label, "features": self.features.settings()}
-
-    def __str__(self) -> str:
-        return self.describe()

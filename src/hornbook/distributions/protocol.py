@@ -50,6 +50,12 @@ class Literals:
         duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
         return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
 
+    def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
+        """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
+        sizes = sorted({len(group) for group in groups if group})
+        alike = ([group for group in groups if len(group) == size] for size in sizes)
+        return [np.searchsorted(self.drawn, np.array(several, np.intp).T) for several in alike]
+
     @property
     def count(self) -> int:
         """The number of drawn variables, half the number of literals."""
@@ -77,7 +83,7 @@ class Literals:
         """The literals of each interpretation of a batch as bits, shape (items, words)."""
         return bits.transpose(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
 
-    def sliced(self, table: Words) -> tuple[Words, Words]:
+    def slice_table(self, table: Words) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables, from one row of words an item."""
         return self.halves(bits.transpose(table, 2 * self.count))
 
@@ -85,7 +91,7 @@ class Literals:
         """The true and the false rows among those of all literals."""
         return rows[: self.count], rows[self.count : 2 * self.count]
 
-    def mirrored(self, true: Words, false: Words) -> tuple[Words, Words]:
+    def mirror(self, true: Words, false: Words) -> tuple[Words, Words]:
         """All rows, from those of the drawn variables."""
         shape = self.width, true.shape[1]
         empty = partial(arrays.module_of(true).empty, shape, dtype=true.dtype, device=true.device)
@@ -109,11 +115,11 @@ class Literals:
         own = _span(self.drawn)
         return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
 
-    def translated(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
+    def translate(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
         """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
         if np.array_equal(self.drawn, into.drawn):
             return true, false
-        true, false = self.mirrored(true, false)
+        true, false = self.mirror(true, false)
         return true[into.drawn], false[into.drawn]
 
 
@@ -202,11 +208,17 @@ class WithOverrides(BitSliced, Protocol):
         ...
 
 
-def draw_in_blocks(distribution: BitSliced, size: int, rng: np.random.Generator) -> Batch:
-    """`size` interpretations, each block of them under a key of its own."""
-    if size < 0:
-        raise HornbookError(f"cannot draw {size} interpretations")
-    return draw_keyed(distribution, keys_from_generator(rng, size), size)
+class DrawnInBlocks:
+    """What distributions share that are drawn from a stream of words: `draw` and `print`."""
+
+    def draw(self: BitSliced, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations, each block of them under a key of its own."""
+        if size < 0:
+            raise HornbookError(f"cannot draw {size} interpretations")
+        return draw_keyed(self, keys_from_generator(rng, size), size)
+
+    def __str__(self: BitSliced) -> str:
+        return self.describe()
 
 
 def draw_keyed(distribution: BitSliced, keys: Words, size: int) -> Batch:
@@ -224,14 +236,14 @@ def draw_on(device: str, distribution: Distribution, keys: Words, size: int) -> 
     """Draw the interpretations of the keys on a device, all blocks at once."""
     if not isinstance(distribution, BitSliced):
         raise _cpu_only_error(distribution)
-    rows = distribution.literals.mirrored(*distribution.draw_base_rows(Stream(keys, size, device=device)))
+    rows = distribution.literals.mirror(*distribution.draw_base_rows(Stream(keys, size, device=device)))
     return _batch(distribution.vocabulary, *rows, size)
 
 
 def draw_nested_rows(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
     """The true and the false rows that a component of another distribution draws for its variables."""
     if isinstance(distribution, BitSliced):
-        return distribution.literals.translated(*distribution.draw_base_rows(stream), literals)
+        return distribution.literals.translate(*distribution.draw_base_rows(stream), literals)
     if stream.device is not None:
         raise _cpu_only_error(distribution)
     batch = distribution.draw(stream.size, stream.generator())

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 
 from hornbook.distributions.protocol import (
     Choices,
+    DrawnInBlocks,
     Groups,
     Literals,
     check_groups,
     check_share,
-    draw_in_blocks,
     percent,
 )
 from hornbook.distributions.words import Stream, biased_bits, one_hot_bits
-from hornbook.logic import Batch, Vocabulary, Words, bits
+from hornbook.logic import Vocabulary, Words, bits
 
 DEFAULT_MISSING = 1 / 3
 """The default share of unknown values: 1, 0 and ? are equally likely."""
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(DrawnInBlocks):
     """A random complete row, of which each value is then unknown with probability `missing`.
 
     A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
@@ -66,13 +66,7 @@ class Random:
     @cached_property
     def group_rows(self) -> list[NDArray[np.intp]]:
         """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
-        sizes = sorted({len(group) for group in self.groups if group})
-        alike = ([group for group in self.groups if len(group) == size] for size in sizes)
-        return [np.searchsorted(self.literals.drawn, np.array(groups, np.intp).T) for groups in alike]
-
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
+        return self.literals.group_rows(self.groups)
 
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
@@ -132,6 +126,3 @@ class Random:
         """The parameters, ready for JSON."""
         groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
         return {"kind": self.kind, "missing": self.missing, "groups": groups}
-
-    def __str__(self) -> str:
-        return self.describe()

@@ -10,11 +10,11 @@ import numpy as np
 
 from hornbook.distributions.protocol import (
     Choices,
+    DrawnInBlocks,
     Groups,
     Literals,
     check_groups,
     check_share,
-    draw_in_blocks,
     percent,
 )
 from hornbook.distributions.random import Random
@@ -24,7 +24,7 @@ from hornbook.logic import Batch, Vocabulary, Words, bits
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(DrawnInBlocks):
     """Uniformly drawn rows of a batch, whose known values may be flipped and then made unknown.
 
     Parameters
@@ -87,10 +87,6 @@ class Rows:
         known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
         unknown = bits.transpose(np.concatenate([~known, ~known]), len(self.rows))
         return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
-
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
 
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
@@ -158,6 +154,3 @@ class Rows:
             "flips": self.flips,
             "groups": groups,
         }
-
-    def __str__(self) -> str:
-        return self.describe()

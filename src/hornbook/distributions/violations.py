@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from hornbook.distributions.protocol import (
     Choices,
     Distribution,
+    DrawnInBlocks,
     Groups,
     Literals,
     check_groups,
     check_share,
-    draw_in_blocks,
     draw_nested_rows,
     percent,
 )
@@ -30,7 +30,7 @@ from hornbook.queries import interpretation
 
 
 @dataclass(frozen=True)
-class RuleConditioned(ABC):
+class RuleConditioned(DrawnInBlocks, ABC):
     """Interpretations in which a random rule fixes some values and the others are random."""
 
     theory: HornTheory = field(repr=False)
@@ -84,10 +84,6 @@ class RuleConditioned(ABC):
     def choices(self, stream: Stream) -> Choices:
         """The literals that each item must have; the last row of every table is empty."""
 
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
-
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         return self.rest.draw_with_overrides(self.choices(stream), stream)
@@ -99,9 +95,6 @@ class RuleConditioned(ABC):
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
         return {**self.rest.settings(), "kind": self.kind, "rules": len(self.rules)}
-
-    def __str__(self) -> str:
-        return self.describe()
 
     def _describe_rest(self) -> str:
         grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
@@ -247,7 +240,7 @@ def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) ->
 
 
 @dataclass(frozen=True)
-class ImposedViolations:
+class ImposedViolations(DrawnInBlocks):
     """Items of a distribution in which a random rule is made violated: body true, head false.
 
     Parameters
@@ -317,10 +310,6 @@ class ImposedViolations:
         """The literals of each violation."""
         return self.literals.table_of(Batch.from_interpretations(self.violations, self.vocabulary))
 
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations."""
-        return draw_in_blocks(self, size, rng)
-
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = draw_nested_rows(self.rest, self.literals, stream)
@@ -358,9 +347,6 @@ class ImposedViolations:
             "forgotten": self.forgotten,
             "rest": self.rest.settings(),
         }
-
-    def __str__(self) -> str:
-        return self.describe()
 
 
 def smallest_violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:

@@ -124,7 +124,7 @@ class Stream:
             yield more
 
     def _fill(self, words: Words, row: int, steps: Words, spare: Words) -> None:
-        """`_hashed`, in place."""
+        """`_hash_words`, in place."""
         np.add(steps, self._starts_at(row), out=words)
         words ^= np.right_shift(words, 30, out=spare)
         words *= SPLITMIX_FACTORS[0]
@@ -136,7 +136,7 @@ class Stream:
     def _make_on_device(self, rows: int, across: int, digits: Sequence[str]) -> Any:
         """Make the same words as tensors, all rows at once."""
         steps, words = _steps(rows, across, self.device), rows * self.count
-        made = arrays.fuse_if_large(_hashed, self.device, words)(steps, self._starts_at(0), self._stirred)
+        made = arrays.fuse_if_large(_hash_words, self.device, words)(steps, self._starts_at(0), self._stirred)
         for number, digit in enumerate(digits, 1):
             join = arrays.fuse_if_large(_or_hashed if digit == "1" else _and_hashed, self.device, words)
             made = join(made, steps, self._starts_at(number * rows), self._stirred)
@@ -173,7 +173,7 @@ def block_streams(keys: Words, size: int) -> Iterator[Stream]:
         yield Stream(key[None], min(BLOCK_ITEMS, size - block * BLOCK_ITEMS), first=block * BLOCK_WORDS)
 
 
-def _hashed(steps: Any, starts: Any, stirred: Any) -> Any:
+def _hash_words(steps: Any, starts: Any, stirred: Any) -> Any:
     """Hash the counts `starts + steps` to words."""
     words = steps + starts
     words = (words ^ arrays.shift_right(words, 30)) * arrays.as_word(SPLITMIX_FACTORS[0], words) ^ stirred
@@ -182,11 +182,11 @@ def _hashed(steps: Any, starts: Any, stirred: Any) -> Any:
 
 
 def _or_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
-    return words | _hashed(steps, starts, stirred)
+    return words | _hash_words(steps, starts, stirred)
 
 
 def _and_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
-    return words & _hashed(steps, starts, stirred)
+    return words & _hash_words(steps, starts, stirred)
 
 
 @lru_cache(maxsize=16)

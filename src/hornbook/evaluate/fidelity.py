@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Mixture
 from hornbook.errors import HornbookError
@@ -19,12 +19,6 @@ from hornbook.statistics import Share
 
 EVALUATION_CHUNK = 1 << 15
 """Number of interpretations judged at a time, which bounds the memory for any sample size."""
-
-
-def draw_chunks(distribution: Distribution, size: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """Draw `size` fresh interpretations, a chunk at a time."""
-    for batch, _ in draw_labelled_chunks((distribution,), (1.0,), size, rng):
-        yield batch
 
 
 def draw_labelled_chunks(
@@ -148,87 +142,6 @@ Population: TypeAlias = Literal["unseen rows", "samples"]
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Counts of answers that equal the model's, for each class that the model predicts.
-
-    Every tuple has an entry for each class: for two, (where the model says no, where it says yes).
-    An undetermined answer agrees with nothing.
-
-    Examples
-    --------
-    >>> found = Agreement.of([1, 1, 0, np.nan], [1, 0, 0, 1])
-    >>> found.plain.estimate, found.balanced, found.undetermined.estimate
-    (0.5, 0.5, 0.25)
-
-    """
-
-    agreed: tuple[int, ...]
-    unanswered: tuple[int, ...]
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, answered: ArrayLike, model: ArrayLike) -> Agreement:
-        """Compare answers with the model's; both are numbers of classes.
-
-        An answer is undetermined if it is NaN or negative. Items for which the model's class is
-        negative are not counted.
-        """
-        given, expected = np.asarray(answered, np.float64), np.asarray(model, np.int64)
-        if given.shape != expected.shape or given.ndim != 1:
-            raise HornbookError(
-                f"one answer for each of the model's is needed; got shapes {given.shape} and {expected.shape}"
-            )
-        given, expected = given[expected >= 0], expected[expected >= 0]
-        sizes = np.bincount(expected, minlength=2)
-        agreed, unanswered = (
-            np.bincount(expected[chosen], minlength=len(sizes))
-            for chosen in (given == expected, np.isnan(given) | (given < 0))
-        )
-        return cls(*(tuple(counts.tolist()) for counts in (agreed, unanswered, sizes)))
-
-    @classmethod
-    def empty(cls) -> Agreement:
-        """The agreement of an empty sample."""
-        return cls((0, 0), (0, 0), (0, 0))
-
-    def __add__(self, other: Agreement) -> Agreement:
-        """The counts of both samples together."""
-        return Agreement(
-            _sum(self.agreed, other.agreed),
-            _sum(self.unanswered, other.unanswered),
-            _sum(self.sizes, other.sizes),
-        )
-
-    @property
-    def plain(self) -> Share:
-        """The share of all answers that equal the model's."""
-        return Share.of(sum(self.agreed), sum(self.sizes))
-
-    @property
-    def disagreed(self) -> Share:
-        """The share of all answers that differ from the model's."""
-        return Share.of(sum(self.sizes) - sum(self.agreed), sum(self.sizes))
-
-    @property
-    def undetermined(self) -> Share:
-        """The share of undetermined answers."""
-        return Share.of(sum(self.unanswered), sum(self.sizes))
-
-    def for_class(self, model: int, confidence: float = 0.95) -> Share:
-        """The share of equal answers among the items for which the model predicts this class."""
-        return Share.of(self.agreed[model], self.sizes[model], confidence)
-
-    @property
-    def balanced(self) -> float:
-        """The mean of the classes' shares, in which rare classes count as much as common ones."""
-        return math.fsum(self.for_class(model).estimate for model in self._classes) / len(self._classes)
-
-    @property
-    def _classes(self) -> range:
-        return range(len(self.sizes))
-
-
-@dataclass(frozen=True)
 class Fidelity:
     """The share of cases of a population on which explanation and model agree.
 
@@ -301,8 +214,8 @@ class Fidelity:
 
 def fidelity(
     judge: Membership, model: Membership, distribution: Distribution, size: int, rng: np.random.Generator
-) -> Agreement:
-    """The agreement of a judge with a model on `size` fresh interpretations.
+) -> Share:
+    """The share of `size` fresh interpretations about which a judge says what the model says.
 
     Examples
     --------
@@ -312,20 +225,8 @@ def fidelity(
     >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
     >>> rng = np.random.default_rng(0)
     >>> found = fidelity(h.satisfied_by, t.satisfied_by, Random(t.vocabulary), 10_000, rng)
-    >>> found.plain.low < 25 / 27 < found.plain.high  # horse is 1, pegasus 0, wings not 1: 2 in 27
+    >>> found.low < 25 / 27 < found.high  # horse is 1, pegasus 0, wings not 1: 2 in 27
     True
-    >>> found.for_class(model=False).estimate
-    1.0
 
     """
-    return sum(
-        (
-            Agreement.of(ask_judge(judge, batch, "the judge"), ask_judge(model, batch, "the model"))
-            for batch in draw_chunks(distribution, size, rng)
-        ),
-        start=Agreement.empty(),
-    )
-
-
-def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(a + b for a, b in zip_longest(left, right, fillvalue=0))
+    return disagreement({"judge": judge, "model": model}, distribution, size, rng)["judge_model"].complement()

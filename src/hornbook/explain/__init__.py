@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import Decision, explain_row
+from hornbook.explain.theory_check import RuleCheck, check_theory
 
-__all__ = ["ClaimCheck", "Decision", "Violation", "check", "explain_row"]
+__all__ = ["ClaimCheck", "Decision", "RuleCheck", "Violation", "check", "check_theory", "explain_row"]

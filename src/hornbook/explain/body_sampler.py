@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold
-from hornbook.explanations.conditions import shorten_cut
+from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold, shorten_cut
 from hornbook.logic import Bools
 from hornbook.teacher import ClassifierTeacher
 

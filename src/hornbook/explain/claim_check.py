@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.data import read_frame
 from hornbook.errors import HornbookError
 from hornbook.explain.body_sampler import BodySampler, meet_conditions
 from hornbook.explanations import (
@@ -36,7 +37,7 @@ from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors, read_frame
+from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
 
 CHUNK_ROWS = 1 << 14
 """Rows drawn and asked about at a time."""
@@ -452,7 +453,7 @@ def _restore_values(
 def _score_rows(
     predictor: Predictor, teacher: ClassifierTeacher, sign: float, rows: pd.DataFrame
 ) -> NDArray[np.float64]:
-    if teacher.donors is not None and teacher.donors.needed(rows).any():
+    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
         rows = teacher.donors.complete(rows, 0)
     scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
     return scores

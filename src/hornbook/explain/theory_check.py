@@ -14,20 +14,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.distributions import Distribution, Groups, ImposedViolations
-from hornbook.distributions.violations import smallest_violations
+from hornbook.distributions import Distribution, Groups, ImposedViolations, smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import LocalSearch
-from hornbook.proof.prover import Prover
+from hornbook.proof import Prover
 from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 from hornbook.statistics import Share
 
-CHUNK = 1 << 14
+CHECK_CHUNK = 1 << 14
 """Violations drawn and asked about at a time."""
 
-SHRUNK = 8
-"""So many witnesses are made smaller, and the smallest is given."""
+MAX_SHRUNK = 8
+"""Witnesses that are made smaller; the smallest is given."""
 
 
 @dataclass(frozen=True)
@@ -128,25 +127,25 @@ def _verdict(
     undecided = "" if proof is None else proof.reason
     violated = ImposedViolations(alone, distribution, groups)
     hits, witnesses = 0, []
-    for start in range(0, size, CHUNK):
-        batch = violated.draw(min(CHUNK, size - start), rng)
+    for start in range(0, size, CHECK_CHUNK):
+        batch = violated.draw(min(CHECK_CHUNK, size - start), rng)
         accepted = np.flatnonzero(member(batch))
         hits += len(accepted)
-        witnesses += list(batch[accepted[:SHRUNK]])
+        witnesses += list(batch[accepted[:MAX_SHRUNK]])
     guarantee = Estimated(Share.of(hits, size), violated.describe())
     if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
         return RuleCheck(rule, smallest, guarantee, undecided)
     if not witnesses and local_search is not None:
-        witnesses = list(_searched(alone, local_search))
-    fewest = sorted(witnesses, key=_known)[:SHRUNK]
+        witnesses = list(_search_witnesses(alone, local_search))
+    fewest = sorted(witnesses, key=_count_known)[:MAX_SHRUNK]
     shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
-    return RuleCheck(rule, min(shrunk, key=_known, default=None), guarantee, undecided)
+    return RuleCheck(rule, min(shrunk, key=_count_known, default=None), guarantee, undecided)
 
 
-def _searched(rule: HornTheory, local_search: LocalSearch) -> Iterator[Interpretation]:
+def _search_witnesses(rule: HornTheory, local_search: LocalSearch) -> Iterator[Interpretation]:
     """The first few interpretations found that the rule rejects and the model accepts."""
     for batch, _ in local_search.search(rule, signs=["positive"]):
-        yield from batch[:SHRUNK]
+        yield from batch[:MAX_SHRUNK]
         return
 
 
@@ -178,5 +177,5 @@ def _without(witness: Interpretation, part: list[int], vocabulary: Vocabulary) -
     return Interpretation(witness.true - forgotten, witness.false - forgotten)
 
 
-def _known(witness: Interpretation) -> int:
+def _count_known(witness: Interpretation) -> int:
     return len(witness.true) + len(witness.false)

@@ -18,6 +18,8 @@ from hornbook.explanations.conditions import (
     Missing,
     Threshold,
     background_rules,
+    shorten_cut,
+    write_value,
 )
 from hornbook.explanations.dialects import write_source
 from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
@@ -58,9 +60,11 @@ __all__ = [
     "name_outcome",
     "parse_claims",
     "read_explanation",
+    "shorten_cut",
     "smallest_undo",
     "split_groups",
     "write_claims",
     "write_condition",
     "write_source",
+    "write_value",
 ]

@@ -26,8 +26,7 @@ from hornbook.explanations.conditions import (
     Threshold,
     background_rules,
 )
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, bits
-from hornbook.logic.vocabulary import Vocabulary, fresh_name
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, fresh_name
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hornbook.distributions import Groups
 from hornbook.logic import (
     BOTTOM,
+    UNICODE,
     Bottom,
     Derivation,
     Head,
@@ -23,17 +24,15 @@ from hornbook.logic import (
     Rule,
     Vocabulary,
     chaining,
+    head_text,
+    quote,
+    rule_object,
 )
-from hornbook.logic.formats import rule_object
-from hornbook.logic.syntax import UNICODE, head_text, quote
 
-if TYPE_CHECKING:
-    from rich.tree import Tree
+MAX_CLOSURES = 20_000
+"""Closures that are computed before the search settles for facts that are not proven fewest."""
 
-EFFORT = 20_000
-"""So many closures are computed before the search settles for facts that are not proven fewest."""
-
-RULES = 100
+RULES_PER_CLOSURE = 100
 """A theory of more rules than this makes each closure count for more than one."""
 
 
@@ -58,7 +57,7 @@ class _EffortSpent(Exception):
 
 
 def smallest_undo(
-    theory: HornTheory, facts: Mapping[str, frozenset[int]], goal: Head, effort: int = EFFORT
+    theory: HornTheory, facts: Mapping[str, frozenset[int]], goal: Head, effort: int = MAX_CLOSURES
 ) -> Undo:
     r"""The fewest facts without which the goal does not follow from the theory.
 
@@ -104,7 +103,7 @@ class _Search:
         self.masks = [chaining.mask(variables) for variables in facts]
         self.goal = self.program.bottom if isinstance(goal, Bottom) else 1 << goal
         self.left = effort
-        self.price = 1 + len(self.program.masks) // RULES
+        self.price = 1 + len(self.program.masks) // RULES_PER_CLOSURE
         self.failed: dict[frozenset[int], int] = {}
 
     def within(self, without: frozenset[int], more: int) -> frozenset[int] | None:
@@ -155,8 +154,8 @@ class _Search:
 
 Branch: TypeAlias = tuple[str, list["Branch"]]
 
-ALTERNATIVES = 4096
-"""So many ways to change the facts that would undo a conclusion are tried at most."""
+MAX_ALTERNATIVES = 4096
+"""Ways to change the facts that would undo a conclusion that are tried at most."""
 
 
 @dataclass(frozen=True)
@@ -197,24 +196,10 @@ class Conclusion:
             return (
                 "accepted: the facts break no rule"
                 if self.judges
-                else f"undetermined: no rule decides{self._assumed}"
+                else f"undetermined: no rule decides{self._describe_default}"
             )
-        lines = [self._headline(), *_indented(self._branches()), self._undoing()]
+        lines = [self._headline(), *_indent(self._branches()), self._undoing()]
         return "\n".join(lines)
-
-    def __rich__(self) -> Tree:
-        from rich.markup import escape
-        from rich.tree import Tree
-
-        if self.conclusion is None:
-            return Tree(escape(str(self)))
-        tree = Tree(f"[bold]{escape(self._headline())}[/]")
-        stack = [(tree, self._branches())]
-        while stack:
-            node, branches = stack.pop()
-            stack += [(node.add(escape(text)), below) for text, below in branches]
-        tree.add(f"[italic]{escape(self._undoing())}[/]")
-        return tree
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -243,10 +228,10 @@ class Conclusion:
             return name
         broken = isinstance(self.conclusion, Bottom)
         what = "the rules contradict each other, or the facts" if broken else "it is known to be false"
-        return f"{name}: {what}{self._assumed}"
+        return f"{name}: {what}{self._describe_default}"
 
     @property
-    def _assumed(self) -> str:
+    def _describe_default(self) -> str:
         return f"; {self.default} by default" if self.default else ""
 
     def _undoing(self) -> str:
@@ -286,10 +271,10 @@ class Conclusion:
         return branches(self.conclusion)
 
 
-def _indented(branches: list[Branch], depth: int = 1) -> Iterator[str]:
+def _indent(branches: list[Branch], depth: int = 1) -> Iterator[str]:
     for text, below in branches:
         yield "  " * depth + text
-        yield from _indented(below, depth + 1)
+        yield from _indent(below, depth + 1)
 
 
 def explain_facts(
@@ -338,7 +323,7 @@ def explain_facts(
         return Conclusion(vocabulary, None, None, None, default=default, judges=not labels)
     goal = goals[0]
     units = list(_units(vocabulary, given, groups))
-    undo = smallest_undo(theory, {_called(vocabulary, unit): unit for unit in units}, goal)
+    undo = smallest_undo(theory, {_name_fact(vocabulary, unit): unit for unit in units}, goal)
     return Conclusion(
         vocabulary,
         goal,
@@ -365,7 +350,7 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
             yield unit
 
 
-def _called(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
+def _name_fact(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
     """A fact by name: the bin that is true, or all that are known to be false."""
     unit = sorted(unit)
     positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
@@ -377,14 +362,14 @@ def _instead(
 ) -> tuple[str, ...]:
     """Other values for the facts to undo under which the goal does not follow, nor a contradiction."""
     vocabulary, program = theory.vocabulary, theory.program
-    changed = [unit for unit in units if _called(vocabulary, unit) in undo.facts]
+    changed = [unit for unit in units if _name_fact(vocabulary, unit) in undo.facts]
     kept = chaining.mask(v for unit in units if unit not in changed for v in unit)
     unwanted = program.bottom | (0 if isinstance(goal, Bottom) else 1 << goal)
     choices = [list(_others(vocabulary, unit, groups)) for unit in changed]
-    for chosen in islice(product(*choices), ALTERNATIVES):
+    for chosen in islice(product(*choices), MAX_ALTERNATIVES):
         closed = program.close(kept | chaining.mask(v for unit in chosen for v in unit))
         if not closed & unwanted:
-            return tuple(_called(vocabulary, unit) for unit in chosen)
+            return tuple(_name_fact(vocabulary, unit) for unit in chosen)
     return ()
 
 

@@ -12,15 +12,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.reader import BinaryColumns, Reader
+from hornbook.data import Binariser, BinaryColumns, Reader
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conclusion import Conclusion, explain_facts
 from hornbook.explanations.conditions import Condition
 from hornbook.explanations.explanation import Explanation, Line, Reason
-from hornbook.logic import Batch, Bools, Bottom, HornTheory, Interpretation, Rule, Vocabulary, bits
-from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic import (
+    Batch,
+    Bools,
+    Bottom,
+    HornTheory,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    bits,
+    read_rule,
+    rule_object,
+)
 
 UNDETERMINED = -1
 """The number that stands for no class: neither follows, or both do."""

@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbook.data.table import as_frame, refuse_infinity
+from hornbook.data import as_frame, name_columns, refuse_unusable
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation
@@ -126,18 +126,14 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             frame = pd.DataFrame(values).infer_objects()
         else:
             validate_data(self, frame, reset=reset, skip_check_array=True)
-            refuse_infinity(frame)
-        if not len(frame):
-            raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
+        refuse_unusable(frame)
         if reset:
             self._columns = self._name_columns(frame)
         return frame.set_axis(self._columns, axis=1)
 
     def _name_columns(self, frame: pd.DataFrame) -> list[str]:
         """The names of columns; x0, x1, … where they have none."""
-        if all(isinstance(name, str) for name in frame.columns):
-            return list(frame.columns)
-        return [f"x{number}" for number in range(frame.shape[1])]
+        return name_columns(frame)
 
 
 def name_values(row: Any, columns: list[str]) -> Any:

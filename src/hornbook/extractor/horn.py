@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data.table import split_rows
+from hornbook.data import split_rows
 from hornbook.errors import HornbookError
 from hornbook.explain import Decision, explain_row
 from hornbook.extraction import explain_classifier
@@ -130,7 +130,7 @@ class HornExtractor(Extractor):
             max_literals=self.max_literals,
             n_samples=self.n_samples,
             seed=seed,
-            watch=watch or (print_candidate if self.verbose else None),
+            watch=watch or (_print_candidate if self.verbose else None),
         )
         self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
         return self
@@ -158,7 +158,11 @@ class HornExtractor(Extractor):
         return self.teacher_.labels(frame)
 
 
-def print_candidate(candidate: Candidate) -> None:
-    """Print a candidate to stderr, as progress."""
+def describe_candidate(candidate: Candidate) -> str:
+    """The form, size and fidelity of a candidate, as progress."""
     fidelity = f"{100 * candidate.fidelity.estimate:.1f} % of samples"
-    print(f"{candidate.form} with {candidate.literals} literals: {fidelity}", file=sys.stderr)
+    return f"{candidate.form} with {candidate.literals} literals: {fidelity}"
+
+
+def _print_candidate(candidate: Candidate) -> None:
+    print(describe_candidate(candidate), file=sys.stderr)

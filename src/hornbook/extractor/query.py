@@ -11,17 +11,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.reader import Reader, is_binary, to_frame
-from hornbook.data.table import infer_kind, split_rows
-from hornbook.evaluate import Agreement, Fidelity
+from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
+from hornbook.evaluate import Fidelity
 from hornbook.explanations import UNDETERMINED, Conclusion, HornRules
 from hornbook.extraction import (
     ColumnSummary,
     Extraction,
     FrontierPoint,
     LineStatistics,
-    complement,
     list_differences,
 )
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
@@ -246,9 +243,9 @@ class QueryExtractor(Extractor):
         labels, derived = bound.decide_items(fresh), rules.derive(fresh)
         unseen_labels = bound.decide_rows(unseen).astype(np.intp) if len(unseen) else np.zeros(0, np.intp)
         fidelity = Fidelity(
-            samples=Agreement.of(rules.decide_items(fresh), labels).plain,
-            unseen_rows=Agreement.of(rules.decide(unseen), unseen_labels).plain if len(unseen) else None,
-            used_rows=Agreement.of(rules.decide(bound.frame), bound.decide_rows(bound.frame)).plain.estimate,
+            samples=Share.where(rules.decide_items(fresh) == labels),
+            unseen_rows=Share.where(rules.decide(unseen) == unseen_labels) if len(unseen) else None,
+            used_rows=Share.where(rules.decide(bound.frame) == bound.decide_rows(bound.frame)).estimate,
         )
         return Extraction(
             target=self.target if bound.label else "what it accepts",
@@ -257,7 +254,7 @@ class QueryExtractor(Extractor):
             fidelity=fidelity,
             guarantee=result.guarantee,
             frontier=tuple(
-                FrontierPoint(point.literals, Fidelity(complement(point.disagreement)))
+                FrontierPoint(point.literals, Fidelity(point.disagreement.complement()))
                 for point in result.frontier
             ),
             lines=tuple(self._lines(rules, frame, derived, labels)),
@@ -290,16 +287,15 @@ class QueryExtractor(Extractor):
         ]
         if rules.label is not None:
             left = derived == UNDETERMINED
-            right = int((labels[left] == rules.default).sum())
-            support, precision = Share.of(int(left.sum()), len(left)), Share.of(right, int(left.sum()))
-            lines.append(LineStatistics(counts[-1], support, precision))
+            precision = Share.where(labels[left] == rules.default)
+            lines.append(LineStatistics(counts[-1], Share.where(left), precision))
         return lines
 
     def _notes(self, derived: NDArray[np.int8]) -> list[str]:
         """What else a reader should know about rules from queries."""
         notes = []
         if self.bound_.label is not None:
-            left = Share.of(int((derived == UNDETERMINED).sum()), len(derived))
+            left = Share.where(derived == UNDETERMINED)
             notes.append(f"The rules leave {left} of the samples undetermined, and the default decides them.")
         asked = [each.entailed_by_model for each in self.result_.statistics]
         answered = [answer for answer in asked if answer is not None]

@@ -1,9 +1,10 @@
 """Query learners of Horn theories, and `extract`, which runs one on a model."""
 
-from hornbook.learners.extract import INTERRUPTED, DisagreementPoint, QueryResult, Settings, extract
+from hornbook.learners.extract import INTERRUPTED, extract
 from hornbook.learners.heads import by_groups
 from hornbook.learners.horn1 import horn1
 from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
+from hornbook.learners.result import DisagreementPoint, QueryResult, Settings
 from hornbook.learners.shrink import Shrink, shrink_by_halves, shrink_one_zero
 
 __all__ = [

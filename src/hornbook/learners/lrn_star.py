@@ -23,8 +23,7 @@ from collections.abc import Iterator
 
 from hornbook.learners.heads import Closed, Rhs, meet_query, one_by_one
 from hornbook.learners.shrink import Shrink
-from hornbook.logic import Head, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.logic.syntax import quote
+from hornbook.logic import Head, HornTheory, Interpretation, Rule, Vocabulary, quote
 from hornbook.queries import Counterexample, Equivalence, IncoherentTeacher, Membership, Step
 
 

@@ -114,7 +114,7 @@ class Pool:
             side.open = words
 
     @contextmanager
-    def reopened(self, rejected: Words, accepted: Words) -> Iterator[None]:
+    def keep_open(self, rejected: Words, accepted: Words) -> Iterator[None]:
         """Open further items within the context."""
         before = self.rejected.open, self.accepted.open
         self.rejected.open, self.accepted.open = before[0] | rejected, before[1] | accepted

@@ -5,15 +5,20 @@ The term of a rule `A → c` is `A ∧ ¬c`: the rule rejects the interpretation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.body import QuerySearch, Term, TermSearch, run_batched, worth
-from hornbook.learners.pool import LabelledItems, Pool, count_bits, interpretation_of, term_of
+from hornbook.learners.coverage import (
+    TermCodec,
+    TermCoverage,
+    choose_final_rules,
+)
+from hornbook.learners.pool import Pool, count_bits, interpretation_of, term_of
 from hornbook.logic import (
     BOTTOM,
     Batch,
@@ -23,9 +28,6 @@ from hornbook.logic import (
     HornTheory,
     Interpretation,
     Rule,
-    Vocabulary,
-    Words,
-    bits,
     chaining,
 )
 from hornbook.queries import (
@@ -38,50 +40,6 @@ from hornbook.queries import (
     interpretation,
 )
 from hornbook.randomness import Purpose, generator
-
-
-@dataclass(frozen=True)
-class TermCodec:
-    """Converts rules to terms and back, with a list of heads, the preferred one first.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary(["rain", "wet"])
-    >>> codec = TermCodec.of(vocabulary, None)
-    >>> term = codec.term(Rule({0}, 1))
-    >>> term.tolist(), codec.rule(term) == Rule({0}, 1)
-    ([0, 3], True)
-
-    """
-
-    vocabulary: Vocabulary
-    heads: tuple[Head, ...]
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, heads: Sequence[Head] | None) -> TermCodec:
-        """Use the given heads, or ⊥ and every variable without a dual."""
-        # a variable with a dual need not be a head: its dual in the body says the same
-        unpaired = (v for v, dual in enumerate(vocabulary.duals) if dual is None)
-        return cls(vocabulary, (BOTTOM, *unpaired) if heads is None else tuple(heads))
-
-    def head_literal(self, head: Head) -> tuple[int, ...]:
-        """The literal of a false head (its dual if it has one), as a tuple; empty for ⊥."""
-        if isinstance(head, Bottom):
-            return ()
-        dual = self.vocabulary.dual(head)
-        return (len(self.vocabulary) + head if dual is None else dual,)
-
-    def rule(self, term: Term) -> Rule:
-        """The rule that rejects the items that meet the term, with the most preferred head possible."""
-        body = set(term.tolist())
-        for head in self.heads:
-            if head is not BOTTOM and body.issuperset(self.head_literal(head)):
-                return Rule(body.difference(self.head_literal(head)), head)
-        return Rule(body, BOTTOM)
-
-    def term(self, rule: Rule) -> Term:
-        """The term of a rule: an item that meets it violates the rule."""
-        return np.array(sorted({*rule.body, *self.head_literal(rule.head)}), np.intp)
 
 
 def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -> Rule:
@@ -118,152 +76,6 @@ def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -
         if not yes:
             return rule
     return steps[len(possible)]
-
-
-@dataclass(frozen=True)
-class TermCoverage:
-    """The items of each label that meet each of several terms, shape (terms, words).
-
-    Each rule is considered by itself: an item that only a chain of rules rejects counts for
-    none of them.
-    """
-
-    rejected: Words
-    accepted: Words
-
-    @classmethod
-    def of(cls, pool: Pool, terms: Iterable[NDArray[np.intp]]) -> TermCoverage:
-        """The items of a pool that meet the terms."""
-        terms = list(terms)
-        return cls(_find_meeting(pool.rejected, terms), _find_meeting(pool.accepted, terms))
-
-    def select(self, positions: Sequence[int]) -> TermCoverage:
-        """The coverage of the terms at these positions."""
-        return TermCoverage(self.rejected[positions], self.accepted[positions])
-
-    def covered_only_by(self, at: int) -> tuple[Words, Words]:
-        """The rejected and the accepted items that meet one term and no other."""
-        return self.rejected[at] & _in_one_row(self.rejected), self.accepted[at] & _in_one_row(self.accepted)
-
-    def uncovered_without(self, at: int) -> tuple[Words, Words]:
-        """The rejected and the accepted items that meet no other term."""
-        rejected, accepted = (
-            ~(_in_any_row(words[:at]) | _in_any_row(words[at + 1 :]))
-            for words in (self.rejected, self.accepted)
-        )
-        return rejected, accepted
-
-    def replace(self, at: int, term: NDArray[np.intp], pool: Pool) -> None:
-        """Replace the term at a position."""
-        self.rejected[at], self.accepted[at] = (side.meeting(term) for side in (pool.rejected, pool.accepted))
-
-    def contributions(self) -> NDArray[np.int64]:
-        """The worth of each term on the items that meet no other term, shape (terms,)."""
-        return worth(*(count_bits(words & _in_one_row(words)) for words in (self.rejected, self.accepted)))
-
-    def choose_terms(self, chosen: Sequence[int], most: int) -> list[int]:
-        """Choose at most `most` terms by local search from `chosen`; returns their positions.
-
-        Terms that do more harm than good are dropped. The term that adds most is added, and if
-        there are too many terms, the one whose removal costs least is dropped.
-        """
-        chosen = list(chosen)
-        relevant = TermCoverage(_drop_unmet(self.rejected), _drop_unmet(self.accepted))
-        added = -1
-        while True:
-            losses = relevant.select(chosen).contributions()
-            if len(chosen) > most or losses.min(initial=0) < 0:
-                least = len(chosen) - 1 if losses[-1] <= losses.min() else int(np.argmin(losses))
-                if chosen.pop(least) == added:
-                    return chosen
-                continue
-            offers = worth(
-                *(
-                    count_bits(words & ~_in_any_row(words[chosen]))
-                    for words in (relevant.rejected, relevant.accepted)
-                )
-            )
-            if offers.max(initial=0) <= 0:
-                return chosen
-            added = int(np.argmax(offers))
-            chosen.append(added)
-
-
-def _find_meeting(side: LabelledItems, terms: list[NDArray[np.intp]]) -> Words:
-    met = np.zeros((len(terms), side.rows.shape[1]), np.uint64)
-    for row, term in zip(met, terms, strict=True):
-        row[:] = side.meeting(term)
-    return met
-
-
-def _drop_unmet(words: Words) -> Words:
-    """Drop the items that are in no row, shape (rows, fewer words)."""
-    return bits.take(words, np.flatnonzero(bits.flat(_in_any_row(words), bits.WORD * words.shape[1])))
-
-
-def _in_any_row(words: Words) -> Words:
-    """The items that are in at least one row, shape (words,)."""
-    some: Words = np.bitwise_or.reduce(words, axis=0)
-    return some
-
-
-def _in_one_row(words: Words) -> Words:
-    """The items that are in exactly one row, shape (words,)."""
-    once, twice = np.zeros((2, words.shape[1]), np.uint64)
-    for row in words:
-        twice |= once & row
-        once |= row
-    exactly: Words = once & ~twice
-    return exactly
-
-
-MAX_SWEEPS = 3
-"""Maximum number of passes in which every rule is refined."""
-
-
-def choose_final_rules(
-    candidates: Sequence[Rule],
-    chosen: Sequence[int],
-    most: int,
-    *,
-    search: TermSearch,
-    codec: TermCodec,
-    passes_trial: Callable[[Term], bool],
-) -> list[tuple[Rule, Rule]]:
-    """Choose and refine the final rules; returns (candidate, refined rule) pairs.
-
-    Parameters
-    ----------
-    candidates, chosen
-        Candidate rules, and the positions of those to start from.
-    most
-        Maximum number of rules.
-    search
-        The search, with its pool of labelled items.
-    codec
-        Converts rules to terms and back.
-    passes_trial
-        Whether the teacher confirms a term.
-
-    """
-    pool = search.pool
-    origins = [
-        candidates[at] for at in TermCoverage.of(pool, map(codec.term, candidates)).choose_terms(chosen, most)
-    ]
-    rules, terms = list(origins), [codec.term(rule) for rule in origins]
-    cover = TermCoverage.of(pool, terms)
-    for _ in range(MAX_SWEEPS):
-        before = list(rules)
-        for at, rule in enumerate(before):
-            pool.reopen(*cover.uncovered_without(at))
-            term = search.refine_by_pool(terms[at], np.array(codec.head_literal(rule.head), np.intp))
-            after = codec.rule(term)
-            if after not in rules and passes_trial(term):
-                rules[at], terms[at] = after, term
-                cover.replace(at, term, pool)
-        if rules == before:
-            break
-    return list(zip(origins, rules, strict=True))
 
 
 Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
@@ -466,7 +278,7 @@ class HypothesisUpdater:
         for at in sorted({(first + turn) % len(rules) for turn in range(RULES_REFINED)}):
             before = rules[at]
             zero = np.array(self.codec.head_literal(before.head), np.intp)
-            with self.pool.reopened(*cover.covered_only_by(at)):
+            with self.pool.keep_open(*cover.covered_only_by(at)):
                 (term,) = run_batched([self.search.refine(self.codec.term(before), zero)], self._margins)
             after = self.codec.rule(term)
             taken = {*rules, *added, *refined.values(), *self.refuted}

@@ -90,10 +90,10 @@ def to_host(array: Any) -> Any:
     return host.view(np.uint64) if host.dtype == np.int64 else host
 
 
-def shift_right(words: Any, count: int, out: Any = None) -> Any:
+def shift_right(words: Any, count: int) -> Any:
     """Shift words to the right, with zeros from the left."""
     xp = module_of(words)
-    shifted = xp.bitwise_right_shift(words, count, out=out)
+    shifted = xp.bitwise_right_shift(words, count)
     if not on_host(words):
         shifted &= 2 ** (64 - count) - 1
     return shifted

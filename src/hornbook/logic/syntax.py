@@ -141,12 +141,12 @@ def _tokens(line: str, number: int) -> Iterator[_Token]:
             hint = "; a quote is not closed" if text == '"' else ""
             raise _error(number, column, f"unexpected {text!r}{hint}")
         if kind == "quoted":
-            kind, text = "name", _unquoted(text, number, column)
+            kind, text = "name", _unquote(text, number, column)
         if kind != "blank":
             yield _Token(kind, text, column)
 
 
-def _unquoted(text: str, number: int, column: int) -> str:
+def _unquote(text: str, number: int, column: int) -> str:
     try:
         name = json.loads(f'"{text}"', strict=False)
     except json.JSONDecodeError as error:

@@ -138,7 +138,7 @@ class HornTheory:
         if not goals:
             return None
         goal = rule.head if rule.head in goals else BOTTOM
-        return Derivation(self.vocabulary, rule.body, tuple(_needed(steps, goal)))
+        return Derivation(self.vocabulary, rule.body, tuple(_select_needed(steps, goal)))
 
     def over(self, vocabulary: Vocabulary) -> HornTheory:
         """The same rules, by name, over another vocabulary."""
@@ -223,7 +223,7 @@ def violation(rule: Rule) -> Interpretation:
     return Interpretation(rule.body, frozenset() if isinstance(rule.head, Bottom) else frozenset({rule.head}))
 
 
-def _needed(steps: list[Rule], goal: Head) -> list[Rule]:
+def _select_needed(steps: list[Rule], goal: Head) -> list[Rule]:
     """The steps that the goal depends on, in their order."""
     wanted: set[Head] = {goal}
     needed = []

@@ -77,9 +77,9 @@ class Vocabulary:
             index[name] = position
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "_index", index)
-        object.__setattr__(self, "duals", self._paired(duals or {}))
+        object.__setattr__(self, "duals", self._pair_duals(duals or {}))
 
-    def _paired(self, duals: Mapping[str, str]) -> tuple[int | None, ...]:
+    def _pair_duals(self, duals: Mapping[str, str]) -> tuple[int | None, ...]:
         partner: list[int | None] = [None] * len(self.names)
         for left, right in duals.items():
             v, w = self.index(left), self.index(right)

@@ -12,7 +12,8 @@ from typing import Any
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model
-from hornbook.models.predictor import Output, Predictor, positive_column
+from hornbook.models.outputs import Output, positive_column
+from hornbook.models.predictor import Predictor
 
 LIBRARIES = {
     "keras": ("from_keras", "predict_on_batch"),

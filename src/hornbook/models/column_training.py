@@ -115,8 +115,7 @@ def train_column_network(frame: pd.DataFrame, labels: Any, seed: int = 0) -> Tra
     test, rest = labelled[parts == HELD_OUT_PARTS - 1], labelled[parts < HELD_OUT_PARTS - 1]
     chosen = rng.permutation(rest)[:MAX_TRAINING_ROWS]
     network = _fit_network(frame.iloc[chosen], codes[chosen], classes, rng)
-    right = network.predict(frame.iloc[test]) == network.classes_[codes[test]]
-    accuracy = Share.of(int(right.sum()), len(test))
+    accuracy = Share.where(network.predict(frame.iloc[test]) == network.classes_[codes[test]])
     held_out = {"accuracy": accuracy.estimate, "rows": accuracy.size}
     provenance = {"seed": seed, **network.provenance, "held_out": held_out}
     return TrainedNetwork(replace(network, provenance=provenance), accuracy)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hornbook.errors import HornbookError, keras
-from hornbook.models.predictor import Output, Predictor, positive_column, unknown_output_error
+from hornbook.models.outputs import Output, positive_column, unknown_output_error
+from hornbook.models.predictor import Predictor
 
 INFERRED: dict[str | None, Output] = {
     "sigmoid": "probability",

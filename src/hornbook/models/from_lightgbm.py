@@ -9,7 +9,8 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import ENCODINGS
 from hornbook.models.from_sklearn import own_decisions
-from hornbook.models.predictor import Output, Predictor, class_column, plain_labels, positive_column
+from hornbook.models.outputs import Output, class_column, plain_labels, positive_column
+from hornbook.models.predictor import Predictor
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:

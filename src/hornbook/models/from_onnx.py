@@ -12,14 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
-from hornbook.models.predictor import (
-    Output,
-    Predictor,
-    class_column,
-    positive_column,
-    refuse_output,
-    unknown_output_error,
-)
+from hornbook.models.outputs import Output, class_column, positive_column, refuse_output, unknown_output_error
+from hornbook.models.predictor import Predictor
 
 PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
 """Execution providers, the fastest first, with options that forbid less than single precision."""

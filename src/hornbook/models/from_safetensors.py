@@ -17,7 +17,8 @@ from hornbook.errors import HornbookError, library
 from hornbook.logic import Vocabulary
 from hornbook.models import from_torch
 from hornbook.models.encoding import Encoding
-from hornbook.models.predictor import Output, Predictor
+from hornbook.models.outputs import Output
+from hornbook.models.predictor import Predictor
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import COMPLETE, ENCODINGS
-from hornbook.models.missing import takes_missing
-from hornbook.models.predictor import (
+from hornbook.models.outputs import (
     Output,
-    Predictor,
     class_column,
     decision_gaps,
     plain_labels,
     refuse_output,
     refuse_positive,
 )
+from hornbook.models.predictor import Predictor, takes_missing
 
 MATRIX_PRODUCTS = frozenset(
     {

@@ -13,7 +13,8 @@ import numpy as np
 
 from hornbook.errors import HornbookError, library
 from hornbook.logic import arrays
-from hornbook.models.predictor import Output, Predictor, positive_column, unknown_output_error
+from hornbook.models.outputs import Output, positive_column, unknown_output_error
+from hornbook.models.predictor import Predictor
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:

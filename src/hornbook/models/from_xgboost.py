@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.models import from_sklearn
 from hornbook.models.encoding import ENCODINGS, Encoding
-from hornbook.models.predictor import Output, Predictor, positive_column
+from hornbook.models.outputs import Output, positive_column
+from hornbook.models.predictor import Predictor
 
 
 def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:

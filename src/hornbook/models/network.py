@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,25 +44,6 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def repeat_job(job: Callable[[], None], times: int, device: torch.device) -> None:
-    """Run a job, which works on tensors only, `times` times.
-
-    On a GPU the job is recorded once and replayed, which avoids the launch time of small kernels.
-    The first runs are ordinary, so that libraries are initialised.
-    """
-    ordinary = times if device.type != "cuda" else min(times, 3)
-    for _ in range(ordinary):
-        job()
-    if times > ordinary:
-        recorded = torch.cuda.CUDAGraph()
-        torch.cuda.synchronize(device)
-        with torch.cuda.graph(recorded):
-            job()
-        for _ in range(times - ordinary):
-            recorded.replay()
-        torch.cuda.synchronize(device)
-
-
 Floats: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
 Items: TypeAlias = NDArray[np.intp]
@@ -84,29 +65,6 @@ class Net:
 
     def __str__(self) -> str:
         return f"{'-'.join(map(str, self.widths))} at rate {self.rate:g}"
-
-
-class Fold(NamedTuple):
-    """The positions of the training examples and of the validation examples."""
-
-    train: Items
-    valid: Items
-
-
-def make_folds(parts: Items) -> tuple[Fold, ...]:
-    """Make a fold for each part, which is validated on; `parts` is the part number of each example.
-
-    Examples
-    --------
-    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
-    ...     print(fold.train, fold.valid)
-    [1 2] [0 3]
-    [0 3] [1 2]
-
-    """
-    return tuple(
-        Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
-    )
 
 
 @dataclass(frozen=True)
@@ -136,39 +94,6 @@ class Training:
                 f"training takes at least one epoch and one example a step; "
                 f"got epochs={self.epochs}, batch_size={self.batch_size}"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class Setting:
-    """The examples, folds and training parameters of an architecture search.
-
-    Parameters
-    ----------
-    inputs, labels
-        The examples: a (k, n) matrix and k Booleans.
-    folds
-        The training and validation examples of each fold.
-    training
-        Optimiser, epochs and batch size.
-    seed
-        The seed of the initial weights and of the order of examples.
-
-    """
-
-    inputs: Floats
-    labels: Bools
-    folds: tuple[Fold, ...]
-    training: Training
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1]:
-            raise HornbookError(
-                f"expected a (k, n) matrix of inputs and k labels; "
-                f"got shapes {self.inputs.shape} and {self.labels.shape}"
-            )
-        if not self.folds or not all(len(items) for fold in self.folds for items in fold):
-            raise HornbookError("every fold needs examples to train on and examples to validate on")
 
 
 def glorot(layers: Sequence[int], rng: np.random.Generator) -> list[Floats]:

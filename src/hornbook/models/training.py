@@ -190,8 +190,7 @@ def train_classifier(rows: Batch, classes: Bools, seed: int = 0) -> TrainedClass
         validation=_examples(rows[valid], classes[valid]),
         patience=CLASSIFIER_PATIENCE,
     )
-    right = int((network(rows[test]) == classes[test]).sum())
-    return TrainedClassifier(network, Share.of(right, len(test)))
+    return TrainedClassifier(network, Share.where(network(rows[test]) == classes[test]))
 
 
 def _examples(batch: Batch, classes: NDArray[np.bool_]) -> Examples:

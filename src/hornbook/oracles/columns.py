@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.binarise import Binariser
-from hornbook.data.table import Kind
-from hornbook.models import ENCODINGS, Predictor
-from hornbook.models.encoding import COMPLETE
-from hornbook.models.missing import columns_with_missing
+from hornbook.data import Binariser, Kind
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing
 
 VALUES_PER_BIN = 5
 """Values of each bin that a question about it is asked with."""

@@ -134,7 +134,7 @@ class UnknownCells:
         filling[numbers == 0] = 0
         true = self.true[items] | filling
         false = self.false[items] | (self.unknown[items] ^ filling)
-        whole = literals.mirrored(*(bits.transpose(words, literals.count) for words in (true, false)))
+        whole = literals.mirror(*(bits.transpose(words, literals.count) for words in (true, false)))
         return Batch(self.completions.vocabulary, *whole, len(items))
 
 

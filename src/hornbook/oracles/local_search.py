@@ -69,7 +69,7 @@ class Moves:
 
     def batch(self, rows: Words) -> Batch:
         """Rows of words as a batch."""
-        return Batch(self.vocabulary, *self.literals.mirrored(*self.literals.sliced(rows)), len(rows))
+        return Batch(self.vocabulary, *self.literals.mirror(*self.literals.slice_table(rows)), len(rows))
 
     def apply_each(self, rows: Words, moves: Indices) -> Words:
         """Each row after each of its moves alone, shape (rows, moves, words)."""

@@ -13,7 +13,7 @@ from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
 from hornbook.models import Floats, Predictor
-from hornbook.models.predictor import SMALLEST_MARGIN
+from hornbook.models.outputs import SMALLEST_MARGIN
 
 
 class Judge:
@@ -189,10 +189,8 @@ class GroupPropagation:
     def __init__(self, vocabulary: Vocabulary, groups: Groups) -> None:
         groups = check_groups(groups, vocabulary)
         self.literals = Literals.of(vocabulary, groups)
-        sizes = sorted({len(group) for group in groups if group})
         # groups of one size are looked at together: questions are many and batches of them small
-        alike = ([group for group in groups if len(group) == size] for size in sizes)
-        self.rows = [np.searchsorted(self.literals.drawn, np.array(several, np.intp).T) for several in alike]
+        self.rows = self.literals.group_rows(groups)
 
     def __call__(self, batch: Batch) -> Batch:
         """The same items with more known."""
@@ -202,4 +200,4 @@ class GroupPropagation:
         for rows in self.rows:
             members = true[rows]
             false[rows] |= reduce(or_, members) & ~members
-        return Batch(batch.vocabulary, *self.literals.mirrored(true, false), len(batch))
+        return Batch(batch.vocabulary, *self.literals.mirror(true, false), len(batch))

@@ -62,11 +62,11 @@ class PerfectTeacher:
         return Exact()
 
 
-def _violated(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
+def _smallest(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
     return violation(rule)
 
 
-def _inflated(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
+def _with_random_values(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
     true = _enlarge_body(rule, accepting, rng, share=0.5)
     rest = frozenset(range(len(accepting.vocabulary))) - accepting.closure(true)
     zeros = frozenset(v for v in sorted(rest) if rng.random() < 0.5)
@@ -74,14 +74,14 @@ def _inflated(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> In
 
 
 def _adversarial(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return _closed(_enlarge_body(rule, accepting, rng, share=1.0), accepting)
+    return _complete_closure(_enlarge_body(rule, accepting, rng, share=1.0), accepting)
 
 
 def _total(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return _closed(rule.body, accepting)
+    return _complete_closure(rule.body, accepting)
 
 
-def _closed(facts: frozenset[int], accepting: HornTheory) -> Interpretation:
+def _complete_closure(facts: frozenset[int], accepting: HornTheory) -> Interpretation:
     everything = frozenset(range(len(accepting.vocabulary)))
     true = everything & accepting.closure(facts)
     return Interpretation(true, everything - true)
@@ -102,8 +102,8 @@ def _enlarge_body(
 
 
 POLICIES: dict[str, Callable[[Rule, HornTheory, np.random.Generator], Interpretation]] = {
-    "violated": _violated,
-    "inflated": _inflated,
+    "violated": _smallest,
+    "inflated": _with_random_values,
     "adversarial": _adversarial,
     "total": _total,
 }

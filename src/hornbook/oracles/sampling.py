@@ -175,11 +175,11 @@ class Sampling:
     ) -> Iterator[tuple[ChunkId, ChunkDifference | None]]:
         """Judge chunks in this process."""
 
-        def judged(at: ChunkId) -> tuple[ChunkId, Batch, Bools]:
+        def judge_chunk(at: ChunkId) -> tuple[ChunkId, Batch, Bools]:
             batch = draw_chunk(self.distribution, self.seed, at)
             return at, batch, hypothesis.satisfied_by(batch)
 
-        with closing(prefetch(judged, places, arrays.core_is_free)) as found:
+        with closing(prefetch(judge_chunk, places, arrays.core_is_free)) as found:
             for at, batch, satisfied in found:
                 yield at, first_difference(batch, self.member(batch), satisfied)
 
@@ -192,7 +192,7 @@ class Sampling:
         member, budget = self.remote.member, self.remote.budget
         affordable = -(-size // SAMPLING_CHUNK) if size <= budget.left else int(budget.left) // SAMPLING_CHUNK
 
-        def judged(part: range) -> tuple[range, Batch, Bools]:
+        def judge_chunks(part: range) -> tuple[range, Batch, Bools]:
             keys = keys_from_seeds(
                 seed_sequence(self.seed, Purpose.EQUIVALENCE, query, chunk) for chunk in part
             )
@@ -202,7 +202,7 @@ class Sampling:
 
         places = self._chunk_ids(size)
         with closing(
-            prefetch(judged, growing_ranges(affordable, self._chunks_per_device_batch(device)))
+            prefetch(judge_chunks, growing_ranges(affordable, self._chunks_per_device_batch(device)))
         ) as found:
             for part, batch, satisfied in found:
                 seen = differing_chunks(member(batch), satisfied)

@@ -21,25 +21,23 @@ This module needs NumPy and PyTorch alone, and runs unchanged on a CPU and on CU
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from hornbook.errors import HornbookError
 from hornbook.models import Floats, Net, Training
 from hornbook.models.network import (
     Bools,
-    Fold,
     Items,
     Optimiser,
-    Setting,
     glorot,
     iterate_batches,
     one_thread,
     order_rng,
-    repeat_job,
     steps_per_epoch,
     torch,
     weights_rng,
@@ -49,6 +47,81 @@ Tensor: TypeAlias = torch.Tensor
 
 EXAMPLES_PER_BLOCK = 256
 """Number of examples evaluated at a time, to bound memory."""
+
+
+def repeat_job(job: Callable[[], None], times: int, device: torch.device) -> None:
+    """Run a job, which works on tensors only, `times` times.
+
+    On a GPU the job is recorded once and replayed, which avoids the launch time of small kernels.
+    The first runs are ordinary, so that libraries are initialised.
+    """
+    ordinary = times if device.type != "cuda" else min(times, 3)
+    for _ in range(ordinary):
+        job()
+    if times > ordinary:
+        recorded = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize(device)
+        with torch.cuda.graph(recorded):
+            job()
+        for _ in range(times - ordinary):
+            recorded.replay()
+        torch.cuda.synchronize(device)
+
+
+class Fold(NamedTuple):
+    """The positions of the training examples and of the validation examples."""
+
+    train: Items
+    valid: Items
+
+
+def make_folds(parts: Items) -> tuple[Fold, ...]:
+    """Make a fold for each part, which is validated on; `parts` is the part number of each example.
+
+    Examples
+    --------
+    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
+    ...     print(fold.train, fold.valid)
+    [1 2] [0 3]
+    [0 3] [1 2]
+
+    """
+    return tuple(
+        Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The examples, folds and training parameters of an architecture search.
+
+    Parameters
+    ----------
+    inputs, labels
+        The examples: a (k, n) matrix and k Booleans.
+    folds
+        The training and validation examples of each fold.
+    training
+        Optimiser, epochs and batch size.
+    seed
+        The seed of the initial weights and of the order of examples.
+
+    """
+
+    inputs: Floats
+    labels: Bools
+    folds: tuple[Fold, ...]
+    training: Training
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1]:
+            raise HornbookError(
+                f"expected a (k, n) matrix of inputs and k labels; "
+                f"got shapes {self.inputs.shape} and {self.labels.shape}"
+            )
+        if not self.folds or not all(len(items) for fold in self.folds for items in fold):
+            raise HornbookError("every fold needs examples to train on and examples to validate on")
 
 
 @dataclass(frozen=True)

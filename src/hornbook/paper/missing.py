@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from hornbook.paper.stages import show_progress
 from hornbook.paper.task import Recipe, default_recipe, draw_training_set
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EVALUATION_SAMPLES = 1 << 15
 """Number of fresh interpretations on which rules are evaluated."""
@@ -149,23 +145,6 @@ class _Test:
             judges, self.distribution, EVALUATION_SAMPLES, generator(settings.seed, Purpose.RULE_JUDGEMENT)
         )
         return table["t_h"].estimate, table["h_nn"].estimate
-
-
-def plot_sweep(points: Sequence[SweepPoint]) -> Figure:
-    """Plot accuracy against the share of missing values, with its spread over the seeds."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    missing = [100 * point.missing for point in points]
-    for name, label in (("own", "drawn as in training"), ("common", "common to all shares")):
-        accuracies = [getattr(point, name) for point in points]
-        means, spreads = np.mean(accuracies, axis=1), np.std(accuracies, axis=1)
-        axes.errorbar(missing, means, spreads, marker="o", capsize=3, label=label)
-    axes.set_xlabel("unknown among the open values of rejected training examples, %")
-    axes.set_ylabel("accuracy")
-    axes.legend(title="test examples")
-    return figure
 
 
 def accuracy(network: MLP, examples: Examples) -> float:

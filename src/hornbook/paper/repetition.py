@@ -86,7 +86,7 @@ class Repetition:
                 }
                 for finalist in found.finalists[:NETS_SHOWN]
             ],
-            "published": _published(training, fresh, selection),
+            "published": _score_published(training, fresh, selection),
             "chosen": {
                 **_net_object(chosen.net),
                 "cross_validated": chosen.found.mean,
@@ -94,7 +94,7 @@ class Repetition:
                 "held_out": accuracy(found.network, fresh),
                 "apart": accuracy(found.network, apart),
             },
-            "held_out_by_kind": {kind: tally.share for kind, tally in found.fresh.items()},
+            "held_out_by_kind": {kind: share.estimate for kind, share in found.fresh.items()},
         }
         write_json(folder / "search.json", report)
 
@@ -195,7 +195,7 @@ class Repetition:
             | {"row": _shares(_disagreement_on(task.rows, judges))},
             "rules": {name: self._about_rules(name) for name in READINGS},
             "errors": {name: self._errors(judges[name]) for name in READINGS},
-            "rows_rejected": _share(Share.of(int((~network(task.rows)).sum()), len(task.rows))),
+            "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
                 "rejected": _share(contradictions.rejected),
                 "accepted": _share(contradictions.accepted),
@@ -242,7 +242,7 @@ class Repetition:
         """Measure both errors: missing (only the network rejects) and wrong (only the network accepts)."""
         batch = self.task.mixed.draw(ERROR_SAMPLES, generator(self.seed, Purpose.ERRORS))
         said, right = judge(batch), self.network(batch)
-        missed, wronged = (Share.of(int(wrong.sum()), len(batch)) for wrong in (said & ~right, ~said & right))
+        missed, wronged = Share.where(said & ~right), Share.where(~said & right)
         return {"missing": _share(missed), "wrong": _share(wronged)}
 
     def _about_rules(self, reading: str) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _net_object(net: Net) -> dict[str, Any]:
     return {"net": "-".join(map(str, net.widths)), "rate": net.rate}
 
 
-def _published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
+def _score_published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
     """Train and test the paper's four published nets."""
     nets = [net for net, _ in published.NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))
@@ -302,7 +302,7 @@ def _disagreement_on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str
     """Measure the disagreement of each pair of judges on a batch."""
     answers = {name: judge(batch) for name, judge in judges.items()}
     return {
-        f"{left}_{right}": Share.of(int((answers[left] != answers[right]).sum()), len(batch))
+        f"{left}_{right}": Share.where(answers[left] != answers[right])
         for left, right in combinations(judges, 2)
     }
 

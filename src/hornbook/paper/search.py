@@ -19,13 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import hornbook
-from hornbook.data import Examples, Tally, accuracy_by_kind, assign_parts
+from hornbook.data import Examples, accuracy_by_kind, assign_parts
 from hornbook.errors import HornbookError
 from hornbook.models import MLP, Net, Training, train
-from hornbook.models.network import Bools, EncodingName, Fold, Setting, encode, make_folds, torch
-from hornbook.paper.lockstep import Outcome, cross_validate
+from hornbook.models.network import Bools, EncodingName, encode, torch
+from hornbook.paper.lockstep import Fold, Outcome, Setting, cross_validate, make_folds
 from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
+from hornbook.statistics import Share
 
 
 @dataclass(frozen=True)
@@ -340,7 +341,7 @@ class SelectionResult:
     scores: Scores
     finalists: tuple[Finalist, ...]
     network: MLP
-    fresh: dict[str, Tally]
+    fresh: dict[str, Share]
 
     @property
     def chosen(self) -> Finalist:

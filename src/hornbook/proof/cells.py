@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.conditions import shorten_cut
+from hornbook.explanations import shorten_cut
 from hornbook.logic import Bools
 from hornbook.proof.domain import Box, Domain, Interval
 from hornbook.proof.ensembles import TreeEnsemble

@@ -20,10 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Interpretation, Rule, Vocabulary
-from hornbook.logic.formats import read_rule, rule_object
-from hornbook.logic.syntax import UNICODE, rule_text
-from hornbook.logic.theory import violation
+from hornbook.logic import (
+    UNICODE,
+    Batch,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    read_rule,
+    rule_object,
+    rule_text,
+    violation,
+)
 from hornbook.parallel import parallel_map
 from hornbook.proof.primes import Prime
 from hornbook.proof.prover import (

@@ -18,12 +18,9 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split
-from hornbook.explanations.conditions import shorten_cut
+from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
 from hornbook.explanations.tree import Node
-from hornbook.models import ENCODINGS, Predictor, as_predictor
-from hornbook.models.encoding import COMPLETE
-from hornbook.models.missing import columns_with_missing
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing
 from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import Box, Domain, Interval
 from hornbook.proof.ensembles import read_ensemble

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule
-from hornbook.models.predictor import Floats
+from hornbook.models import Floats
 from hornbook.proof.prover import BY_BRANCHING, Prover, Verdict, search
 from hornbook.proof.region import States
 from hornbook.proof.witness import CLIMB_STARTS, SearchOutcome, climb, random_states

@@ -10,8 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from hornbook.logic import Interpretation, Rule
-from hornbook.logic.theory import violation
+from hornbook.logic import Interpretation, Rule, violation
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN, States
 from hornbook.proof.witness import CLIMB_STARTS, climb, random_states

@@ -17,8 +17,7 @@ import numpy as np
 
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary
-from hornbook.logic.theory import violation
+from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import Predictor
 from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds

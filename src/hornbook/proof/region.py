@@ -20,8 +20,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Groups, Literals
-from hornbook.distributions.protocol import check_groups
+from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models import Encoding
@@ -190,7 +189,7 @@ class Space(InputSpace):
     def batch(self, states: States) -> Batch:
         """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
-        return Batch(self.vocabulary, *self.literals.mirrored(true, false), len(states))
+        return Batch(self.vocabulary, *self.literals.mirror(true, false), len(states))
 
     def certain_facts(self, regions: Bools) -> Batch:
         """Return the facts that hold throughout each region, as interpretations."""

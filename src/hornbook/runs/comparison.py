@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.baselines.hoeffding import hoeffding_tree
-from hornbook.baselines.tree import decision_tree
+from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation, HornRules
 from hornbook.queries import Budget
 from hornbook.query_teacher import BoundModel
@@ -62,9 +63,9 @@ def compare_with_trees(
     )
     labels, row_labels = teacher.labels(fresh), teacher.labels(unseen)
 
-    def measure(method: str, literals: int, on_rows: object, on_fresh: object) -> ComparisonRow:
-        rows = Share.of(int((on_rows == row_labels).sum()), len(unseen)) if len(unseen) else None
-        return ComparisonRow(method, literals, rows, Share.of(int((on_fresh == labels).sum()), size))
+    def measure(method: str, literals: int, on_rows: NDArray[Any], on_fresh: NDArray[Any]) -> ComparisonRow:
+        rows = Share.where(on_rows == row_labels) if len(unseen) else None
+        return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
 
     yield measure("hornbook", explanation.literals, explanation.decide(unseen), explanation.decide(fresh))
     encode = ColumnEncoder.of(teacher.frame)
@@ -100,8 +101,8 @@ def compare_rules_with_trees(
     fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
     labels = member(fresh)
 
-    def measure(method: str, literals: int, decided: object) -> ComparisonRow:
-        return ComparisonRow(method, literals, None, Share.of(int((decided == labels).sum()), size))
+    def measure(method: str, literals: int, decided: NDArray[Any]) -> ComparisonRow:
+        return ComparisonRow(method, literals, None, Share.where(decided == labels))
 
     yield measure("hornbook", rules.literals, rules.decide_items(fresh))
     for questions in TREE_SIZES:

@@ -20,10 +20,11 @@ import hornbook
 from hornbook.errors import HornbookError
 from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
-from hornbook.learners.extract import INTERRUPTED
+from hornbook.learners import INTERRUPTED
 from hornbook.logic import Rule
 from hornbook.models import load_model
-from hornbook.proof.certificate import PROOFS_FILE, Certificates, digest
+from hornbook.proof import Certificates
+from hornbook.proof.certificate import PROOFS_FILE, digest
 from hornbook.report import to_html
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -116,7 +117,7 @@ def save_extraction(folder: Path, extraction: Extraction) -> None:
     save_run(folder, extraction, seconds=None)
 
 
-def load_extraction(folder: str | Path) -> Extraction:
+def load(folder: str | Path) -> Extraction:
     """The extraction in a run folder."""
     return Run.load(Path(folder)).extraction
 

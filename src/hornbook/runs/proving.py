@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,31 @@ from typing import Any
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations.conditions import write_value
+from hornbook.explanations import write_value
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import as_predictor
-from hornbook.proof import Domain, Verdict, prove_explanation, repair_rule
-from hornbook.proof.certificate import (
-    PROOFS_FILE,
+from hornbook.proof import (
     Certificate,
     Certificates,
+    Domain,
     Finding,
+    Prover,
+    Verdict,
+    prove_explanation,
+    prove_rules,
+    repair_rule,
+    verify_certificates,
+)
+from hornbook.proof.certificate import (
+    PROOFS_FILE,
     RunClaims,
     find_difference,
     find_missing,
-    prove_rules,
     read_certificates,
     subject_object,
-    verify_certificates,
 )
-from hornbook.proof.prover import PROOF_SECONDS, Prover
+from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.queries import Guarantee, Proved, Unknown
 from hornbook.query_teacher import BoundModel
 from hornbook.runs.folder import CONFIG_FILE, EXTRACTION_FILE, Run, file_checksum
@@ -41,7 +47,6 @@ def prove_and_repair(
     rules: Sequence[Rule],
     *,
     total: float | None = None,
-    watch: Callable[[dict[str, Any]], None] = lambda entry: None,
 ) -> Iterator[Certificate]:
     """Prove or refute each rule and yield its certificate; then repair the refuted rules.
 
@@ -49,8 +54,7 @@ def prove_and_repair(
     """
     deadline = time.time() + (math.inf if total is None else total)
     refuted = []
-    for place, certificate in enumerate(prove_rules(certificates, rules, total=deadline - time.time())):
-        watch({"query": place + 1, "rules": len(rules), "membership_queries": 0})
+    for certificate in prove_rules(certificates, rules, total=deadline - time.time()):
         yield certificate
         if certificate.verdict.status == "refuted" and certificate.repair is None:
             refuted.append(certificate)

@@ -18,14 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.conditions import (
-    Category,
-    Condition,
-    Missing,
-    Threshold,
-    read_numbers,
-    shorten_cut,
-)
+from hornbook.explanations import Category, Condition, Missing, Threshold, shorten_cut
+from hornbook.explanations.conditions import read_numbers
 from hornbook.logic import Bools
 
 Floats: TypeAlias = NDArray[np.float64]

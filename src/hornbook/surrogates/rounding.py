@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from hornbook.explanations import Condition, Threshold
-from hornbook.explanations.conditions import read_numbers, write_value
-from hornbook.explanations.explanation import Explanation
+from hornbook.explanations import Condition, Explanation, Threshold, write_value
+from hornbook.explanations.conditions import read_numbers
 
 Build: TypeAlias = Callable[[Callable[[Condition], Condition]], Explanation]
 """Makes an explanation, each of whose conditions is changed by a function."""

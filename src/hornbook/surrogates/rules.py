@@ -20,7 +20,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hornbook.explanations.tree import Node, Split, count_splits
+from hornbook.explanations import Split
+from hornbook.explanations.tree import Node, count_splits
 from hornbook.logic import Bools
 from hornbook.surrogates.grid import CodedRows, Floats, Ints
 

@@ -12,8 +12,15 @@ import pandas as pd
 
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
-from hornbook.explanations import CardLine, Condition, ConditionRule, DecisionTree, RuleSet, ScoreCard
-from hornbook.explanations.explanation import Explanation
+from hornbook.explanations import (
+    CardLine,
+    Condition,
+    ConditionRule,
+    DecisionTree,
+    Explanation,
+    RuleSet,
+    ScoreCard,
+)
 from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share

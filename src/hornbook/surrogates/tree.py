@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.explanations.tree import Node, Split, decide_rows
+from hornbook.explanations import Split
+from hornbook.explanations.tree import Node, decide_rows
 from hornbook.surrogates.grid import CodedRows, Floats, Ints
 
 LEAST_SHARE = 1 / 1000

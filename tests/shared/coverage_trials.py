@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.evaluate.rules import statistics_on
+from hornbook.evaluate import measure_rules
 from hornbook.explanations import HornRules
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Bools, HornTheory
@@ -220,7 +220,7 @@ def _try_samples(kind: str, extractor: QueryExtractor, fresh: int, seed: int) ->
     if result.statistics:
         claimed = result.statistics[seed % len(result.statistics)]
         alone = HornTheory(result.theory.vocabulary, [claimed.rule])
-        (shown,) = statistics_on([(batch, accepted)], alone)
+        (shown,) = measure_rules(alone, batch, accepted)
         yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
         if shown.precision.size:
             yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))

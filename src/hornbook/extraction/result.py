@@ -1,17 +1,16 @@
-"""An extraction: one run and its whole result, which estimators, reports, run folders and commands read."""
+"""The result of a run as one value that estimators, reports, run folders and commands read; its JSON form."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
@@ -19,15 +18,11 @@ from hornbook.explanations import (
     CompiledExplanation,
     Explanation,
     GroupFidelity,
-    measure_groups,
     read_explanation,
 )
 from hornbook.logic import HornTheory
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
-from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates import Candidate, Form, search_explanations
-from hornbook.teacher import ClassifierTeacher
 
 FORMAT = 1
 """The version of the JSON form."""
@@ -49,11 +44,6 @@ PARTS = {
 }
 """The type of each part of the JSON form that is no value of its own."""
 
-EVALUATION_SAMPLES = 1 << 13
-"""Fresh samples that fidelity is measured on."""
-
-MAX_DIFFERENCES = 20
-"""Rows on which explanation and model differ that an extraction keeps."""
 
 MAX_SHOWN_CATEGORIES = 32
 """Categories of a column that an extraction keeps, the commonest first."""
@@ -141,7 +131,7 @@ class ColumnSummary:
             spread = numbers.min(), np.median(numbers), numbers.max()
             return cls(name, missing, tuple(map(float, spread)), bool((numbers == np.floor(numbers)).all()))
         common = known.value_counts().index[:MAX_SHOWN_CATEGORIES]
-        return cls(name, missing, categories=tuple(map(_plain, common)))
+        return cls(name, missing, categories=tuple(map(plain_value, common)))
 
 
 @dataclass(frozen=True)
@@ -236,7 +226,7 @@ class Extraction:
         return {
             "format": FORMAT,
             "target": self.target,
-            "classes": [_plain(name) for name in self.classes],
+            "classes": [plain_value(name) for name in self.classes],
             "explanation": self.explanation.to_object(),
             "fidelity": fidelity_object(self.fidelity),
             "guarantee": guarantee_object(self.guarantee),
@@ -320,193 +310,6 @@ class Extraction:
         )
 
 
-def explain_classifier(
-    teacher: ClassifierTeacher,
-    unseen: pd.DataFrame,
-    target: str,
-    *,
-    form: Form = "auto",
-    max_literals: int = 20,
-    n_samples: int | None = None,
-    seed: int = 0,
-    watch: Callable[[Candidate], None] | None = None,
-) -> Extraction:
-    """Explain what a classifier does, in the columns of a table.
-
-    Parameters
-    ----------
-    teacher
-        The classifier, bound to rows.
-    unseen
-        Rows that the teacher does not have: fidelity is measured on them.
-    target
-        What the model predicts: what its classes are called in words.
-    form
-        `tree`, `card`, `rules`, or `auto` for the best of them.
-    max_literals
-        The most conditions that there may be to read.
-    n_samples
-        How many samples the explanation is fitted to; by default 16,000 to 24,000.
-    seed
-        Makes the run repeatable.
-    watch
-        Is called with every candidate.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbook.teacher import bind_classifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X = X[["petal width (cm)"]]
-    >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
-    >>> teacher = bind_classifier(model, X[::2], seed=0)
-    >>> extraction = explain_classifier(teacher, X[1::2], "virginica", form="tree")
-    >>> print(extraction.explanation)
-    if petal width (cm) > 1.7: virginica
-    otherwise: not virginica
-    >>> print(extraction.fidelity)
-    on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %)
-
-    """
-    result = search_explanations(
-        teacher.labels,
-        teacher.sampler,
-        name_classes(target, teacher.classes),
-        seed=seed,
-        max_literals=max_literals,
-        form=form,
-        n_samples=n_samples,
-        watch=watch,
-    )
-    chosen = result.chosen.explanation
-    fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
-    labelled = LabelledPopulations.of(teacher, unseen, fresh)
-    fidelity = labelled.measure(chosen)
-    rows = pd.concat([teacher.frame, unseen])
-    frontier = tuple(
-        FrontierPoint(
-            point.literals,
-            labelled.measure(point.explanation),
-            point.explanation,
-            tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels)),
-        )
-        for point in result.frontier()
-    )
-    columns = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
-    return Extraction(
-        target=target,
-        classes=teacher.classes,
-        explanation=chosen,
-        fidelity=fidelity,
-        guarantee=Estimated(complement(fidelity.share), _name_population(fidelity, teacher)),
-        frontier=frontier,
-        lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
-        columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
-        groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
-        differences=tuple(list_differences(chosen, *labelled.headline, columns)),
-        answers=result.answers + len(rows) + len(fresh),
-        stop_reason="every form and size was tried",
-        distribution=teacher.sampler.describe(),
-        missing_values=teacher.describe(),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledPopulations:
-    """Unseen rows, fresh samples and the rows that were used, each with the model's labels."""
-
-    unseen: pd.DataFrame
-    unseen_labels: NDArray[np.intp]
-    fresh: pd.DataFrame
-    fresh_labels: NDArray[np.intp]
-    used: pd.DataFrame
-    used_labels: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, teacher: ClassifierTeacher, unseen: pd.DataFrame, fresh: pd.DataFrame) -> LabelledPopulations:
-        """Ask the model about each population."""
-        used = teacher.frame
-        return cls(unseen, teacher.labels(unseen), fresh, teacher.labels(fresh), used, teacher.labels(used))
-
-    @property
-    def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
-        """The population of the headline: the unseen rows, or the samples where there are none."""
-        if len(self.unseen):
-            return self.unseen, self.unseen_labels
-        return self.fresh, self.fresh_labels
-
-    def measure(self, explanation: Explanation) -> Fidelity:
-        """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
-
-        def share(rows: pd.DataFrame, labels: NDArray[np.intp]) -> Share:
-            return Share.of(int((explanation.decide(rows) == labels).sum()), len(rows))
-
-        return Fidelity(
-            samples=share(self.fresh, self.fresh_labels),
-            unseen_rows=share(self.unseen, self.unseen_labels) if len(self.unseen) else None,
-            used_rows=share(self.used, self.used_labels).estimate,
-        )
-
-
-def list_columns(frontier: Iterable[FrontierPoint]) -> Iterator[str]:
-    """The columns that the explanations of a frontier speak of."""
-    for point in frontier:
-        if point.explanation is not None:
-            yield from point.explanation.columns
-
-
-def list_differences(
-    explanation: Explanation,
-    rows: pd.DataFrame,
-    labels: NDArray[np.intp],
-    columns: tuple[str, ...] = (),
-) -> Iterator[Difference]:
-    """Some of the rows that the model decides differently, with their values in some columns.
-
-    `labels` are the model's classes. By default the columns are those of the explanation.
-    """
-    decided = explanation.decide(rows)
-    for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
-        row = rows.iloc[[number]]
-        values = {name: row[name].iloc[0] for name in columns or explanation.columns}
-        yield Difference(
-            {name: None if pd.isna(value) else _plain(value) for name, value in values.items()},
-            explanation.classes[decided[number]],
-            explanation.classes[labels[number]],
-            explanation.explain(row).facts,
-        )
-
-
-def measure_lines(
-    explanation: Explanation, rows: pd.DataFrame, fresh: pd.DataFrame, labels: NDArray[np.intp]
-) -> Iterator[LineStatistics]:
-    """The statistics of each line, from rows of the table and labelled fresh samples."""
-    on_rows, on_fresh = explanation.match_lines(rows), explanation.match_lines(fresh)
-    for line, row_match, match in zip(explanation.lines(), on_rows, on_fresh, strict=True):
-        hits, precision = int(match.sum()), None
-        if line.outcome:
-            right = match & (labels == explanation.classes.index(line.outcome))
-            precision = Share.of(int(right.sum()), hits)
-        yield LineStatistics(int(row_match.sum()), Share.of(hits, len(fresh)), precision)
-
-
-def name_classes(target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
-    """Classes in words: `dead` and `not dead` for 1 and 0, else what the model calls them.
-
-    Examples
-    --------
-    >>> name_classes("dead", (0, 1)), name_classes("iris", ("setosa", "virginica"))
-    (('not dead', 'dead'), ('setosa', 'virginica'))
-    >>> name_classes("grade", (1, 2, 3))
-    ('grade 1', 'grade 2', 'grade 3')
-
-    """
-    if len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1):
-        return f"not {target}", target
-    return tuple(name if isinstance(name, str) else f"{target} {name}" for name in classes)
-
-
 def share_object(share: Share) -> dict[str, Any]:
     """A share with its interval, ready for JSON."""
     estimate = share.estimate if share.size else None
@@ -541,7 +344,7 @@ def read_fidelity(content: Mapping[str, Any]) -> Fidelity:
     )
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
@@ -612,12 +415,3 @@ def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
 
 def _read_difference(content: Mapping[str, Any]) -> Difference:
     return Difference(dict(content["row"]), content["explanation"], content["model"], tuple(content["facts"]))
-
-
-def complement(share: Share) -> Share:
-    """The share of the cases that a share does not count."""
-    return Share.of(share.size - share.hits, share.size)
-
-
-def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:
-    return "unseen rows of the table" if fidelity.unseen_rows is not None else teacher.sampler.describe()

@@ -1,0 +1,130 @@
+"""What `hornbook extract` and `hornbook query` share: the model, the run that is saved, and the summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Any
+
+from hornbook.cli.app import TargetTable, load_target_table
+from hornbook.errors import HornbookError
+
+if TYPE_CHECKING:
+    from hornbook.extraction import Extraction
+    from hornbook.models import TrainedClassifier, TrainedNetwork
+    from hornbook.proof import Certificates
+
+
+def open_table(
+    source: str,
+    target: str | None,
+    positive: str | None,
+    above: float | None,
+    model: Path | None,
+    train: bool,
+    folder: Path | None,
+) -> TargetTable:
+    """Load the table of a run; first refuse options and a folder that the run would fail with later."""
+    from hornbook.runs import check_writable
+
+    if (model is None) != train:
+        raise HornbookError("give either --model FILE or --train, which trains a network on the table")
+    table = load_target_table(source, target, positive, above)
+    if train and table.labels is None:
+        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
+    if folder is not None:
+        check_writable(folder)
+    return table
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """The name, place and checksum of a model file."""
+    from hornbook.runs import file_checksum
+
+    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
+
+
+def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:
+    """The name of a trained network, its place in the run folder, and its accuracy."""
+    held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
+    return {"name": "the network", "path": file, "held_out": held_out, **trained.network.provenance}
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """A run that a command makes.
+
+    Parameters
+    ----------
+    config
+        What it is made from: command, versions, data, target, model, settings.
+    folder
+        Where it is saved; None if it is only printed.
+    started
+        When it started, in seconds of the performance counter.
+
+    """
+
+    config: Mapping[str, Any]
+    folder: Path | None
+    started: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def start(
+        cls,
+        table: TargetTable,
+        model: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        folder: Path | None,
+        force: bool,
+    ) -> CommandRun:
+        """Start a run, or resume an unfinished one in the same folder."""
+        from hornbook.runs import library_versions, start_run
+
+        config = {
+            "command": join(["hornbook", *sys.argv[1:]]),
+            "versions": library_versions(),
+            "data": table.to_object(),
+            "target": table.target,
+            "model": model,
+            "settings": settings,
+        }
+        if folder is not None:
+            start_run(folder, config, force)
+        return cls(config, folder)
+
+    def add_provenance(self, extraction: Extraction) -> Extraction:
+        """The extraction, with what it was made from."""
+        parts = ("data", "model", "settings", "versions")
+        return replace(extraction, provenance={name: self.config[name] for name in parts})
+
+    def save(self, extraction: Extraction, certificates: Certificates | None = None) -> None:
+        """Save the result in the folder, if there is one."""
+        from hornbook.runs import save_run
+
+        if self.folder is not None:
+            save_run(self.folder, extraction, time.perf_counter() - self.started, certificates)
+
+    def to_object(self, extraction: Extraction) -> dict[str, Any]:
+        """The extraction and its folder, ready for JSON."""
+        return {**extraction.to_object(), "folder": None if self.folder is None else str(self.folder)}
+
+    def summarise(self, extraction: Extraction, details: Iterable[str] = ()) -> list[str]:
+        """The accuracy, fidelity and cost of the run, and further details, as comments."""
+        lines = []
+        if (held_out := self.config["model"].get("held_out")) is not None:
+            accuracy = f"{100 * held_out['accuracy']:.1f} % on {held_out['rows']} held-out rows"
+            lines.append(f"accuracy of the network: {accuracy}")
+        lines += [f"fidelity to the model {each}" for each in extraction.fidelity.describe()]
+        lines += details
+        count = extraction.explanation.literals
+        noun = "literal" if count == 1 else "literals"
+        lines.append(f"{count} {noun} to read; {extraction.answers:,} answers")
+        lines.append(f"samples: {extraction.distribution}; missing values: {extraction.missing_values}")
+        if self.folder is not None:
+            lines.append(f"saved in {self.folder}; open {self.folder / 'report.html'} in a browser")
+        return [f"# {' '.join(line.split())}" for line in lines]

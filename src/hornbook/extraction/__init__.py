@@ -1,0 +1,33 @@
+"""Extractions: the whole result of a run as one value, and `explain_classifier`, which makes one."""
+
+from hornbook.extraction.classifier import (
+    explain_classifier,
+    list_differences,
+    measure_lines,
+    name_classes,
+)
+from hornbook.extraction.result import (
+    ColumnSummary,
+    Difference,
+    Extraction,
+    FrontierPoint,
+    LineStatistics,
+    fidelity_object,
+    guarantee_object,
+    share_object,
+)
+
+__all__ = [
+    "ColumnSummary",
+    "Difference",
+    "Extraction",
+    "FrontierPoint",
+    "LineStatistics",
+    "explain_classifier",
+    "fidelity_object",
+    "guarantee_object",
+    "list_differences",
+    "measure_lines",
+    "name_classes",
+    "share_object",
+]

@@ -1,0 +1,186 @@
+"""From a model's outputs to scores of the positive class, leads over other classes, and labels."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools, arrays
+
+Floats: TypeAlias = NDArray[np.float32]
+
+
+Output: TypeAlias = Literal["probability", "logit", "score"]
+"""`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
+
+
+SMALLEST_MARGIN = float(np.finfo(np.float32).tiny)
+"""The smallest positive normal number, for margins just below 0."""
+
+
+def positive_scores(raw: NDArray[Any], column: int | None, output: Output, source: str) -> Floats:
+    """One score each from outputs of shape (k,), (k, 1) or (k, classes).
+
+    A single number is about class 1 of two. Of two columns the second is the positive class
+    unless `column` says otherwise; of more, `column` must say.
+
+    Examples
+    --------
+    >>> positive_scores(np.array([[0.9, 0.1], [0.2, 0.8]]), None, "probability", "model")
+    array([0.1, 0.8], dtype=float32)
+    >>> positive_scores(np.array([[0.0], [4.0]]), 0, "logit", "model").round(2)
+    array([0.5 , 0.02], dtype=float32)
+
+    """
+    if raw.ndim > 2 or raw.shape[-1] == 0:
+        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
+    single = _is_single(raw)
+    classes = 2 if single else raw.shape[1]
+    if column is None and classes > 2:
+        raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
+    column = 1 if column is None else column
+    if column >= classes:
+        raise HornbookError(f"{source}: there is no class {column}, only 0 to {classes - 1}")
+    if single:
+        second = _sigmoid(raw.reshape(-1)) if output == "logit" else raw.reshape(-1)
+        chosen = second if column == 1 else 1 - second
+    else:
+        chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
+    return as_floats(chosen)
+
+
+def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores: Floats) -> Floats:
+    """Half of the positive class's lead over the best other class; negative where another is predicted.
+
+    Of several outputs the largest is the prediction, the first of equal ones. A single output of at
+    least ½, or a logit of at least 0, predicts class 1: a convention, since such a model has none.
+
+    Parameters
+    ----------
+    raw, column, output
+        As for `positive_scores`.
+    scores
+        The result of that function.
+
+    Examples
+    --------
+    >>> raw = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
+    >>> positive_leads(raw, 0, "probability", positive_scores(raw, 0, "probability", "model"))
+    array([ 0.4,  0. , -0.3], dtype=float32)
+    >>> positive_leads(raw, 1, "probability", positive_scores(raw, 1, "probability", "model")) >= 0
+    array([False, False,  True])
+
+    """
+    if _is_single(raw):
+        second = raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)
+        return agree_in_sign(scores - 0.5, ~second if column == 0 else second)
+    xp, column = arrays.module_of(raw), 1 if column is None else column
+    shares = _softmax(raw) if output == "logit" else raw
+    others = xp.concat([shares[:, :column], shares[:, column + 1 :]], 1)
+    leads = as_floats((shares[:, column] - xp.amax(others, 1)) / 2)
+    return agree_in_sign(leads, xp.argmax(raw, 1) == column)
+
+
+def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
+    """Move leads that contradict the decisions to 0, or to the largest number below it.
+
+    Examples
+    --------
+    >>> agree_in_sign(np.array([0.3, 0.0, -0.1], np.float32), np.array([True, False, True])) >= 0
+    array([ True, False,  True])
+
+    """
+    agreeing: Floats = arrays.module_of(leads).where(
+        decided, leads.clip(0), leads.clip(None, -SMALLEST_MARGIN)
+    )
+    return agreeing
+
+
+def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
+    """Distance of each row from another decision: |decision function|, or the gap of the best two classes.
+
+    Examples
+    --------
+    >>> decision_gaps(np.array([-2.0, 0.5])), decision_gaps(np.array([[0.2, 0.5, 0.3]])).round(2)
+    (array([2. , 0.5]), array([0.2]))
+
+    """
+    if _is_single(raw):
+        sizes: NDArray[Any] = np.abs(raw.reshape(-1))
+        return sizes
+    best = np.partition(raw, -2, axis=1)
+    gaps: NDArray[Any] = best[:, -1] - best[:, -2]
+    return gaps
+
+
+def _is_single(raw: NDArray[Any]) -> bool:
+    """Whether there is one number a row: the score of class 1 of two."""
+    return raw.ndim == 1 or raw.shape[1] == 1
+
+
+def as_floats(numbers: Any) -> Floats:
+    """Convert an array or tensor to `float32`."""
+    floats: Floats = numbers.astype(np.float32, copy=False) if arrays.on_host(numbers) else numbers.float()
+    return floats
+
+
+def class_column(classes: list[Any], positive: Any, name: str) -> int:
+    """The position of the positive class among the labels; by default the second of two."""
+    if positive is None and len(classes) != 2:
+        raise HornbookError(
+            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
+        )
+    if positive is not None and positive not in classes:
+        raise HornbookError(f"{name} knows no class {positive!r}; its classes are {classes}")
+    return 1 if positive is None else classes.index(positive)
+
+
+def plain_labels(classes: Any) -> list[Any]:
+    """Convert labels to plain Python values, which read better in messages."""
+    return list(np.asarray(classes).tolist())
+
+
+def positive_column(positive: Any, name: str) -> int | None:
+    """The output column of the positive class of a model without class names; None if it is not given."""
+    if positive is None:
+        return None
+    if isinstance(positive, int | np.integer) and positive >= 0:
+        return int(positive)
+    raise HornbookError(f"{name} knows no class names; positive is a column of its output, not {positive!r}")
+
+
+def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore"):  # e^x for a large x is infinite, and the score rightly 0
+        probabilities: NDArray[Any] = 1 / (1 + arrays.module_of(logits).exp(-logits))
+    return probabilities
+
+
+def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which the caller refuses
+        xp = arrays.module_of(logits)
+        powers = xp.exp(logits - xp.amax(logits, 1)[:, None])
+        probabilities: NDArray[Any] = powers / powers.sum(1)[:, None]
+    return probabilities
+
+
+def refuse_output(output: Output | None, name: str) -> None:
+    """Refuse `output` for a model whose kind of output is known."""
+    if output is not None:
+        raise HornbookError(f"the kind of output of {name} is known; leave output={output!r} out")
+
+
+def refuse_positive(positive: Any, name: str) -> None:
+    """Refuse `positive` for a model without classes."""
+    if positive is not None:
+        raise HornbookError(f"{name} has no classes, so none is positive; leave positive={positive!r} out")
+
+
+def unknown_output_error(name: str) -> HornbookError:
+    """The error for a network whose kind of output cannot be inferred."""
+    return HornbookError(
+        f"cannot tell whether {name} gives probabilities or logits; "
+        "pass output='probability' or output='logit'"
+    )
