@@ -156,10 +156,15 @@ def load_target_table(
     return TargetTable(table, target, features, labels, given)
 
 
+def reload_table(run: Run) -> TargetTable:
+    """The table of a run as it is now."""
+    data = run.config["data"]
+    return load_target_table(data["source"], data["target"], data["positive"], data["above"])
+
+
 def load_run_table(run: Run) -> TargetTable:
     """The table of a run; refuse one that has changed."""
-    data = run.config["data"]
-    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    table, data = reload_table(run), run.config["data"]
     if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     return table

@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from shlex import join
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -183,6 +184,7 @@ def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
 
     from hornbook.models import train_column_network
     from hornbook.models.column_training import MAX_NUMERIC_CLASSES
+    from hornbook.runs.folder import file_checksum
 
     if table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
@@ -196,7 +198,10 @@ def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
     with progress("training a network"):
         trained = train_column_network(table.features[known], table.labels[known], seed)
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
-    about = {"name": "the network", "path": NETWORK_FILE, "held_out": held_out}
+    with TemporaryDirectory() as folder:
+        trained.network.save(Path(folder) / NETWORK_FILE)
+        checksum = file_checksum(Path(folder) / NETWORK_FILE)
+    about = {"name": "the network", "path": NETWORK_FILE, "sha256": checksum, "held_out": held_out}
     return {**about, **trained.network.provenance}, trained.network
 
 
