@@ -105,7 +105,7 @@ def test_finished_run_is_not_overwritten_unless_forced(hornbook, folder, tmp_pat
 
 
 def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, tmp_path, monkeypatch):
-    from hornbook import extraction
+    from hornbook.extraction import classifier
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, tmp
     arguments = ["extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                  "-o", tmp_path, *SMALL]  # fmt: skip
     with monkeypatch.context() as patch:
-        patch.setattr(extraction, "search_explanations", interrupt)
+        patch.setattr(classifier, "search_explanations", interrupt)
         done = hornbook(*arguments)
     assert done.returncode == 130 and "run the same command again" in done.stderr
     assert hornbook(*arguments).returncode == 0

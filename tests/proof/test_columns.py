@@ -104,7 +104,7 @@ def random_body(rng):
 
 def cell_values(prover, name):
     """Numbers of every cell of a column, found without its grid: between and at all cuts, and NaN."""
-    own = prover.domain.intervals[name]
+    own = prover.domain.ranges[name]
     place = prover.columns.index(name)
     trees = prover.reading.ensemble.trees
     cuts = {cut for tree in trees for cut in tree.cut[tree.column == place].tolist()}
@@ -185,7 +185,7 @@ def test_verdicts_about_networks_agree_with_a_dense_grid(kind):
         prover = ColumnProver(predictor, Domain.of(rows), seconds=20)
         values = []
         for name in rows:
-            own = prover.domain.intervals[name]
+            own = prover.domain.ranges[name]
             numbers = np.arange(own.low, own.high + 1) if own.whole else np.linspace(own.low, own.high, 25)
             values.append([*numbers, *CUTS[name], np.nan] if own.missing else [*numbers])
         grid = pd.DataFrame(list(product(*values)), columns=rows.columns)

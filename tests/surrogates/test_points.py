@@ -22,6 +22,7 @@ from hornbook.explanations import (
     Split,
     Threshold,
 )
+from hornbook.explanations.conditions import write_value
 from hornbook.explanations.score_card import choose_classes
 from hornbook.surrogates import Grid, search_explanations
 from hornbook.surrogates.points import MAX_POINTS, PointCard, PointSearch
@@ -129,7 +130,7 @@ numbers = st.floats(-1e6, 1e6).map(lambda number: float(f"{number:.6g}"))
 @given(numbers)
 def test_list_shorter_is_shorter_and_near_the_number(number):
     for near in list_shorter(number):
-        assert len(f"{near:.15g}") < len(f"{number:.15g}")
+        assert len(write_value(near)) < len(write_value(number))
         assert abs(near - number) <= abs(number)
 
 

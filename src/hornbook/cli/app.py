@@ -182,15 +182,20 @@ def load_target_table(
     return TargetTable(table, target, features, labels, given)
 
 
-def load_run_table(run: Run) -> TargetTable:
-    """The table of a run; refuse one that has changed."""
+def reload_table(run: Run) -> TargetTable:
+    """The table of a run as it is now."""
     if "data" not in run.config:
         raise HornbookError(
             f"{run.folder} was saved from Python and does not say where its table and its model are; "
             "this needs a run of hornbook extract or hornbook query"
         )
     data = run.config["data"]
-    table = load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    return load_target_table(data["source"], data["target"], data["positive"], data["above"])
+
+
+def load_run_table(run: Run) -> TargetTable:
+    """The table of a run; refuse one that has changed."""
+    table, data = reload_table(run), run.config["data"]
     if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     return table

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from hornbook.cli.app import TargetTable, load_target_table
@@ -49,9 +50,15 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 
 def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:
-    """The name of a trained network, its place in the run folder, and its accuracy."""
+    """The name of a trained network, its place in the run folder, its checksum and its accuracy."""
+    from hornbook.runs.folder import file_checksum
+
+    with TemporaryDirectory() as folder:
+        trained.network.save(Path(folder) / file)
+        checksum = file_checksum(Path(folder) / file)
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
-    return {"name": "the network", "path": file, "held_out": held_out, **trained.network.provenance}
+    about = {"name": "the network", "path": file, "sha256": checksum, "held_out": held_out}
+    return {**about, **trained.network.provenance}
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from hornbook.cli.app import (
     app,
     emit,
     emit_json,
-    load_run_table,
     progress,
+    reload_table,
 )
 from hornbook.errors import HornbookError
 
@@ -41,6 +41,7 @@ def verify(
     """
     from hornbook.explanations import HornRules
     from hornbook.runs import Run, verify_lines, verify_run
+    from hornbook.runs.proving import find_changed_files
 
     kept = Run.load(run)
     findings = []
@@ -48,8 +49,10 @@ def verify(
         if isinstance(kept.extraction.explanation, HornRules):
             found = verify_run(kept, model=model, trust_pickle=trust_pickle, seconds=proof_seconds)
         else:
-            black_box = kept.load_model(kept.find_model(model), trust_pickle)
-            found = verify_lines(kept, black_box, load_run_table(kept).features, proof_seconds)
+            source, table = kept.find_model(model), reload_table(kept)
+            changed = list(find_changed_files(kept, source, table.table.checksum()))
+            black_box = None if changed else kept.load_model(source, trust_pickle)
+            found = iter(changed) if changed else verify_lines(kept, black_box, table.features, proof_seconds)
         for finding in found:
             findings.append(finding)
             show(finding.about)

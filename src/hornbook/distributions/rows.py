@@ -135,7 +135,8 @@ class Rows(DrawnInBlocks):
         if self.flips and sum(map(len, self.groups)) == self.literals.count:
             flipped = f", each of {count} columns exchanged for another row's with probability {share}"
         elif self.flips and self.groups:
-            flipped += f", the values of {count} groups exchanged for another row's"
+            groups = "1 group" if count == 1 else f"{count} groups"
+            flipped += f", the values of {groups} exchanged for another row's"
         hidden = (
             f", each known value made unknown with probability {percent(self.missing)}"
             if self.missing

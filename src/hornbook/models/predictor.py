@@ -166,7 +166,13 @@ class Predictor:
         trained_on = list(getattr(self.source, "feature_names_in_", ()))
         if trained_on and {*trained_on} <= {*rows.columns}:
             return rows[trained_on]
-        return np.array(rows.to_numpy(self.dtype))  # a copy, for torch warns of arrays that are read-only
+        try:
+            return np.array(rows.to_numpy(self.dtype))  # a copy, for torch warns of arrays that are read-only
+        except (TypeError, ValueError) as error:
+            raise HornbookError(
+                f"{self.name} does not say which columns it was trained on, and is given all of them as "
+                f"numbers: {error}; leave out or encode columns of words, or give it names: feature_names_in_"
+            ) from None
 
     @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:

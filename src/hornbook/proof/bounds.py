@@ -35,7 +35,7 @@ class Cells(NamedTuple):
     free; `slopes` and `multipliers` are the last ones used; `upper` bounds the output.
     """
 
-    regions: Bools  # (cells, base variables, 3)
+    regions: Bools  # (cells, base variables, states)
     low: Numbers  # (cells, units), like the next four
     high: Numbers
     signs: Numbers
@@ -117,10 +117,15 @@ class LinearMaximiser:
         alone = np.ones(space.count, np.bool_)
         for members in space.groups_by_size:
             alone[members] = False
-        # halfway between false and true, unknown is never better than both
-        off = alone & (2 * unknown != true).any(axis=1)
-        self.off = np.flatnonzero(off[alone])
-        self.true, self.unknown = (true[alone] @ weights).T, (unknown[off] @ weights).T
+        self.true = (true[alone] @ weights).T
+        self.others: list[tuple[States, Numbers]] = []
+        """For each other state, the places and the effects of the variables for which it may be best."""
+        for state in (UNKNOWN, *range(TRUE + 1, region.shape[1])):
+            step = allowed[:, state] - false
+            # a state that is false, or halfway between false and true, is never better than both
+            off = alone & (step != 0).any(axis=1) & (2 * step != true).any(axis=1)
+            if off.any():
+                self.others.append((np.flatnonzero(off[alone]), (step[off] @ weights).T))
         self.groups = [
             [((true[each] @ weights).T, (unknown[each] @ weights).T) for each in members.T]
             for members in space.groups_by_size
@@ -130,8 +135,8 @@ class LinearMaximiser:
     def __call__(self, coefficients: Numbers) -> Numbers:
         """Return the maximum for each row of coefficients; shape (..., units) to (...)."""
         best = np.maximum(coefficients @ self.true, 0)
-        if len(self.off):
-            best[..., self.off] = np.maximum(best[..., self.off], coefficients @ self.unknown)
+        for places, effects in self.others:
+            best[..., places] = np.maximum(best[..., places], coefficients @ effects)
         most: Numbers = coefficients @ self.false + best @ np.ones(best.shape[-1])
         for members in self.groups:
             one = none = np.zeros(1)
@@ -242,7 +247,7 @@ class Bounds:
         self.terms = terms
         first = net.weights[0].T
         self.effects = space.inputs @ first
-        self.flat = self.effects.reshape(3 * space.count, first.shape[1])
+        self.flat = self.effects.reshape(-1, first.shape[1])
         self.maximise = LinearMaximiser(space, first, self.region)
         sizes = (np.abs(space.inputs) @ np.abs(first)).max(axis=1).sum(axis=0)
         self.magnitudes = net.magnitudes(sizes + self.given + np.abs(net.biases[0]))
@@ -270,7 +275,8 @@ class Bounds:
 
     def sums(self, states: States) -> Numbers:
         """The first layer's sums for each input."""
-        sums: Numbers = _indicators(states) @ self.flat + self.net.biases[0]
+        indicators = _indicators(states, self.effects.shape[1])
+        sums: Numbers = indicators @ self.flat + self.net.biases[0]
         return sums
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
@@ -434,8 +440,8 @@ class Bounds:
     def _relaxed_bound(self, cells: Cells, rows: Numbers, layer: int) -> RelaxedBound:
         """Compute the bound for the cells' slopes and multipliers, and its gradients."""
         back = self._propagate_back(rows, Relaxation.of(cells), cells.multipliers * cells.signs, layer)
-        # (cells, base variables, 3): what each state of each base variable adds
-        effects = (back.inputs @ self.flat.T).reshape(cells.size, self.space.count, 3)
+        # (cells, base variables, states): what each state of each base variable adds
+        effects = (back.inputs @ self.flat.T).reshape(cells.size, *self.effects.shape[:2])
         highest, states = self.space.maximise_effects(effects, cells.regions)
         # at the input that reaches the bound, the pre-activations that the lines would give: (cells, units)
         pulls, sums = np.zeros((2, cells.size, self.hidden))
@@ -452,9 +458,9 @@ class Bounds:
         )
 
 
-def _indicators(states: States) -> Numbers:
-    """One-hot encode the state of each base variable, shape (inputs, 3·base variables)."""
-    indicators = np.zeros((*states.shape, 3))
+def _indicators(states: States, count: int) -> Numbers:
+    """One-hot encode the state of each base variable, shape (inputs, base variables · states)."""
+    indicators = np.zeros((*states.shape, count))
     np.put_along_axis(indicators, states[:, :, None], 1.0, axis=2)
     return indicators.reshape(len(states), -1)
 

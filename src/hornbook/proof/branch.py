@@ -25,7 +25,7 @@ import numpy as np
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.network import Vector
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Numbers, States
+from hornbook.proof.region import FALSE, TRUE, Numbers, States
 from hornbook.proof.witness import InputFilter, SearchOutcome, climb
 
 CELLS_PER_BATCH = 256
@@ -148,11 +148,11 @@ def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
 
 def _choices(bounds: Bounds, cells: Cells) -> Bools:
     """Whether a cell leaves open what each base variable is; numbers between two ends are no choice."""
-    if not bounds.space.continuous:
-        free: Bools = cells.regions.sum(axis=2) > 1
-        return free
-    missing = cells.regions[:, :, UNKNOWN]
-    return missing & (cells.regions[:, :, FALSE] | cells.regions[:, :, TRUE])
+    pieces = cells.regions.sum(axis=2)
+    if bounds.space.continuous:
+        pieces = pieces - (cells.regions[:, :, FALSE] & cells.regions[:, :, TRUE])
+    free: Bools = pieces > 1
+    return free
 
 
 def _are_linear(bounds: Bounds, cells: Cells) -> Bools:
@@ -185,10 +185,12 @@ def _fix_signs(cells: Cells, units: States, sign: float) -> Cells:
 def _fix_variables(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:
     """Split each cell by the states of its free base variable with the largest pull."""
     chosen = np.where(_choices(bounds, cells), pull, -1).argmax(axis=1)
-    allowed = cells.regions[np.arange(cells.size), chosen]  # (cells, 3)
-    parts = allowed[:, None] & np.eye(3, dtype=np.bool_)
-    if bounds.space.continuous:
-        parts = allowed[:, None] & np.array([[True, False, True], [False, True, False]])
+    allowed = cells.regions[np.arange(cells.size), chosen]  # (cells, states)
+    pieces = np.eye(allowed.shape[1], dtype=np.bool_)
+    if bounds.space.continuous:  # the numbers between two ends stay together
+        pieces[FALSE, TRUE] = True
+        pieces = np.delete(pieces, TRUE, axis=0)
+    parts = allowed[:, None] & pieces
     parent, part = np.nonzero(parts.any(axis=2))
     regions = cells.regions[parent]
     regions[np.arange(len(regions)), chosen[parent]] = parts[parent, part]

@@ -1,4 +1,4 @@
-"""Columns as trees tell their values apart: cells between thresholds, and a missing value."""
+"""Columns as trees tell their values apart: cells between thresholds, levels, and a missing value."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from numpy.typing import NDArray
 
 from hornbook.explanations import shorten_cut
 from hornbook.logic import Bools
-from hornbook.proof.domain import Box, Domain, Interval
+from hornbook.proof.domain import Box, Domain, Interval, Levels
 from hornbook.proof.ensembles import TreeEnsemble
 from hornbook.proof.network import Matrix, Vector
-from hornbook.proof.pipeline import Preprocessing
-from hornbook.proof.region import InputSpace, States
+from hornbook.proof.pipeline import Preprocessing, ValueInput
+from hornbook.proof.region import InputSpace, Numbers, States
 
-ROUTED, SHOWN, VALID = 0, 1, 2
-"""What a state of a column holds: the number that trees compare, the number in the row, whether it exists."""
+SHOWN, VALID = 0, 1
+"""What a state of a column holds: the number in the row or of the level, and whether the state exists."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellSpace(InputSpace):
-    """Columns whose states are cells, in ascending order, and at last a missing value.
+    """Columns whose states are cells, in ascending order, or levels, and at last a missing value.
 
-    `inputs` holds, for each column and state, the number that trees compare, a number of the cell to
-    show in a row, and whether the state exists: columns have different numbers of cells.
+    `inputs` holds, for each column and state, a number of the cell to show in a row, or the number of
+    the level, and whether the state exists: columns have different numbers of cells. `routed` holds
+    the number that trees compare, for each of their inputs and each state of its column.
     """
 
-    indicators: tuple[int, ...] = ()
+    owners: tuple[int, ...]
+    routed: Numbers  # (inputs of the trees, states)
 
     def whole(self) -> Bools:
         """The region of all inputs."""
@@ -39,36 +41,32 @@ class CellSpace(InputSpace):
 
     def column_states(self, column: int) -> tuple[int, Vector]:
         """The column that decides an input of the trees, and the input in each of its states."""
-        if column < self.count:
-            return column, self.inputs[column, :, ROUTED]
-        missing = np.arange(self.inputs.shape[1]) == self.inputs.shape[1] - 1
-        return self.indicators[column - self.count], missing.astype(np.float64)
-
-    def show(self, states: States) -> Matrix:
-        """A row for each input, (k, columns), NaN where a value is missing."""
-        shown: Matrix = self.inputs[np.arange(self.count), states, SHOWN]
-        return shown
+        return self.owners[column], self.routed[column]
 
 
 @dataclass(frozen=True, eq=False)
 class CellGrid:
-    """The cells of every column of a domain.
+    """The cells or levels of every column of a domain.
 
     Parameters
     ----------
+    domain
+        The domain.
     columns
         The columns in the order in which the model reads them.
     edges
         For each column, the ends of its cells: a cell holds the numbers above one and up to the next.
+        None for a column of levels.
     cell_states
         For each column, the state of each cell, or -1 if the domain has no number in it.
     space
-        The cells as states.
+        The cells and levels as states.
 
     """
 
+    domain: Domain
     columns: tuple[str, ...]
-    edges: tuple[Vector, ...]
+    edges: tuple[Vector | None, ...]
     cell_states: tuple[NDArray[np.intp], ...]
     space: CellSpace
 
@@ -84,47 +82,68 @@ class CellGrid:
         """The cells that neither the trees nor the given cuts divide."""
         every: list[set[float]] = [set(cuts.get(name, ())) for name in columns]
         for tree in ensemble.trees:
-            for column, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
-                if 0 <= column < len(columns):
-                    every[column].add(cut)
-        edges, cell_states, shown = [], [], []
+            for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
+                if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
+                    every[source.column].add(cut)
+        edges: list[Vector | None] = []
+        cell_states, values = [], []
         for name, own in zip(columns, every, strict=True):
-            interval = domain.intervals[name]
+            interval = domain.ranges[name]
+            if isinstance(interval, Levels):
+                edges.append(None)
+                cell_states.append(np.arange(len(interval.values)))
+                values.append(list(interval.values))
+                continue
             ends = _edges(interval, own)
             numbers = _representatives(interval, ends, domain.rows[name])
             exists = ~np.isnan(numbers)
             edges.append(ends)
             cell_states.append(np.where(exists, np.cumsum(exists) - 1, -1))
-            shown.append(numbers[exists])
-        states = max(map(len, shown)) + 1
-        inputs = np.full((len(columns), states, 3), np.inf)
+            values.append(numbers[exists].tolist())
+        states = max(map(len, values)) + 1
+        inputs = np.full((len(columns), states, 2), np.inf)
         inputs[:, :, VALID] = 0
-        for place, (name, numbers) in enumerate(zip(columns, shown, strict=True)):
-            inputs[place, : len(numbers), ROUTED] = inputs[place, : len(numbers), SHOWN] = numbers
-            inputs[place, : len(numbers), VALID] = 1
-            inputs[place, -1] = preprocessing.fills[place], np.nan, domain.intervals[name].missing
-        space = CellSpace(inputs=inputs, indicators=preprocessing.indicators)
-        return cls(tuple(columns), tuple(edges), tuple(cell_states), space)
+        for place, (name, own_values) in enumerate(zip(columns, values, strict=True)):
+            is_level = edges[place] is None
+            inputs[place, : len(own_values), SHOWN] = range(len(own_values)) if is_level else own_values
+            inputs[place, : len(own_values), VALID] = 1
+            inputs[place, -1] = np.nan, domain.ranges[name].missing
+        routed = np.full((len(preprocessing.inputs), states), np.inf)
+        for place, source in enumerate(preprocessing.inputs):
+            numbers_of = [source.encode(value) for value in values[source.column]]
+            routed[place, : len(numbers_of)] = numbers_of
+            routed[place, -1] = source.encode(math.nan)
+        owners = tuple(source.column for source in preprocessing.inputs)
+        space = CellSpace(inputs=inputs, owners=owners, routed=routed)
+        return cls(domain, tuple(columns), tuple(edges), tuple(cell_states), space)
 
     def region(self, box: Box) -> Bools:
         """The states of the rows in a box, (columns, states)."""
         region = self.space.whole()
         shown = self.space.inputs[:, :, SHOWN]
         for place, name in enumerate(self.columns):
-            own = box[name]
-            region[place] &= (shown[place] >= own.low) & (shown[place] <= own.high)
+            own, every = box[name], self.domain.ranges[name]
+            if isinstance(own, Interval):
+                region[place] &= (shown[place] >= own.low) & (shown[place] <= own.high)
+            elif isinstance(every, Levels):
+                region[place, : len(every.values)] = [value in own.values for value in every.values]
             region[place, -1] = own.missing
         return region
 
-    def locate(self, values: Matrix) -> tuple[States, Bools]:
+    def locate(self, rows: pd.DataFrame) -> tuple[States, Bools]:
         """The states of rows, (k, columns), and which rows are in the domain."""
-        states = np.full(values.shape, self.space.inputs.shape[1] - 1)
-        inside = np.ones(len(values), np.bool_)
+        states = np.full((len(rows), len(self.columns)), self.space.inputs.shape[1] - 1)
+        inside = np.ones(len(rows), np.bool_)
         whole = self.space.whole()
-        for place, (ends, states_of) in enumerate(zip(self.edges, self.cell_states, strict=True)):
-            numbers = values[:, place]
-            known = ~np.isnan(numbers)
-            cell = np.searchsorted(ends, numbers[known]) - 1
+        for place, (name, ends, states_of) in enumerate(
+            zip(self.columns, self.edges, self.cell_states, strict=True)
+        ):
+            known = rows[name].notna().to_numpy(np.bool_)
+            own = self.domain.ranges[name]
+            if isinstance(own, Levels):
+                cell = pd.Index(own.values, dtype=object).get_indexer(rows[name].astype(object)[known])
+            elif ends is not None:
+                cell = np.searchsorted(ends, rows[name].to_numpy(np.float64, na_value=np.nan)[known]) - 1
             within = (cell >= 0) & (cell < len(states_of))
             state = np.where(within, states_of[np.clip(cell, 0, len(states_of) - 1)], -1)
             states[known, place] = np.maximum(state, 0)
@@ -132,18 +151,25 @@ class CellGrid:
             inside[~known] &= bool(whole[place, -1])
         return states, inside
 
-    def draw_edges(self, size: int, rng: np.random.Generator) -> Matrix:
+    def draw_edges(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Random rows whose numbers lie at the ends of cells, just above one or just at the next."""
         columns = []
         for place, (ends, states_of) in enumerate(zip(self.edges, self.cell_states, strict=True)):
             cells = np.flatnonzero(states_of >= 0)
-            chosen = cells[rng.integers(len(cells), size=size)]
-            low, high = np.nextafter(ends[chosen], np.inf), ends[chosen + 1]
-            numbers = np.where(rng.random(size) < 0.5, low, high)
+            numbers = cells[rng.integers(len(cells), size=size)].astype(np.float64)
+            if ends is not None:
+                chosen = numbers.astype(np.intp)
+                low, high = np.nextafter(ends[chosen], np.inf), ends[chosen + 1]
+                numbers = np.where(rng.random(size) < 0.5, low, high)
             if self.space.inputs[place, -1, VALID]:
                 numbers = np.where(rng.random(size) < 0.2, np.nan, numbers)
             columns.append(numbers)
-        return np.stack(columns, axis=1)
+        return self.domain.decode(np.stack(columns, axis=1), self.columns)
+
+    def show(self, states: States) -> pd.DataFrame:
+        """A row for each input, with values of the table where its cells have some."""
+        shown: Matrix = self.space.inputs[np.arange(self.space.count), states, SHOWN]
+        return self.domain.decode(shown, self.columns)
 
 
 def _edges(interval: Interval, cuts: set[float]) -> Vector:

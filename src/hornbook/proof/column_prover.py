@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
 from hornbook.explanations.tree import Node
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing
+from hornbook.models.column_network import ColumnNetwork
 from hornbook.proof.column_reading import NetworkReading, TreeReading
-from hornbook.proof.domain import Box, Domain, Interval
+from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, list_levels
 from hornbook.proof.ensembles import read_ensemble
-from hornbook.proof.network import Vector, relu_net, unprovable
-from hornbook.proof.pipeline import read_pipeline
+from hornbook.proof.network import ReluNet, column_net, relu_net, unprovable
+from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
 
 SHORTENED_SHARES = (0.05, 0.002)
@@ -40,7 +42,8 @@ class ColumnProver:
     model
         A classifier of two classes, the path of a model file, or a predictor: a ReLU network of torch,
         Keras, ONNX or scikit-learn, a logistic regression, trees, forests and boosting of scikit-learn,
-        XGBoost and LightGBM, or a scikit-learn pipeline of `SimpleImputer`, a scaler and one of these.
+        XGBoost and LightGBM, a scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and
+        one of these, perhaps with a `ColumnTransformer`, or our own network over columns.
     domain
         The rows in question. Values are missing only where the model takes missing values.
     conditions
@@ -77,12 +80,12 @@ class ColumnProver:
         if self.predictor.encoding not in (COMPLETE, ENCODINGS["nan"]):
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
-        self.domain = self._narrow(domain)
         inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
+        self.domain = self._narrow(domain)
         ensemble = read_ensemble(inner)
         self.reading: NetworkReading | TreeReading
         if ensemble is None:
-            self.reading = NetworkReading(self.predictor, relu_net(inner), self.preprocessing, self.columns)
+            self.reading = NetworkReading(self.predictor, _read_net(inner), self.preprocessing, self.columns)
         elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
@@ -122,7 +125,7 @@ class ColumnProver:
         verdicts = []
         while waiting:
             box = waiting.pop()
-            confirm = _Confirmation(self.predictor, self.columns, box, (body, excluded), positive)
+            confirm = _Confirmation(self.predictor, box, (body, excluded), positive)
             verdict = self.reading.decide(box, not positive, started, deadline, confirm)
             if verdict is None:
                 continue
@@ -137,16 +140,27 @@ class ColumnProver:
     def _narrow(self, domain: Domain) -> Domain:
         """The domain of the columns that the model reads, missing only where it takes missing values."""
         taken = columns_with_missing(self.predictor, domain.rows)
-        intervals = {}
-        for name in self.columns:
-            if name not in domain.intervals:
+        by_level = {each.column for each in self.preprocessing.inputs if isinstance(each, LevelInput)}
+        by_number = {
+            each.column: each.fill for each in self.preprocessing.inputs if isinstance(each, ValueInput)
+        }
+        ranges: dict[str, ColumnRange] = {}
+        for place, name in enumerate(self.columns):
+            own = domain.ranges.get(name)
+            if place in by_level and isinstance(own, Interval):
+                levels = list_levels(domain.rows[name])
+                own = None if levels is None else Levels(levels, own.missing)
+            no_numbers = not isinstance(own, Interval) or isinstance(by_number.get(place), str)
+            if own is None or (place in by_number and no_numbers):
                 raise unprovable(
-                    self.predictor, f"its column {name!r} has no numbers, and proofs are about those"
+                    self.predictor, f"its column {name!r} has no numbers, and is not read by its levels"
                 )
-            own = domain.intervals[name]
-            missing = own.missing and name in taken
-            intervals[name] = Interval(own.low, own.high, own.whole, missing)
-        return Domain(intervals, domain.rows)
+            ranges[name] = replace(own, missing=own.missing and name in taken)
+        return Domain(ranges, domain.rows)
+
+
+def _read_net(predictor: Predictor) -> ReluNet:
+    return column_net(predictor) if type(predictor.source) is ColumnNetwork else relu_net(predictor)
 
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
@@ -235,50 +249,49 @@ class _Confirmation:
     def __init__(
         self,
         predictor: Predictor,
-        columns: Sequence[str],
         box: Box,
         question: tuple[Sequence[Condition], Sequence[Sequence[Condition]]],
         positive: bool,
     ) -> None:
-        self.predictor, self.columns, self.box = predictor, columns, box
+        self.predictor, self.box = predictor, box
         self.question, self.positive = question, positive
         self.fraction: tuple[str, float] | None = None
 
-    def __call__(self, values: Vector) -> pd.DataFrame | None:
+    def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
         """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
         for share in SHORTENED_SHARES:
-            if (witness := self._ask(self._shorten(values, share))) is not None:
+            if (witness := self._ask(self._shorten(row, share))) is not None:
                 return witness
-        whole = np.array([self.box[name].whole for name in self.columns])
-        fractions = whole & ~np.isnan(values) & (values != np.round(values))
-        witness = self._ask(np.where(fractions, np.round(values), values))
-        if witness is None and fractions.any():
-            place = int(fractions.argmax())
-            self.fraction = self.columns[place], float(values[place])
+        fractions = {}
+        for name, own in self.box.items():
+            if isinstance(own, Interval) and own.whole and row[name].iloc[0] % 1 > 0:  # not if missing
+                fractions[name] = float(row[name].iloc[0])
+        witness = self._ask(row.assign(**{name: np.round(number) for name, number in fractions.items()}))
+        if witness is None and fractions:
+            self.fraction = next(iter(fractions.items()))
         return witness
 
-    def _ask(self, values: Vector) -> pd.DataFrame | None:
-        row = pd.DataFrame([values], columns=list(self.columns))
+    def _ask(self, row: pd.DataFrame) -> pd.DataFrame | None:
         body, excluded = self.question
         if not _meets(row, body) or any(_meets(row, other) for other in excluded):
             return None
         decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
         return None if decided == self.positive else row
 
-    def _shorten(self, values: Vector, share: float) -> Vector:
-        """The numbers moved by up to a share of their intervals, away from the ends, to shorter ones."""
-        shortened = values.copy()
-        for place, name in enumerate(self.columns):
-            own = self.box[name]
-            if np.isnan(values[place]) or not own.low < own.high:
+    def _shorten(self, row: pd.DataFrame, share: float) -> pd.DataFrame:
+        """The row with numbers moved by up to a share of their intervals, from the ends, to shorter ones."""
+        shortened = {}
+        for name, own in self.box.items():
+            if not isinstance(own, Interval) or row[name].isna().iloc[0] or not own.low < own.high:
                 continue
+            number = float(row[name].iloc[0])
             if own.whole:
-                shortened[place] = np.round(values[place])
+                shortened[name] = float(np.round(number))
                 continue
             width = share * (own.high - own.low)
-            middle = float(np.clip(values[place], own.low + width, own.high - width))
-            shortened[place] = shorten_cut(middle - width, middle + width)
-        return shortened
+            middle = float(np.clip(number, own.low + width, own.high - width))
+            shortened[name] = shorten_cut(middle - width, middle + width)
+        return row.assign(**shortened)
 
 
 def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:
@@ -288,6 +301,8 @@ def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:
 def _split_box(box: Box, column: str, number: float) -> list[Box]:
     """The parts of a box on either side of a fraction in a column of whole numbers."""
     own = box[column]
+    if not isinstance(own, Interval):
+        return [box]
     below, above = own.between(-math.inf, number), own.between(number, math.inf)
     return [{**box, column: part} for part in (below, above) if part.has_numbers]
 

@@ -15,16 +15,16 @@ from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
-from hornbook.proof.domain import Box, Domain, condition_cuts
+from hornbook.proof.domain import Box, Domain, Interval, Levels, condition_cuts
 from hornbook.proof.ensembles import TreeEnsemble
-from hornbook.proof.network import Matrix, ReluNet, ScoreLink, Vector, unprovable
-from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing
+from hornbook.proof.network import ReluNet, ScoreLink, Vector, unprovable
+from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
 from hornbook.proof.prover import LARGEST_SUM, Verdict, decide_region, refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
 from hornbook.proof.trees import Forest, Leaves
 from hornbook.randomness import Purpose, generator
 
-Confirm: TypeAlias = Callable[[Vector], pd.DataFrame | None]
+Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
 """Asks the model about a row, and returns it if it is a witness."""
 
 COMPARED_ROWS = 1024
@@ -32,41 +32,37 @@ COMPARED_ROWS = 1024
 
 
 class NetworkReading:
-    """A network as a function of columns: boxes are bounded by their ends."""
+    """A network as a function of columns: boxes are bounded by their ends and levels."""
 
     def __init__(
         self, predictor: Predictor, net: ReluNet, preprocessing: Preprocessing, columns: Sequence[str]
     ) -> None:
         self.predictor, self.preprocessing, self.columns = predictor, preprocessing, columns
-        if net.weights[0].shape[1] != len(preprocessing.scale):
+        if net.weights[0].shape[1] != len(preprocessing.inputs):
             raise unprovable(predictor, "it reads another number of columns than the table has")
         self.net, self.given = preprocessing.fold_into(net)
         self.is_compared = False
+        self.table = pd.DataFrame()
 
     def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
         """Compare the network with the model on rows of the domain, once."""
+        self.table = domain.rows
         if self.is_compared:
             return
-        rng = generator(0, Purpose.MODEL_READING)
-        uniform, ends = [], []
-        for name, fill in zip(self.columns, self.preprocessing.fills.tolist(), strict=True):
-            own = domain.intervals[name]
-            if own.missing and np.isnan(fill):
+        for source in self.preprocessing.inputs:
+            name = self.columns[source.column]
+            if domain.ranges[name].missing and np.isnan(source.encode(np.nan)):
                 raise unprovable(
                     self.predictor, f"it takes missing values of {name!r} in a way that is not read"
                 )
-            numbers = rng.uniform(own.low, own.high, COMPARED_ROWS)
-            missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
-            uniform.append(np.where(missing[0], np.nan, np.round(numbers) if own.whole else numbers))
-            corners = np.where(rng.random(COMPARED_ROWS) < 0.5, own.low, own.high)
-            ends.append(np.where(missing[1], np.nan, corners))
-        table = _table_values(domain, self.columns)
-        values = np.concatenate([table, np.stack(uniform, axis=1), np.stack(ends, axis=1)])
-        side = Bounds(self.net, self._space(domain.intervals), None, self.given, SCALING_TERMS)
+        rows = pd.concat(
+            [_table_rows(domain, self.columns), *_draw_rows(domain, self.columns)], ignore_index=True
+        )
+        side = Bounds(self.net, self._space(domain.ranges), None, self.given, SCALING_TERMS)
         if max(sizes.max() for sizes in side.magnitudes) > LARGEST_SUM:
             raise unprovable(self.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        reading = side.evaluate_inputs(self.preprocessing.fill(values))
-        compare_rows(self.predictor, self.columns, values, reading, side.link)
+        reading = side.evaluate_inputs(self.preprocessing.encode(rows))
+        compare_rows(self.predictor, rows, reading, side.link)
         self.is_compared = True
 
     def decide(
@@ -81,35 +77,56 @@ class NetworkReading:
         space, region = self._space(box), self._region(box)
         net = self.net if accepting else self.net.negate()
         side = Bounds(net, space, region, self.given, SCALING_TERMS)
+        domain = Domain(box, self.table)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
-            low, high = (space.inputs[:, end, : len(self.columns)].diagonal() for end in (FALSE, TRUE))
-            values = np.where(states == TRUE, high, low)
-            if shares is not None:
-                values = np.where(states == FALSE, np.clip(low + shares * (high - low), low, high), values)
-            return confirm(np.where(states == UNKNOWN, np.nan, values))
+            numbers = np.full(len(self.columns), np.nan)
+            for place, name in enumerate(self.columns):
+                own, state = box[name], states[place]
+                if state > TRUE:
+                    numbers[place] = state - TRUE - 1
+                elif isinstance(own, Interval) and state != UNKNOWN:
+                    low, high = self._clip(place, own)
+                    share = 1.0 if state == TRUE else 0.0 if shares is None else shares[place]
+                    numbers[place] = np.clip(low + share * (high - low), own.low, own.high)
+            return confirm(domain.decode(numbers[None], self.columns))
 
         return decide_region(side, region, started, deadline, ask)
 
+    def _clip(self, place: int, own: Interval) -> tuple[float, float]:
+        """The ends of a column's interval, moved to where the network tells numbers apart."""
+        for source in self.preprocessing.inputs:
+            if source.column == place and isinstance(source, ValueInput):
+                return source.encode(own.low), source.encode(own.high)
+        return own.low, own.high
+
     def _space(self, box: Box) -> InputSpace:
-        """The ends of each interval as states, false and true, and a missing value as unknown."""
-        count, width = len(self.columns), len(self.preprocessing.scale)
-        inputs = np.zeros((count, 3, width))
-        for place, name in enumerate(self.columns):
-            own = box[name]
-            fill = self.preprocessing.fills[place]
-            if own.has_numbers:
-                inputs[place, FALSE, place], inputs[place, TRUE, place] = own.low, own.high
-            inputs[place, UNKNOWN, place] = 0 if np.isnan(fill) else fill
-            if place in self.preprocessing.indicators:
-                inputs[place, UNKNOWN, count + self.preprocessing.indicators.index(place)] = 1
+        """The states of each column: the ends of its interval, a missing value, and levels.
+
+        Between the ends an input moves in proportion to the number, for it is clipped only beyond them
+        or at them: what a clipped number does not tell apart has the same inputs.
+        """
+        levels = [own.values if isinstance(own, Levels) else () for own in map(box.get, self.columns)]
+        inputs = np.zeros((len(levels), 3 + max(map(len, levels)), len(self.preprocessing.inputs)))
+        for at, source in enumerate(self.preprocessing.inputs):
+            own, place = box[self.columns[source.column]], source.column
+            if isinstance(own, Interval) and own.has_numbers:
+                inputs[place, FALSE, at], inputs[place, TRUE, at] = map(source.encode, (own.low, own.high))
+            if own.missing:
+                inputs[place, UNKNOWN, at] = source.encode(np.nan)
+            for state, value in enumerate(levels[place], start=TRUE + 1):
+                inputs[place, state, at] = source.encode(value)
         return InputSpace(inputs=inputs, continuous=True)
 
     def _region(self, box: Box) -> Bools:
-        region = np.zeros((len(self.columns), 3), np.bool_)
+        counts = [len(own.values) if isinstance(own, Levels) else 0 for own in map(box.get, self.columns)]
+        region = np.zeros((len(self.columns), 3 + max(counts)), np.bool_)
         for place, name in enumerate(self.columns):
             own = box[name]
-            region[place] = own.has_numbers, own.missing, own.low < own.high
+            if isinstance(own, Interval):
+                region[place, [FALSE, TRUE]] = own.has_numbers, own.low < own.high
+            region[place, UNKNOWN] = own.missing
+            region[place, TRUE + 1 : TRUE + 1 + counts[place]] = True
         return region
 
 
@@ -135,7 +152,7 @@ class TreeReading:
         """Lay out the cells of a domain that conditions do not divide; compare the trees with the model."""
         cuts = condition_cuts(conditions)
         if self.layout is not None:
-            same = self.layout[0].intervals == domain.intervals
+            same = self.layout[0].ranges == domain.ranges
             if same and all(own <= self.layout[1].get(name, set()) for name, own in cuts.items()):
                 return
             for name, own in self.layout[1].items():
@@ -147,12 +164,11 @@ class TreeReading:
             for each, sign in ((leaves, True), (leaves.negate(), False))
         )
         rng = generator(0, Purpose.MODEL_READING)
-        values = np.concatenate(
-            [_table_values(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
-        )
-        states, inside = self.grid.locate(values)
+        rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
+        compared = pd.concat(rows, ignore_index=True)
+        states, inside = self.grid.locate(compared)
         reading = self.accepting.evaluate(states[inside])
-        compare_rows(self.predictor, self.columns, values[inside], reading, self.accepting.link)
+        compare_rows(self.predictor, compared[inside], reading, self.accepting.link)
         self.layout = domain, cuts
 
     def decide(
@@ -170,25 +186,20 @@ class TreeReading:
         side = self.accepting if accepting else self.rejecting
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
-            return confirm(self.grid.space.show(states[None])[0])
+            return confirm(self.grid.show(states[None]))
 
         return decide_region(side, region, started, deadline, ask)
 
     def _decides(self, sign: bool, states: States) -> Bools:
-        rows = pd.DataFrame(self.grid.space.show(states), columns=list(self.columns))
+        rows = self.grid.show(states)
         decided: Bools = self.predictor.decide_rows(self.predictor.read(rows)) == sign
         return decided
 
 
 def compare_rows(
-    predictor: Predictor,
-    columns: Sequence[str],
-    values: Matrix,
-    reading: tuple[Vector, Vector],
-    link: ScoreLink,
+    predictor: Predictor, rows: pd.DataFrame, reading: tuple[Vector, Vector], link: ScoreLink
 ) -> None:
     """Refuse a model whose scores or decisions about rows differ from what was read of it."""
-    rows = pd.DataFrame(values, columns=list(columns))
     try:
         read = predictor.read(rows)
         scores, decided = predictor.score_rows(read).astype(np.float64), predictor.decide_rows(read)
@@ -196,17 +207,43 @@ def compare_rows(
         raise unprovable(predictor, f"it cannot be asked: {error}") from error
 
     def describe(at: int) -> str:
-        return ", ".join(f"{name}={number:.6g}" for name, number in zip(columns, values[at], strict=True))
+        row = rows.iloc[at].items()
+        return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+                         for name, value in row)  # fmt: skip
 
     refuse_difference(predictor, link, (scores, decided), reading, describe)
 
 
-def _table_values(domain: Domain, columns: Sequence[str]) -> Matrix:
-    """Some rows of the table that are in the domain, (k, columns)."""
+def _table_rows(domain: Domain, columns: Sequence[str]) -> pd.DataFrame:
+    """Some rows of the table that are in the domain."""
     rows = domain.rows[list(columns)].head(COMPARED_ROWS)
-    values: Matrix = rows.to_numpy(np.float64, na_value=np.nan)
-    inside = np.ones(len(values), np.bool_)
-    for place, name in enumerate(columns):
-        own, numbers = domain.intervals[name], values[:, place]
-        inside &= np.where(np.isnan(numbers), own.missing, (numbers >= own.low) & (numbers <= own.high))
-    return values[inside]
+    inside = np.ones(len(rows), np.bool_)
+    for name, values in rows.items():
+        own, missing = domain.ranges[str(name)], values.isna().to_numpy(np.bool_)
+        if isinstance(own, Levels):
+            known = values.isin(own.values).to_numpy(np.bool_)
+        else:
+            numbers = values.to_numpy(np.float64, na_value=np.nan)
+            known = (numbers >= own.low) & (numbers <= own.high)
+        inside &= np.where(missing, own.missing, known)
+    return rows[inside]
+
+
+def _draw_rows(domain: Domain, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Random rows of a domain: with numbers anywhere, and with numbers at the ends of their intervals."""
+    rng = generator(0, Purpose.MODEL_READING)
+    uniform, ends = [], []
+    for name in columns:
+        own = domain.ranges[name]
+        low, high = (own.low, own.high) if isinstance(own, Interval) else (0, len(own.values) - 1)
+        numbers = rng.uniform(low, high, COMPARED_ROWS)
+        missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
+        corners = np.where(rng.random(COMPARED_ROWS) < 0.5, low, high)
+        if isinstance(own, Levels):
+            numbers, corners = rng.integers(len(own.values), size=(2, COMPARED_ROWS)).astype(np.float64)
+        elif own.whole:
+            numbers = np.round(numbers)
+        uniform.append(np.where(missing[0], np.nan, numbers))
+        ends.append(np.where(missing[1], np.nan, corners))
+    drawn = (domain.decode(np.stack(each, axis=1), columns) for each in (uniform, ends))
+    return next(drawn), next(drawn)

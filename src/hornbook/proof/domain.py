@@ -1,8 +1,8 @@
 """The rows that proofs about columns are about: a domain, and boxes of it that meet conditions.
 
-A domain gives every column a range of numbers, and says whether a value may be missing. Conditions
-on columns cut boxes out of it: in each column of a box a row has a number between two ends, or no
-value, or may have either.
+A domain gives every column a range of numbers or a list of levels, and says whether a value may be
+missing. Conditions on columns cut boxes out of it: in each column of a box a row has a number between
+two ends or one of some levels, or no value, or may have either.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.explanations.conditions import write_value
 
 MAX_BOXES = 20_000
 """The most boxes that one question may be about."""
+
+MAX_LEVELS_SHOWN = 12
+"""The most levels of a column that are written out."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,19 @@ class Interval:
             low, high = math.ceil(low), math.floor(high)
         return replace(self, low=float(low), high=float(high), missing=False)
 
-    def without_numbers(self) -> Interval:
+    def without_values(self) -> Interval:
         """The missing value alone."""
         return replace(self, low=math.inf, high=-math.inf)
+
+    def select(self, condition: Threshold | Category | CategorySet) -> list[Interval]:
+        """The parts whose numbers meet a condition."""
+        if isinstance(condition, Threshold):
+            above = math.nextafter(condition.cut, math.inf)
+            ends = (above, math.inf) if condition.above else (-math.inf, condition.cut)
+            return [self.between(*ends)]
+        if isinstance(condition, Category):
+            return list(_select_numbers(self, [condition.value], condition.equal))
+        return list(_select_numbers(self, condition.values, condition.inside))
 
     def __str__(self) -> str:
         numbers = f"{self.low:.6g} to {self.high:.6g}" if self.has_numbers else ""
@@ -61,8 +77,41 @@ class Interval:
         return numbers + kind + (" or missing" if numbers else "missing") * self.missing
 
 
-Box: TypeAlias = Mapping[str, Interval]
-"""An interval for each column."""
+@dataclass(frozen=True)
+class Levels:
+    """The values of one column: one of some words, truth values or numbers, or none.
+
+    `missing` says whether there may be no value.
+    """
+
+    values: tuple[Any, ...]
+    missing: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no value at all, not even a missing one."""
+        return not self.values and not self.missing
+
+    def without_values(self) -> Levels:
+        """The missing value alone."""
+        return replace(self, values=())
+
+    def select(self, condition: Threshold | Category | CategorySet) -> list[Levels]:
+        """The levels that meet a condition, as one part; a value is not missing then."""
+        return [Levels(tuple(value for value in self.values if _meets_condition(value, condition)))]
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(write_value, self.values[:MAX_LEVELS_SHOWN]))
+        more = len(self.values) - MAX_LEVELS_SHOWN
+        listed = f"{shown} and {more} more" if more > 0 else shown
+        return listed + (" or missing" if listed else "missing") * self.missing
+
+
+ColumnRange: TypeAlias = Interval | Levels
+"""The values that a column may have."""
+
+Box: TypeAlias = Mapping[str, ColumnRange]
+"""The values of each column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,54 +120,53 @@ class Domain:
 
     Parameters
     ----------
-    intervals
-        The values of each column of numbers.
+    ranges
+        The values of each column.
     rows
         Rows of the table, on which what is read of a model is compared with the model.
 
     Examples
     --------
-    >>> domain = Domain.of(pd.DataFrame({"age": [20, 60], "bili": [0.5, None]}))
+    >>> domain = Domain.of(pd.DataFrame({"age": [20, 60], "bili": [0.5, None], "sex": ["m", "f"]}))
     >>> print(domain)
-    age: 20 to 60, whole numbers; bili: 0.5 to 0.5 or missing
+    age: 20 to 60, whole numbers; bili: 0.5 to 0.5 or missing; sex: f, m
 
     """
 
-    intervals: Box
+    ranges: Box
     rows: pd.DataFrame
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Domain:
-        """The domain of a table: from the lowest to the highest value of each column, missing where one is.
+        """The domain of a table: from the lowest to the highest number of each column, or its levels.
 
-        A column that has whole numbers only has no others in the domain.
+        A value is missing only in a column where one is. A column that has whole numbers only has no
+        others in the domain.
         """
-        intervals = {}
+        ranges: dict[str, ColumnRange] = {}
         for name, values in frame.items():
-            if not pd.api.types.is_numeric_dtype(values) or not values.notna().any():
+            known, missing = values.dropna(), bool(values.isna().any())
+            if not len(known):
                 continue
-            numbers = values.dropna().to_numpy(np.float64)
-            whole = bool((numbers == np.floor(numbers)).all())
-            low, high = float(numbers.min()), float(numbers.max())
-            intervals[str(name)] = Interval(low, high, whole, bool(values.isna().any()))
-        return cls(intervals, frame)
+            if is_numeric_dtype(values):
+                numbers = known.to_numpy(np.float64)
+                whole = bool((numbers == np.floor(numbers)).all())
+                ranges[str(name)] = Interval(float(numbers.min()), float(numbers.max()), whole, missing)
+            elif (levels := list_levels(known)) is not None:
+                ranges[str(name)] = Levels(levels, missing)
+        return cls(ranges, frame)
 
     def widen(self, conditions: Iterable[Condition]) -> Domain:
-        """The domain with columns that reach beyond the thresholds of conditions, by their own width."""
-        intervals = dict(self.intervals)
+        """The domain with all that conditions name: columns reach beyond thresholds by their own width."""
+        ranges = dict(self.ranges)
         for condition in conditions:
-            if not isinstance(condition, Threshold) or condition.column not in intervals:
-                continue
-            own = intervals[condition.column]
-            width = own.high - own.low or 1.0
-            if condition.above and condition.cut >= own.high:
-                own = replace(own, high=condition.cut + width)
-            elif not condition.above and condition.cut < own.low:
-                own = replace(own, low=condition.cut - width)
-            if own.whole:
-                own = replace(own, low=float(math.floor(own.low)), high=float(math.ceil(own.high)))
-            intervals[condition.column] = own
-        return replace(self, intervals=intervals)
+            own = ranges.get(condition.column)
+            if isinstance(own, Levels):
+                new = (value for value in _list_values(condition) if value not in own.values)
+                ranges[condition.column] = replace(own, values=(*own.values, *new))
+            elif isinstance(own, Interval) and isinstance(condition, Threshold):
+                ranges[condition.column] = _widen_interval(own, condition)
+        return replace(self, ranges=ranges)
 
     def list_boxes(
         self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]] = ()
@@ -134,19 +182,37 @@ class Domain:
 
         """
         for condition in (*body, *(each for other in excluded for each in other)):
-            if condition.column not in self.intervals:
+            own = self.ranges.get(condition.column)
+            if own is None:
                 raise HornbookError(
-                    f"{condition}: proofs are about the numbers that the model reads, and this is none"
+                    f"{condition}: proofs are about the columns that the model reads, and this is none"
                 )
-        boxes = list(_meet_all(self.intervals, body))
+            words = isinstance(own, Levels) and any(map(_is_word, own.values))
+            if words and isinstance(condition, Threshold):
+                raise HornbookError(f"{condition}: the values of the column are no numbers")
+        boxes = list(_meet_all(self.ranges, body))
         for other in excluded:
             boxes = [part for box in boxes for part in _fail_some(box, other)]
             if len(boxes) > MAX_BOXES:
                 raise HornbookError(f"there are more than {MAX_BOXES:,} cases to look at")
         return boxes
 
+    def decode(self, numbers: NDArray[np.float64], columns: Sequence[str]) -> pd.DataFrame:
+        """The rows for numbers, (k, columns): a level is its place in its list, NaN a missing value."""
+        rows = {}
+        for name, own_numbers in zip(columns, numbers.T, strict=True):
+            own = self.ranges[name]
+            if isinstance(own, Interval):
+                rows[name] = pd.Series(own_numbers)
+                continue
+            places = np.where(np.isnan(own_numbers), len(own.values), own_numbers).astype(np.intp)
+            values = pd.Series([*own.values, math.nan], dtype=object).iloc[places].reset_index(drop=True)
+            # words stay objects even where all are missing
+            rows[name] = values.infer_objects() if is_numeric_dtype(self.rows[name]) else values
+        return pd.DataFrame(rows)
+
     def __str__(self) -> str:
-        return "; ".join(f"{name}: {interval}" for name, interval in self.intervals.items())
+        return "; ".join(f"{name}: {own}" for name, own in self.ranges.items())
 
 
 def _meet_all(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
@@ -155,50 +221,79 @@ def _meet_all(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
         yield box
         return
     first, *rest = conditions
-    for interval in _meet(box[first.column], first):
-        yield from _meet_all({**box, first.column: interval}, rest)
+    for part in _meet(box[first.column], first):
+        yield from _meet_all({**box, first.column: part}, rest)
 
 
 def _fail_some(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
     """The parts of a box that fail some condition: the first, or the second but not the first, and so on."""
     for number, condition in enumerate(conditions):
         for part in _meet_all(box, conditions[:number]):
-            for interval in _fail(part[condition.column], condition):
-                yield {**part, condition.column: interval}
+            for own in _fail(part[condition.column], condition):
+                yield {**part, condition.column: own}
 
 
-def _meet(interval: Interval, condition: Condition) -> Iterator[Interval]:
-    """The parts of an interval that meet a condition, each one that is not empty."""
-    parts: Iterable[Interval]
-    if isinstance(condition, Threshold):
-        above = math.nextafter(condition.cut, math.inf)
-        parts = [
-            interval.between(above, math.inf)
-            if condition.above
-            else interval.between(-math.inf, condition.cut)
-        ]
-    elif isinstance(condition, Missing):
-        parts = [interval.without_numbers() if condition.missing else replace(interval, missing=False)]
-    elif isinstance(condition, Category):
-        parts = _meet_values(interval, [condition.value], condition.equal)
+def _meet(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
+    """The parts of a range that meet a condition, each one that is not empty."""
+    parts: Sequence[ColumnRange]
+    if isinstance(condition, Missing):
+        parts = [own.without_values() if condition.missing else replace(own, missing=False)]
     else:
-        parts = _meet_values(interval, condition.values, condition.inside)
+        parts = own.select(condition)
     yield from (part for part in parts if not part.is_empty)
 
 
-def _fail(interval: Interval, condition: Condition) -> Iterator[Interval]:
-    """The parts of an interval that do not meet a condition: a missing value meets none but its own."""
-    parts = list(_meet(interval, condition.negate()))
-    if isinstance(condition, Missing) or not interval.missing:
+def _fail(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
+    """The parts of a range that do not meet a condition: a missing value meets none but its own."""
+    parts = list(_meet(own, condition.negate()))
+    if isinstance(condition, Missing) or not own.missing:
         yield from parts
     elif parts:
         yield replace(parts[0], missing=True)
         yield from parts[1:]
     else:
-        yield interval.without_numbers()
+        yield own.without_values()
 
 
-def _meet_values(interval: Interval, values: Sequence[Any], inside: bool) -> Iterator[Interval]:
+def list_levels(values: pd.Series[Any]) -> tuple[Any, ...] | None:
+    """The distinct values of a column, words last; None if some are neither words nor numbers."""
+    levels = values.dropna().unique().tolist()
+    if not all(isinstance(level, str | bool | int | float) for level in levels):
+        return None
+    return tuple(sorted(levels, key=lambda level: (_is_word(level), level)))
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_values(condition: Condition) -> tuple[Any, ...]:
+    """The values of which a condition asks for one."""
+    if isinstance(condition, Category) and condition.equal:
+        return (condition.value,)
+    return condition.values if isinstance(condition, CategorySet) and condition.inside else ()
+
+
+def _meets_condition(value: Any, condition: Threshold | Category | CategorySet) -> bool:
+    if isinstance(condition, Threshold):
+        return bool(value > condition.cut) == condition.above
+    if isinstance(condition, Category):
+        return bool(value == condition.value) == condition.equal
+    return (value in condition.values) == condition.inside
+
+
+def _widen_interval(own: Interval, condition: Threshold) -> Interval:
+    width = own.high - own.low or 1.0
+    if condition.above and condition.cut >= own.high:
+        own = replace(own, high=condition.cut + width)
+    elif not condition.above and condition.cut < own.low:
+        own = replace(own, low=condition.cut - width)
+    if own.whole:
+        own = replace(own, low=float(math.floor(own.low)), high=float(math.ceil(own.high)))
+    return own
+
+
+def _select_numbers(interval: Interval, values: Sequence[Any], inside: bool) -> Iterator[Interval]:
     """The parts of an interval with one of some values, or with none of them."""
     numbers = sorted({float(value) for value in values if isinstance(value, int | float | np.number)})
     if inside:

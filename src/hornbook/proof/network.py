@@ -289,6 +289,19 @@ def relu_net(predictor: Predictor) -> ReluNet:
     raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
 
 
+def column_net(predictor: Predictor) -> ReluNet:
+    """Read our own network over columns, as a function of what its columns are encoded as."""
+    model = predictor.source
+    refuse_changed(model, "it", predictor)
+    steps: list[NetworkStep] = []
+    for number, (weights, biases) in enumerate(model.layers):
+        if number:
+            steps.append(NetworkStep(RELU, f"its hidden layer {number}"))
+        steps.append(_linear(f"its layer {number + 1}", predictor, weights, biases))
+    steps.append(NetworkStep(SIGMOID if len(model.layers[-1].biases) == 1 else SOFTMAX, "its output"))
+    return _assemble(predictor, steps)
+
+
 def refuse_changed(part: Any, layer: str, predictor: Predictor, allowed: tuple[str, ...] = ()) -> None:
     """Raise for an object with a patched method, or with PyTorch forward hooks."""
     changed = [name for name in vars(part) if callable(getattr(type(part), name, None))]

@@ -1,58 +1,115 @@
-"""Reading what a scikit-learn pipeline does with columns before its classifier: imputing and scaling."""
+"""Reading how the columns of a table become the inputs of a classifier: imputing, levels and scaling.
+
+That is what a scikit-learn pipeline does before its classifier, and what our own network over columns
+does before its first layer.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
-from hornbook.logic import Bools
 from hornbook.models import Predictor
+from hornbook.models.column_network import MAX_DEVIATIONS, ColumnNetwork, LevelInputs, NumericInputs
 from hornbook.proof.network import Matrix, ReluNet, Vector, refuse_changed, unprovable
 
-SCALING_TERMS = 6
-"""Roundings that scaling adds to each product of the first layer."""
+SCALING_TERMS = 12
+"""Roundings that scaling and clipping add to each product of the first layer."""
+
+
+@dataclass(frozen=True)
+class ValueInput:
+    """The value of a column as an input: perhaps with a missing one replaced, perhaps clipped.
+
+    Parameters
+    ----------
+    column
+        The number of the column.
+    fill
+        What a missing value is replaced by; NaN if it is left missing.
+    low, high
+        Numbers outside of these ends are read as the nearer end.
+
+    """
+
+    column: int
+    fill: Any = math.nan
+    low: float = -math.inf
+    high: float = math.inf
+
+    def encode(self, value: Any) -> float:
+        """The input for a value; NaN is a missing one."""
+        number = float(self.fill if _is_missing(value) else value)
+        return number if math.isnan(number) else min(max(number, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class MissingInput:
+    """An input that is 1 where a column has no value, else 0."""
+
+    column: int
+
+    def encode(self, value: Any) -> float:
+        """The input for a value; NaN is a missing one."""
+        return float(_is_missing(value))
+
+
+@dataclass(frozen=True)
+class LevelInput:
+    """An input that is 1 where a column has a level, else 0, and `missing` for a missing value."""
+
+    column: int
+    level: Any
+    missing: bool = False
+
+    def encode(self, value: Any) -> float:
+        """The input for a value; NaN is a missing one."""
+        return float(self.missing if _is_missing(value) else value == self.level)
+
+
+ColumnInput: TypeAlias = ValueInput | MissingInput | LevelInput
+"""How one column becomes one input."""
 
 
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
-    """What happens to the columns before a classifier reads them.
-
-    The classifier's input is scale·v + shift, where v are the columns, missing values filled, followed
-    by an indicator of missingness for some columns.
+    """What happens to the columns of a row before a classifier reads them: its input is scale·v + shift.
 
     Parameters
     ----------
-    fills
-        What each column's missing value is replaced by; NaN where it is left missing, (columns,).
-    indicators
-        The columns with an indicator.
+    inputs
+        How each number of v follows from a column.
     scale, shift
-        Of each input, (columns + indicators,).
+        Of each input, (inputs,).
 
     """
 
-    fills: Vector
-    indicators: tuple[int, ...]
+    inputs: tuple[ColumnInput, ...]
     scale: Vector
     shift: Vector
 
     @classmethod
-    def none(cls, columns: int) -> Preprocessing:
-        """Columns are read as they are."""
-        return cls(np.full(columns, np.nan), (), np.ones(columns), np.zeros(columns))
+    def of(cls, inputs: Sequence[ColumnInput]) -> Preprocessing:
+        """Inputs that are not scaled."""
+        return cls(tuple(inputs), np.ones(len(inputs)), np.zeros(len(inputs)))
 
     @property
     def scales(self) -> bool:
         """Whether any input is scaled or shifted."""
         return bool((self.scale != 1).any() or (self.shift != 0).any())
 
-    def fill(self, values: Matrix) -> Matrix:
-        """Rows with missing values filled, indicators appended and nothing scaled, (k, inputs)."""
-        missing: Bools = np.isnan(values)
-        filled = np.where(missing, self.fills, values)
-        return np.concatenate([filled, missing[:, list(self.indicators)].astype(np.float64)], axis=1)
+    def encode(self, rows: pd.DataFrame) -> Matrix:
+        """The inputs of rows, not scaled, (k, inputs); the frame has the model's columns in its order."""
+        listed = [
+            values.astype(object).where(values.notna(), math.nan).tolist() for _, values in rows.items()
+        ]
+        encoded = [[each.encode(value) for value in listed[each.column]] for each in self.inputs]
+        return np.array(encoded, np.float64).reshape(len(self.inputs), len(rows)).T
 
     def fold_into(self, net: ReluNet) -> tuple[ReluNet, Vector]:
         """The network of unscaled inputs, and the magnitudes that scaling adds to its first sums."""
@@ -62,30 +119,82 @@ class Preprocessing:
         return folded, np.abs(weights) @ np.abs(self.shift) + np.abs(biases)
 
 
+def _is_missing(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
 def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Preprocessing]:
-    """Split a pipeline into what happens to the columns, nothing for other models, and the classifier."""
+    """Split a model into what happens to the columns, perhaps nothing, and the classifier."""
     from sklearn.pipeline import Pipeline
 
-    before = Preprocessing.none(columns)
+    before = Preprocessing.of([ValueInput(column) for column in range(columns)])
     model = predictor.source
+    if type(model) is ColumnNetwork:
+        return predictor, _read_column_inputs(model, predictor)
     if type(model) is not Pipeline:
         return predictor, before
     refuse_changed(model, "it", predictor)
     for name, step in model.steps[:-1]:
-        if step is None or step == "passthrough":
-            continue
-        layer = f"its step {name} ({type(step).__name__})"
-        refuse_changed(step, layer, predictor)
-        before = _add_step(before, step, layer, predictor)
+        before = _add_step(before, step, name, predictor)
     return replace(predictor, source=model.steps[-1][1]), before
 
 
-def _add_step(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
-    from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+def _read_column_inputs(model: ColumnNetwork, predictor: Predictor) -> Preprocessing:
+    """The inputs of our own network: standardised numbers, levels, and whether a value is missing."""
+    inputs: list[ColumnInput] = []
+    scale: list[float] = []
+    shift: list[float] = []
+    for place, column in enumerate(model.columns):
+        layer = f"its column {column.column!r} ({type(column).__name__})"
+        refuse_changed(column, layer, predictor)
+        own: list[ColumnInput]
+        if type(column) is NumericInputs:
+            reach = MAX_DEVIATIONS * column.deviation
+            own = [ValueInput(place, column.mean, column.mean - reach, column.mean + reach)]
+            scale.append(1 / column.deviation)
+            shift.append(-column.mean / column.deviation)
+        elif type(column) is LevelInputs:
+            own = [LevelInput(place, level) for level in column.levels]
+        else:
+            raise unprovable(predictor, f"{layer} is not understood")
+        if column.missing:
+            own.append(MissingInput(place))
+        inputs += own
+        scale += [1.0] * (len(inputs) - len(scale))
+        shift += [0.0] * (len(inputs) - len(shift))
+    if not (np.isfinite(scale).all() and np.isfinite(shift).all()):
+        raise unprovable(predictor, "it divides numbers by deviations that are too small")
+    return Preprocessing(tuple(inputs), np.array(scale), np.array(shift))
 
+
+def _add_step(before: Preprocessing, step: Any, name: str, predictor: Predictor) -> Preprocessing:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return before
+    layer = f"its step {name} ({type(step).__name__})"
+    refuse_changed(step, layer, predictor)
+    if type(step) is FunctionTransformer and step.func is None:
+        return before
+    if type(step) is Pipeline:
+        for inner, part in step.steps:
+            before = _add_step(before, part, f"{name}.{inner}", predictor)
+        return before
+    if type(step) is ColumnTransformer:
+        return _add_transformer(before, step, layer, predictor)
     if type(step) is SimpleImputer:
         return _add_imputer(before, step, layer, predictor)
+    if type(step) is OneHotEncoder:
+        return _add_encoder(before, step, layer, predictor)
+    return _add_scaler(before, step, layer, predictor)
+
+
+def _add_scaler(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
     ones, zeros = np.ones(len(before.scale)), np.zeros(len(before.scale))
     if type(step) in (StandardScaler, RobustScaler):
         middle = step.mean_ if type(step) is StandardScaler else step.center_
@@ -100,24 +209,81 @@ def _add_step(before: Preprocessing, step: Any, layer: str, predictor: Predictor
         raise unprovable(predictor, f"{layer} is not understood")
     if before.scales:
         raise unprovable(predictor, f"{layer} scales what was scaled before, which is not read")
-    if not (np.isfinite(scale).all() and np.isfinite(shift).all() and (scale > 0).all()):
-        raise unprovable(predictor, f"{layer} has scales that are no positive numbers")
+    if len(scale) != len(ones) or not (
+        np.isfinite(scale).all() and np.isfinite(shift).all() and (scale > 0).all()
+    ):
+        raise unprovable(predictor, f"{layer} has scales that are no positive numbers, one for each input")
     return replace(before, scale=np.asarray(scale, np.float64), shift=np.asarray(shift, np.float64))
 
 
 def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
-    if before.scales or before.indicators or not np.isnan(before.fills).all():
-        raise unprovable(predictor, f"{layer} comes after another step, which is not read")
+    columns = _list_untouched(before, layer, predictor)
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
         raise unprovable(predictor, f"{layer} takes {step.missing_values!r} for missing, and proofs take NaN")
-    try:
-        fills = np.asarray(step.statistics_, np.float64)
-    except (TypeError, ValueError):
-        fills = np.full(len(before.fills), np.nan)
-    if len(fills) != len(before.fills) or not np.isfinite(fills).all():
-        raise unprovable(predictor, f"{layer} fills in what are no numbers, or drops columns")
-    indicators: tuple[int, ...] = ()
+    fills = np.asarray(step.statistics_).tolist()
+    if len(fills) != len(columns) or any(fill is None or _is_missing(fill) for fill in fills):
+        raise unprovable(predictor, f"{layer} fills in what are no values, or drops columns")
+    inputs: list[ColumnInput] = [
+        ValueInput(column, fill) for column, fill in zip(columns, fills, strict=True)
+    ]
     if step.add_indicator:
-        indicators = tuple(int(column) for column in step.indicator_.features_)
-    width = len(fills) + len(indicators)
-    return Preprocessing(fills, indicators, np.ones(width), np.zeros(width))
+        inputs += [MissingInput(columns[place]) for place in step.indicator_.features_.tolist()]
+    return Preprocessing.of(inputs)
+
+
+def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
+    settings = step.handle_unknown, step.drop_idx_, step.min_frequency, step.max_categories
+    if settings != ("ignore", None, None, None):
+        raise unprovable(
+            predictor,
+            f"{layer} drops levels, or does not ignore those that it does not know, which is not read",
+        )
+    _list_untouched(before, layer, predictor, filled=True)
+    if len(step.categories_) != len(before.inputs):
+        raise unprovable(predictor, f"{layer} encodes another number of columns than there are")
+    inputs: list[ColumnInput] = []
+    for own, levels in zip(before.inputs, step.categories_, strict=True):
+        fill = own.fill if isinstance(own, ValueInput) else math.nan
+        for level in np.asarray(levels).tolist():
+            absent = level is None or _is_missing(level)
+            missing = absent if _is_missing(fill) else bool(level == fill)
+            inputs.append(LevelInput(own.column, math.nan if absent else level, missing))
+    return Preprocessing.of(inputs)
+
+
+def _add_transformer(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
+    """The inputs of a ColumnTransformer: those of its parts side by side, each about columns of its own."""
+    columns = _list_untouched(before, layer, predictor)
+    if step.transformer_weights is not None or columns != list(range(step.n_features_in_)):
+        raise unprovable(
+            predictor, f"{layer} weighs its parts or comes after another step, which is not read"
+        )
+    parts: list[Preprocessing] = []
+    seen: set[int] = set()
+    for name, part, _ in step.transformers_:
+        chosen = [int(column) for column in step._transformer_to_input_indices[name]]
+        if isinstance(part, str) and part == "drop":
+            continue
+        if not seen.isdisjoint(chosen):
+            raise unprovable(predictor, f"{layer} reads a column twice, which is not read")
+        seen.update(chosen)
+        inputs = Preprocessing.of([ValueInput(columns[column]) for column in chosen])
+        parts.append(_add_step(inputs, part, name, predictor) if chosen else inputs)
+        own = step.output_indices_[name]
+        if own.stop - own.start != len(parts[-1].inputs):
+            raise unprovable(predictor, f"{layer} makes another number of inputs of {name} than was read")
+    return Preprocessing(
+        tuple(each for part in parts for each in part.inputs),
+        np.concatenate([np.zeros(0), *(part.scale for part in parts)]),
+        np.concatenate([np.zeros(0), *(part.shift for part in parts)]),
+    )
+
+
+def _list_untouched(
+    before: Preprocessing, layer: str, predictor: Predictor, filled: bool = False
+) -> list[int]:
+    """The columns of the inputs, if nothing was done to them, or no more than filling missing values."""
+    plain = all(isinstance(each, ValueInput) and (filled or _is_missing(each.fill)) for each in before.inputs)
+    if before.scales or not plain:
+        raise unprovable(predictor, f"{layer} comes after another step, which is not read")
+    return [each.column for each in before.inputs]

@@ -6,8 +6,9 @@ states) that marks the allowed states; several regions have shape (regions, base
 Variables have three states: false, unknown and true. Of a pair of duals, one is a base variable and
 the other has the opposite value. At most one variable of a group is true, and then the others are
 false. Columns of a table are base variables too: a network reads the numbers between two ends, which
-stand in the place of false and true, and missing values in the place of unknown; for trees the states
-are cells, the intervals that no threshold divides, and a missing value.
+stand in the place of false and true, missing values in the place of unknown, and levels as further
+states; for trees the states are cells, the intervals that no threshold divides, or levels, and a
+missing value.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class InputSpace:
 
     `inputs[u, s]` is the input vector of base variable u in state s, zero elsewhere; the encoding of
     an input is the sum over the base variables. If `continuous`, all that lies between the false and
-    the true state of a base variable is an input too.
+    the true state of a base variable is an input too; other states are single inputs, and there may be
+    more than three.
     """
 
     inputs: Numbers  # (base variables, states, inputs of the model)

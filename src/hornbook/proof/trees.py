@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,11 +73,12 @@ class Leaves:
         for tree in ensemble.trees:
             starts.append(len(values))
             for node, masks in _iterate_leaves(tree, space):
-                for variable, mask in masks.items():
-                    leaf.append(len(values))
-                    conditions.append((variable, *_range_of(mask)))
-                values.append(tree.value[node])
-                kinds.append(tree.kind[node])
+                # levels that lead to a leaf may be no range: then there is a leaf for each of several
+                for ranges in product(*map(_list_ranges, masks.values())):
+                    leaf += [len(values)] * len(masks)
+                    conditions += [(name, *own) for name, own in zip(masks, ranges, strict=True)]
+                    values.append(tree.value[node])
+                    kinds.append(tree.kind[node])
         return cls(
             np.array(leaf, np.intp),
             np.array(conditions, np.intp).reshape(-1, 4),
@@ -130,11 +132,12 @@ def _iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, d
                 waiting.append((int(child), {**reached, variable: own & side}))
 
 
-def _range_of(mask: Bools) -> tuple[int, int, int]:
-    """A set of states as a range of all but the last one, and whether the last one is among them."""
-    inner = np.flatnonzero(mask[:-1])
-    start, stop = (int(inner[0]), int(inner[-1]) + 1) if len(inner) else (0, 0)
-    return start, stop, int(mask[-1])
+def _list_ranges(mask: Bools) -> list[tuple[int, int, int]]:
+    """A set of states as ranges of all but the last one, and whether the last one belongs to each."""
+    steps = np.diff(np.concatenate([[0], mask[:-1].astype(np.intp), [0]]))
+    starts, stops = np.flatnonzero(steps > 0).tolist(), np.flatnonzero(steps < 0).tolist()
+    ends = list(zip(starts, stops, strict=True)) or [(0, 0)]
+    return [(start, stop, int(mask[-1] and not place)) for place, (start, stop) in enumerate(ends)]
 
 
 REGIONS_PER_BATCH, NUMBERS_PER_BATCH = 256, 1 << 22

@@ -209,7 +209,7 @@ def to_text(extraction: Extraction) -> str:
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
     >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
     >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
-    What the model says about virginica
+    What DecisionTreeClassifier says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
     <BLANKLINE>
     if petal width (cm) > 1.7...: virginica

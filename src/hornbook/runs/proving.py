@@ -89,11 +89,11 @@ def verify_run(
         return
     content = read_certificates(path)
     if _names_other(content, "run", "config", run.checksums["config"]):
-        yield _changed_finding(CONFIG_FILE)
+        yield _changed_finding(CONFIG_FILE, f"{PROOFS_FILE} was written")
         return
     source = run.find_model(model)
     if _names_other(content, "model", "sha256", file_checksum(source)):
-        yield _changed_finding(source.name)
+        yield _changed_finding(source.name, f"{PROOFS_FILE} was written")
         return
     prover = restore_prover(run, source, trust_pickle, seconds)
     yield from verify_content(run, content, prover, source, seconds)
@@ -105,8 +105,17 @@ def _names_other(content: dict[str, Any], part: str, name: str, own: str) -> boo
     return isinstance(told, dict) and told.get(name) != own
 
 
-def _changed_finding(name: str) -> Finding:
-    return Finding(name, False, f"it has changed since {PROOFS_FILE} was written: the checksums differ")
+def _changed_finding(name: str, since: str) -> Finding:
+    return Finding(name, False, f"it has changed since {since}: the checksums differ")
+
+
+def find_changed_files(run: Run, model: Path, table_checksum: str) -> Iterator[Finding]:
+    """Yield a finding for the model's file, and one for the table, if it is not the one of the run."""
+    about, data = run.config["model"], run.config["data"]
+    if "sha256" in about and file_checksum(model) != about["sha256"]:
+        yield _changed_finding(model.name, "the run was made")
+    if table_checksum != data["sha256"]:
+        yield _changed_finding(str(data["source"]), "the run was made")
 
 
 def restore_prover(
@@ -181,9 +190,12 @@ def prove_lines(
         line if verdict is None else replace(line, guarantee=_line_guarantee(verdict))
         for line, verdict in zip(extraction.lines, verdicts, strict=True)
     ]
-    note = f"Proofs are about rows with values in these ranges: {domain}."
+    note = f"{DOMAIN_NOTE} {domain}."
     return replace(extraction, lines=tuple(lines), notes=(*extraction.notes, note))
 
+
+DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
+"""How the note of an extraction with proofs begins, which says what they are about."""
 
 PROVABLE_FORMS = ("rules", "tree")
 """Forms whose lines say by themselves what the model decides."""
@@ -200,12 +212,33 @@ def _line_guarantee(verdict: Verdict[pd.DataFrame]) -> Guarantee:
 
 
 def verify_lines(run: Run, model: Any, frame: pd.DataFrame, seconds: float) -> Iterator[Finding]:
-    """Prove the lines of a run's explanation again; yield a finding for each line that has a verdict."""
+    """Prove the lines of a run's explanation again; yield a finding for each line that names a class.
+
+    Nothing is yielded for a run without proofs.
+    """
     claimed = run.extraction
+    notes = [note for note in claimed.notes if note.startswith(DOMAIN_NOTE)]
+    if not notes and all(line.guarantee is None for line in claimed.lines):
+        return
     again = prove_lines(replace(claimed, notes=()), model, frame, seconds)
+    if notes != list(again.notes):
+        yield Finding(EXTRACTION_FILE, False, f"its proofs are about another domain: {again.notes[0]}")
     for text, old, new in zip(claimed.explanation.lines(), claimed.lines, again.lines, strict=True):
-        if old.guarantee is not None and new.guarantee is not None:
-            about = f"{old.guarantee.kind}  {text.text}: {text.outcome}"
-            yield Finding(about, old.guarantee.kind == new.guarantee.kind, str(new.guarantee))
-        elif old.guarantee is not None:
-            yield Finding(text.text, False, "it names no class, so nothing can be proved of it")
+        about = f"{text.text}: {text.outcome}" if text.outcome else text.text
+        if new.guarantee is None:
+            if old.guarantee is not None:
+                yield Finding(about, False, "it names no class, so nothing can be proved of it")
+        elif old.guarantee is None:
+            yield Finding(about, False, f"its verdict was left out, which is: {new.guarantee}")
+        else:
+            agrees = _agree(old.guarantee, new.guarantee)
+            yield Finding(f"{old.guarantee.kind}  {about}", agrees, str(new.guarantee))
+
+
+def _agree(claimed: Guarantee, derived: Guarantee) -> bool:
+    """Whether a verdict is what was derived again: a margin up to its last digits, a witness as it is."""
+    if isinstance(claimed, Proved) and isinstance(derived, Proved):
+        return claimed.by == derived.by and math.isclose(claimed.margin, derived.margin, rel_tol=1e-6)
+    if isinstance(claimed, Unknown) and claimed.kind == "undecided":
+        return derived.kind != "refuted"  # given more time, more may be proved
+    return claimed == derived

@@ -86,6 +86,7 @@ const Decider = (() => {
         }
       }
       const outcome = sums.length === 1 ? Number(sums[0] >= 0) : sums.indexOf(Math.max(...sums));
+      if (lines.length && !facts.length) facts.push({ text: "no line gives points", points: [] });
       return { outcome, facts, sums };
     },
   };

@@ -1,0 +1,260 @@
+"""Proofs about columns of words, and about our own network over columns: against all levels and grids."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.errors import HornbookError
+from hornbook.explanations import Category, CategorySet, ConditionRule, Missing, RuleSet, Threshold
+from hornbook.models import as_predictor
+from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
+from hornbook.proof import ColumnProver, Domain, prove_explanation
+from hornbook.proof.domain import Interval
+
+COLOURS = ["blue", "green", "red", "white"]
+
+
+def table(seed, size=90):
+    """A column of numbers, one of whole numbers and one of words, with missing values, and labels."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "x": rng.normal(size=size).round(2),
+            "colour": rng.choice(COLOURS, size),
+            "n": rng.integers(0, 3, size).astype(float),
+        }
+    )
+    labels = (rows.x > rows.colour.isin(["red", "blue"])) ^ (rows.n == 1) ^ (rng.random(size) < 0.1)
+    for name in rows:
+        rows[name] = rows[name].where(rng.random(size) > 0.12)
+    return rows, labels.astype(int)
+
+
+def random_body(rng):
+    """Up to three random conditions, one of them on words."""
+    body = []
+    if rng.random() < 0.8:
+        colours = tuple(rng.choice([*COLOURS, "pink"], rng.integers(1, 3), replace=False).tolist())
+        sign = bool(rng.random() < 0.6)
+        word = [
+            Category("colour", colours[0], sign),
+            CategorySet("colour", colours, sign),
+            Missing("colour", sign),
+        ]
+        body.append(word[rng.integers(3)])
+    if rng.random() < 0.7:
+        body.append(Threshold("x", float(rng.choice([-0.5, 0.3, 1.2])), bool(rng.random() < 0.5)))
+    if rng.random() < 0.7:
+        body.append(Category("n", float(rng.integers(3)), bool(rng.random() < 0.6)))
+    return body
+
+
+def meets(rows, body):
+    return np.logical_and.reduce([np.ones(len(rows), bool), *(each.evaluate(rows)[0] for each in body)])
+
+
+def list_rows(domain, numbers, body):
+    """All rows of a domain whose numbers in column x are given; words that a body names are among them."""
+    named = [value for each in body if isinstance(each, Category | CategorySet) and each.column == "colour"
+             for value in ([each.value] if isinstance(each, Category) else each.values)
+             if (each.equal if isinstance(each, Category) else each.inside)]  # fmt: skip
+    values = {"x": numbers, "colour": sorted({*COLOURS, *named}), "n": [0.0, 1.0, 2.0]}
+    for name, own in values.items():
+        if domain.ranges[name].missing:
+            values[name] = [*own, np.nan]
+    return pd.DataFrame(list(product(*values.values())), columns=list(values))
+
+
+def encode_columns(**imputer):
+    words = [SimpleImputer(**imputer)] if imputer else []
+    return ColumnTransformer(
+        [("numbers", SimpleImputer(add_indicator=True), ["n", "x"]),
+         ("words", make_pipeline(*words, OneHotEncoder(handle_unknown="ignore")), ["colour"])]
+    )  # fmt: skip
+
+
+TREES = {
+    "tree": lambda seed: make_pipeline(
+        encode_columns(), DecisionTreeClassifier(max_leaf_nodes=9, random_state=seed)
+    ),
+    "forest": lambda seed: make_pipeline(
+        encode_columns(strategy="most_frequent"),
+        RandomForestClassifier(4, max_leaf_nodes=6, random_state=seed),
+    ),
+    "boosting": lambda seed: make_pipeline(
+        encode_columns(strategy="constant", fill_value="none"),
+        GradientBoostingClassifier(n_estimators=4, max_depth=3, random_state=seed),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
+    seen = {"proved": 0, "refuted": 0}
+    for seed in range(2):
+        rows, labels = table(seed)
+        model = TREES[kind](seed).fit(rows, labels)
+        prover = ColumnProver(model, Domain.of(rows))
+        cuts = {
+            cut for tree in prover.reading.ensemble.trees for cut in tree.cut.tolist() if np.isfinite(cut)
+        }
+        own = prover.domain.ranges["x"]
+        ends = np.array(sorted({*cuts, -0.5, 0.3, 1.2, own.low, own.high}))
+        numbers = np.unique(np.concatenate([ends, np.nextafter(ends, np.inf)]))
+        numbers = numbers[(numbers >= own.low) & (numbers <= own.high)].tolist()
+        rng = np.random.default_rng(seed)
+        for _ in range(12):
+            body, positive = random_body(rng), bool(rng.random() < 0.5)
+            grid = list_rows(prover.domain, numbers, body)
+            broken = meets(grid, body) & ((model.predict(grid) == 1) != positive)
+            verdict = prover.prove(body, positive)
+            assert verdict.status == ("refuted" if broken.any() else "proved"), (body, positive)
+            if verdict.witness is not None:
+                assert meets(verdict.witness, body).all()
+                assert (model.predict(verdict.witness) == 1) != positive
+            seen[verdict.status] += 1
+    assert min(seen.values()) > 1, seen
+
+
+def random_network(rng, outputs=1, missing=True):
+    """A network over the columns that tells numbers apart only near the middle, and not all colours."""
+    columns = (
+        NumericInputs("x", 0.1, 0.12, missing),  # clipped within the domain: 0.1 ± 0.6
+        LevelInputs("colour", ("red", "blue", "green"), missing),
+        NumericInputs("n", 1.0, 0.8, missing),
+    )
+    width = sum(len(column.names) for column in columns)
+    sizes = (width, 6, 4, outputs)
+    layers = [Layer(rng.normal(size=(n, m)), rng.normal(size=n)) for m, n in pairwise(sizes)]
+    return ColumnNetwork(columns, tuple(layers), tuple(range(max(outputs, 2))))
+
+
+def pipeline_network(rng):
+    seed = int(rng.integers(100))
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    before = ColumnTransformer(
+        [("words", OneHotEncoder(handle_unknown="ignore"), ["colour"]), ("x", numbers, ["x"])],
+        remainder=SimpleImputer(),
+    )
+    last = [
+        MLPClassifier((6, 4), max_iter=60, random_state=seed, learning_rate_init=0.03),
+        LogisticRegression(),
+    ]
+    return make_pipeline(before, last[seed % 2]).fit(*table(seed))
+
+
+NETWORKS = {
+    "one output": random_network,
+    "two outputs": lambda rng: random_network(rng, outputs=2),
+    "missing as the mean": lambda rng: random_network(rng, missing=False),
+    "pipeline": pipeline_network,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_verdicts_about_networks_over_columns_agree_with_a_dense_grid(kind):
+    seen = {"proved": 0, "refuted": 0, "undecided": 0}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        model = NETWORKS[kind](rng)
+        rows, _ = table(seed)
+        prover = ColumnProver(model, Domain.of(rows), seconds=20)
+        own = prover.domain.ranges["x"]
+        numbers = [*np.linspace(own.low, own.high, 60), *np.linspace(-0.6, 0.8, 60)]
+        for _ in range(10):
+            body, positive = random_body(rng), bool(rng.random() < 0.5)
+            grid = list_rows(prover.domain, numbers, body)
+            broken = meets(grid, body) & ((model.predict(grid) == 1) != positive)
+            verdict = prover.prove(body, positive)
+            if broken.any():
+                assert verdict.status == "refuted", (body, positive)
+            if verdict.witness is not None:
+                assert meets(verdict.witness, body).all()
+                assert (model.predict(verdict.witness) == 1) != positive
+                assert verdict.witness.n.isna().all() or float(verdict.witness.n.iloc[0]).is_integer()
+            seen[verdict.status] += 1
+    assert seen["undecided"] == 0 and seen["refuted"] > 1 and seen["proved"] > 1, seen
+
+
+def test_boxes_of_levels_share_no_row_and_miss_none():
+    rng = np.random.default_rng(1)
+    rows, _ = table(1, 200)
+    domain = Domain.of(rows)
+    for _ in range(30):
+        body, excluded = random_body(rng), [random_body(rng) for _ in range(2)]
+        inside = np.zeros(len(rows), int)
+        for box in domain.list_boxes(body, excluded):
+            within = np.ones(len(rows), bool)
+            for name, own in box.items():
+                if isinstance(own, Interval):
+                    known = (rows[name] >= own.low) & (rows[name] <= own.high)
+                else:
+                    known = rows[name].isin(own.values)
+                within &= np.where(rows[name].isna(), own.missing, known)
+            inside += within
+        expected = meets(rows, body)
+        for other in excluded:
+            expected &= ~meets(rows, other)
+        assert (inside == expected).all()
+
+
+def test_a_rule_about_words_is_proved_line_by_line():
+    rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "sex": ["f", "f", "m", "m"]})
+    columns = NumericInputs("age", 45, 20, missing=False), LevelInputs("sex", ("f", "m"), missing=False)
+    network = ColumnNetwork(columns, (Layer(np.array([[1.0, 9, -9]]), np.zeros(1)),), ("no", "yes"))
+    rules = RuleSet(("no", "yes"), (ConditionRule((Category("sex", "f"),), 1),), 0)
+    assert [each.status for each in prove_explanation(rules, network, Domain.of(rows))] == ["proved"] * 2
+    other = replace(network, layers=(Layer(np.array([[1.0, 1, -9]]), np.zeros(1)),))
+    assert [each.status for each in prove_explanation(rules, other, Domain.of(rows))] == ["refuted", "proved"]
+
+
+class Louder(NumericInputs):
+    """A column that is read otherwise."""
+
+
+def test_networks_over_columns_that_are_not_understood_are_refused():
+    rows, _ = table(0)
+    network = random_network(np.random.default_rng(0))
+    subclass = replace(network, columns=(Louder("x", 0.1, 0.12, True), *network.columns[1:]))
+    with pytest.raises(HornbookError, match=r"its column 'x' \(Louder\) is not understood"):
+        ColumnProver(subclass, Domain.of(rows))
+    patched = random_network(np.random.default_rng(0))
+    object.__setattr__(patched, "predict", lambda frame: np.ones(len(frame)))
+    with pytest.raises(HornbookError, match="its own predict"):
+        ColumnProver(patched, Domain.of(rows))
+    reading = as_predictor(network)
+    liar = replace(reading, outputs=lambda X: reading.outputs(X) * [[0.999, 1.001]])
+    with pytest.raises(HornbookError, match=r"does not compute what was read of it.*colour="):
+        ColumnProver(liar, Domain.of(rows))
+
+
+ENCODERS = {
+    "dropped level": OneHotEncoder(drop="first", handle_unknown="ignore"),
+    "rare levels": OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist"),
+    "unknown levels are errors": OneHotEncoder(),
+}
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_encoders_that_are_not_understood_are_refused_by_name(kind):
+    rows, labels = table(0)
+    before = ColumnTransformer([("words", ENCODERS[kind], ["colour"])])
+    model = make_pipeline(before, DecisionTreeClassifier(max_depth=2)).fit(rows, labels)
+    with pytest.raises(HornbookError, match=r"its step words \(OneHotEncoder\)"):
+        ColumnProver(model, Domain.of(rows))
+    twice = [(str(n), OneHotEncoder(handle_unknown="ignore"), ["colour"]) for n in range(2)]
+    model = make_pipeline(ColumnTransformer(twice), DecisionTreeClassifier(max_depth=2)).fit(rows, labels)
+    with pytest.raises(HornbookError, match="reads a column twice"):
+        ColumnProver(model, Domain.of(rows))
