@@ -10,7 +10,8 @@ import pytest
 from commands import is_one_line, runner
 
 from hornbook.cli import main
-from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
+from hornbook.models import ColumnNetwork
+from hornbook.models.column_network import Layer, NumericInputs
 
 
 @pytest.fixture

@@ -17,10 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Category, CategorySet, ConditionRule, Missing, RuleSet, Threshold
-from hornbook.models import as_predictor
-from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
-from hornbook.proof import ColumnProver, Domain, prove_explanation
-from hornbook.proof.domain import Interval
+from hornbook.models import ColumnNetwork, as_predictor
+from hornbook.models.column_network import Layer, LevelInputs, NumericInputs
+from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation
 
 COLOURS = ["blue", "green", "red", "white"]
 

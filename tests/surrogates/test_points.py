@@ -21,8 +21,8 @@ from hornbook.explanations import (
     ScoreCard,
     Split,
     Threshold,
+    write_value,
 )
-from hornbook.explanations.conditions import write_value
 from hornbook.explanations.score_card import choose_classes
 from hornbook.surrogates import Grid, search_explanations
 from hornbook.surrogates.points import MAX_POINTS, PointCard, PointSearch

@@ -51,7 +51,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:
     """The name of a trained network, its place in the run folder, its checksum and its accuracy."""
-    from hornbook.runs.folder import file_checksum
+    from hornbook.runs import file_checksum
 
     with TemporaryDirectory() as folder:
         trained.network.save(Path(folder) / file)

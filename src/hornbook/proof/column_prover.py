@@ -21,8 +21,7 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
 from hornbook.explanations.tree import Node
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing
-from hornbook.models.column_network import ColumnNetwork
+from hornbook.models import COMPLETE, ENCODINGS, ColumnNetwork, Predictor, as_predictor, columns_with_missing
 from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, list_levels
 from hornbook.proof.ensembles import read_ensemble

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold
-from hornbook.explanations.conditions import write_value
+from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold, write_value
 
 MAX_BOXES = 20_000
 """The most boxes that one question may be about."""

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from hornbook.models import Predictor
-from hornbook.models.column_network import MAX_DEVIATIONS, ColumnNetwork, LevelInputs, NumericInputs
+from hornbook.models import ColumnNetwork, Predictor
+from hornbook.models.column_network import MAX_DEVIATIONS, LevelInputs, NumericInputs
 from hornbook.proof.network import Matrix, ReluNet, Vector, refuse_changed, unprovable
 
 SCALING_TERMS = 12
