@@ -107,7 +107,10 @@ def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
         model = TREES[kind](seed).fit(rows, labels)
         prover = ColumnProver(model, Domain.of(rows))
         cuts = {
-            cut for tree in prover.reading.ensemble.trees for cut in tree.cut.tolist() if np.isfinite(cut)
+            cut
+            for tree in prover.reading.contests[0][0].trees
+            for cut in tree.cut.tolist()
+            if np.isfinite(cut)
         }
         own = prover.domain.ranges["x"]
         ends = np.array(sorted({*cuts, -0.5, 0.3, 1.2, own.low, own.high}))

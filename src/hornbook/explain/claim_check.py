@@ -33,6 +33,7 @@ from hornbook.extraction import name_classes
 from hornbook.logic import Bools
 from hornbook.models import Predictor, load_model
 from hornbook.proof import ColumnProver, Domain, Verdict
+from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -175,10 +176,6 @@ def check(
 def _make_prover(
     model: Any, frame: pd.DataFrame, claims: Sequence[Claim], classes: tuple[str, ...], seconds: float
 ) -> ClaimProver:
-    if len(classes) != 2:
-        raise HornbookError(
-            f"proofs are about two classes, and the model has {len(classes)}; leave --proof out"
-        )
     conditions = [each for claim in claims if isinstance(claim, RuleClaim) for each in claim.body]
     return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
 
@@ -464,4 +461,7 @@ class ClaimProver:
     def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
         """Prove or refute one claim."""
         number, positive = name_outcome(claim.outcome, self.classes)
-        return self.prover.prove(claim.body, (number == 1) == positive)
+        if positive or len(self.classes) == 2:
+            return self.prover.prove(claim.body, number if positive else 1 - number)
+        reason = "a proof is about one class, and not about all others of several"
+        return Verdict("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)
