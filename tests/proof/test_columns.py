@@ -403,3 +403,41 @@ def test_a_domain_reaches_beyond_its_table_where_a_body_asks_for_it():
     ) or beyond.witness is not None
     contradiction = prover.prove([Threshold("x", 1.0), Threshold("x", 0.0, above=False)], outcome=1)
     assert contradiction.status == "proved" and contradiction.bound == -np.inf
+
+
+MONOTONE = {
+    "tree": TREES["tree"],
+    "forest": TREES["forest"],
+    "constrained boosting": lambda seed: HistGradientBoostingClassifier(
+        max_iter=8, max_leaf_nodes=5, min_samples_leaf=3, monotonic_cst={"x": 1}, random_state=seed
+    ),
+    "constrained XGBoost": lambda seed: xgboost(seed, monotone_constraints={"x": 1}),
+    "boosting with an imputer": TREES["boosting with an imputer"],
+}
+
+
+@pytest.mark.parametrize("kind", MONOTONE)
+def test_monotonicity_of_trees_is_decided_as_by_all_pairs_of_cells(kind):
+    seen = set()
+    for seed in range(3):
+        rows, labels = table(seed)
+        model = MONOTONE[kind](seed).fit(rows, labels)
+        prover = ColumnProver(model, Domain.of(rows))
+        values = {name: cell_values(prover, name) for name in rows}
+        for column, outcome in product(["x", "y"], (0, 1)):
+            others = [name for name in rows if name != column]
+            numbers = [value for value in values[column] if not np.isnan(value)]
+            grid = pd.DataFrame(list(product(*(values[name] for name in others), numbers)),
+                                columns=[*others, column])[list(rows)]  # fmt: skip
+            kept = (model.predict(grid) == outcome).reshape(-1, len(numbers))  # the column rises along a row
+            lost = (kept[:, :-1] & ~kept[:, 1:]).any()
+            verdict = prover.prove_monotone(column, outcome)
+            assert verdict.status == ("refuted" if lost else "proved")
+            if verdict.witness is not None:
+                low, high = verdict.witness[column]
+                assert low < high and (model.predict(verdict.witness) == outcome).tolist() == [True, False]
+                assert all(verdict.witness[name].nunique(dropna=False) == 1 for name in others)
+            if "constrained" in kind and (column, outcome) == ("x", 1):
+                assert verdict.status == "proved"
+            seen.add(verdict.status)
+    assert "refuted" in seen

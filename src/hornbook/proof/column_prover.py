@@ -146,6 +146,35 @@ class ColumnProver:
             verdicts.append(verdict)
         return _combine(verdicts, time.perf_counter() - started)
 
+    def prove_monotone(self, column: str, outcome: int) -> Verdict[pd.DataFrame]:
+        """Prove or refute that a class is never lost where a column rises and the others stay.
+
+        That is decided for trees of two classes. A witness is two rows, the lower one first.
+
+        Parameters
+        ----------
+        column
+            A column of numbers that the model reads.
+        outcome
+            The number of the class.
+
+        """
+        started = time.perf_counter()
+        reason = ""
+        if not isinstance(self.reading, TreeReading) or len(self.predictors) > 1:
+            reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
+        elif not isinstance(self.domain.ranges.get(column), Interval):
+            reason = f"{column!r} is no column of numbers that the model reads"
+        if reason or not isinstance(self.reading, TreeReading):
+            return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
+        self.reading.prepare(self.domain, ())
+        verdicts = []
+        for verdict in self.reading.decide_monotone(column, outcome, started, started + self.seconds):
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        return _combine(verdicts, time.perf_counter() - started)
+
     def _narrow(self, domain: Domain) -> Domain:
         """The domain of the columns that the model reads, missing only where it takes missing values."""
         taken = columns_with_missing(self.predictor, domain.rows)

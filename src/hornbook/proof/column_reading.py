@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -17,11 +18,12 @@ from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
 from hornbook.proof.domain import Box, Domain, Interval, Levels, condition_cuts
 from hornbook.proof.ensembles import TreeEnsemble
+from hornbook.proof.monotone import compare_states, may_be_positive
 from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
-from hornbook.proof.prover import LARGEST_SUM, Verdict, decide_region, refuse_difference
+from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves
+from hornbook.proof.trees import Forest, Leaves, iterate_leaves
 from hornbook.randomness import Purpose, generator
 
 Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -193,6 +195,54 @@ class TreeReading:
             return confirm(self.grid.show(states[None]))
 
         return decide_region(side, region, started, deadline, ask)
+
+    def decide_monotone(
+        self, column: str, outcome: int, started: float, deadline: float
+    ) -> Iterator[Verdict[pd.DataFrame]]:
+        """For each two neighbouring cells of a column, whether the higher one never loses a class of two."""
+        place = list(self.columns).index(column)
+        ensemble, space = self.contests[outcome][0], self.grid.space
+        leaves_of = [list(iterate_leaves(tree, space)) for tree in ensemble.trees]
+        whole = space.whole()
+        for low in range(int(whole[place, :-1].sum()) - 1):
+            pair = low, low + 1
+            is_lost = partial(self._is_lost, outcome, place, pair)
+            change = compare_states(ensemble, leaves_of, space, place, pair, is_lost)
+            if change is None:
+                continue
+            lower, higher = whole.copy(), whole.copy()
+            lower[place], higher[place] = (np.arange(whole.shape[1]) == state for state in pair)
+            behind = self._side(outcome, 0).restrict_to(higher)
+            ahead = self._side(1 - outcome, 0).restrict_to(lower)
+            found = change.restrict_to(lower).search(
+                deadline - time.perf_counter(), partial(may_be_positive, (behind, ahead))
+            )
+            seconds = time.perf_counter() - started
+            if found.best > 0 and found.states is not None:
+                states: States = lower.argmax(axis=1)
+                states[lower.sum(axis=1) > 1] = found.states
+                shown = [self._show_state(states[None], place, state) for state in pair]
+                witness = pd.concat(shown, ignore_index=True)
+                yield Verdict("refuted", BY_BRANCHING, seconds, found.upper, witness)
+            elif found.upper < 0:
+                yield Verdict("proved", BY_BRANCHING, seconds, found.upper)
+            else:
+                reason = f"not decided in {deadline - started:g} s"
+                yield Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+
+    def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:
+        """Whether the model decides for a class at the lower state of a column, and not at the higher."""
+        low, high = (
+            decide_class(self.predictors, outcome, self._show_state(states, place, state)) for state in pair
+        )
+        lost: Bools = low & ~high
+        return lost
+
+    def _show_state(self, states: States, place: int, state: int) -> pd.DataFrame:
+        """Rows for inputs, with another state of one column."""
+        moved = states.copy()
+        moved[:, place] = state
+        return self.grid.show(moved)
 
     def _side(self, outcome: int, rival: int) -> Forest:
         """The trees whose output is positive where a class is behind one of the others."""
