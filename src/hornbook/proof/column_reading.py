@@ -18,7 +18,7 @@ from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
 from hornbook.proof.domain import Box, Domain, Interval, Levels, condition_cuts
 from hornbook.proof.ensembles import TreeEnsemble
-from hornbook.proof.monotone import compare_states, may_be_positive
+from hornbook.proof.monotone import compare_states
 from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
 from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
@@ -214,9 +214,9 @@ class TreeReading:
             lower[place], higher[place] = (np.arange(whole.shape[1]) == state for state in pair)
             behind = self._side(outcome, 0).restrict_to(higher)
             ahead = self._side(1 - outcome, 0).restrict_to(lower)
-            found = change.restrict_to(lower).search(
-                deadline - time.perf_counter(), partial(may_be_positive, (behind, ahead))
-            )
+            change = change.restrict_to(lower)
+            change.sides = behind, ahead
+            found = change.search(deadline - time.perf_counter(), change.may_lose)
             seconds = time.perf_counter() - started
             if found.best > 0 and found.states is not None:
                 states: States = lower.argmax(axis=1)

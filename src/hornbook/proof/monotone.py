@@ -28,8 +28,12 @@ ReachedLeaves: TypeAlias = list[tuple[int, dict[int, Bools]]]
 class ChangeForest(Forest):
     """The change of the output of trees between two states of a column, as a function of the others.
 
-    An input is positive where the model itself loses the class.
+    An input is positive where the model itself loses the class. `sides` are the trees at the higher
+    state, positive where the class is behind, and at the lower one, positive where it leads; where the
+    change is known, regions are split by what these depend on.
     """
+
+    sides: tuple[Forest, ...] = ()
 
     def outputs(self, states: States) -> Vector:
         """A positive number for each input at which the class is lost, a negative one for the others."""
@@ -41,12 +45,26 @@ class ChangeForest(Forest):
         changed: Bools = np.logical_or.reduce(changes, axis=0)
         return ~changed
 
+    def may_lose(self, regions: Bools) -> Bools:
+        """Whether the bounds of both sides leave open that the class is lost in each region, (k,)."""
+        bounds = [side.bound_regions(regions)[0] >= -side.leaves.tolerance for side in self.sides]
+        possible: Bools = np.logical_and.reduce(bounds)
+        return possible
 
-def may_be_positive(sides: Sequence[Forest], regions: Bools) -> Bools:
-    """Whether the bounds of all sides leave open that they are positive in a region, (k,)."""
-    bounds = [side.bound_regions(regions)[0] >= -side.leaves.tolerance for side in sides]
-    possible: Bools = np.logical_and.reduce(bounds)
-    return possible
+    def _split(self, regions: Bools, leaves: States, upper: Vector) -> tuple[Bools, Vector]:
+        region, kind, _ = self._expand(leaves)
+        meeting, allowed = self.count_states(regions)
+        depends = np.zeros(len(regions), np.bool_)
+        depends[region[meeting[region, kind] < allowed[region, kind]]] = True
+        parts = [super()._split(regions[depends], leaves[:, depends], upper[depends])]
+        rest = regions[~depends]
+        bounds = [side.bound_regions(rest) for side in self.sides]
+        looser = np.argmax([highest for highest, _ in bounds], axis=0)
+        for number, (side, (_, own)) in enumerate(zip(self.sides, bounds, strict=True)):
+            chosen = looser == number
+            parts.append(side._split(rest[chosen], own[:, chosen], upper[~depends][chosen]))
+        split, uppers = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return split, uppers
 
 
 def compare_states(

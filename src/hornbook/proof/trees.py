@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,7 +178,7 @@ class Forest:
         self.tree = leaves.tree
         self.batch = max(8, min(REGIONS_PER_BATCH, NUMBERS_PER_BATCH // max(self.region.size, 1)))
 
-    def restrict_to(self, region: Bools) -> Forest:
+    def restrict_to(self, region: Bools) -> Self:
         """Restrict the trees to the base variables that a region leaves free."""
         free = region.sum(axis=1) > 1
 
