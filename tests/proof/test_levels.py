@@ -117,7 +117,7 @@ def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
         numbers = np.unique(np.concatenate([ends, np.nextafter(ends, np.inf)]))
         numbers = numbers[(numbers >= own.low) & (numbers <= own.high)].tolist()
         rng = np.random.default_rng(seed)
-        for _ in range(12):
+        for _ in range(9):
             body, positive = random_body(rng), bool(rng.random() < 0.5)
             grid = list_rows(prover.domain, numbers, body)
             broken = meets(grid, body) & ((model.predict(grid) == 1) != positive)
@@ -169,7 +169,7 @@ NETWORKS = {
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_verdicts_about_networks_over_columns_agree_with_a_dense_grid(kind):
     seen = {"proved": 0, "refuted": 0, "undecided": 0}
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         model = NETWORKS[kind](rng)
         rows, _ = table(seed)
