@@ -167,7 +167,10 @@ def test_models_of_columns_are_proved_in_any_library(hornbook, loans, model):
     assert (done.returncode, done.stderr) == (1, "")
     good, poor, rising, old = json.loads(done.stdout)["claims"]
     assert good["guarantee"] == poor["guarantee"] == "proved" and good["margin"] > 0
-    assert rising["guarantee"] == "estimated" and "not proved" in rising["undecided"]
+    if model == "network.onnx":
+        assert rising["guarantee"] == "estimated" and "it is sampled" in rising["undecided"]
+    else:
+        assert rising["guarantee"] == "proved"
     assert not old["holds"] and old["witness"]["rows"][0]["age"] > 50
 
 

@@ -106,7 +106,7 @@ def cell_values(prover, name):
     """Numbers of every cell of a column, found without its grid: between and at all cuts, and NaN."""
     own = prover.domain.ranges[name]
     place = prover.columns.index(name)
-    trees = prover.reading.ensemble.trees
+    trees = prover.reading.contests[0][0].trees
     cuts = {cut for tree in trees for cut in tree.cut[tree.column == place].tolist()}
     cuts |= {*CUTS[name], *(cut + far for cut in CUTS[name] for far in (0.3, 0.5)), own.low, own.high}
     ordered = np.array(sorted(cut for cut in cuts if np.isfinite(cut)))
@@ -220,11 +220,11 @@ def test_a_network_is_refuted_by_a_point_inside_a_box_that_no_corner_shows():
         tent[2].bias.fill_(1.0)
     rows = pd.DataFrame({"x": [0.0, 1.0], "y": [0.0, 1.0]})
     prover = ColumnProver(as_predictor(tent), Domain.of(rows.astype(float) * 0.999))
-    verdict = prover.prove([], positive=False)
+    verdict = prover.prove([], outcome=0)
     assert verdict.status == "refuted"
     assert abs(verdict.witness.x[0] - 0.3) + abs(verdict.witness.y[0] - 0.7) < 0.05
-    assert prover.prove([Threshold("x", 0.36)], positive=False).status == "proved"
-    assert prover.prove([Threshold("y", 0.6, above=False)], positive=False).status == "proved"
+    assert prover.prove([Threshold("x", 0.36)], outcome=0).status == "proved"
+    assert prover.prove([Threshold("y", 0.6, above=False)], outcome=0).status == "proved"
 
 
 def test_whole_numbers_have_no_witness_between_them():
@@ -237,8 +237,8 @@ def test_whole_numbers_have_no_witness_between_them():
         tent[2].weight.fill_(-4.0)
         tent[2].bias.fill_(1.0)
     whole, real = pd.DataFrame({"x": [0.0, 5.0]}), pd.DataFrame({"x": [0.0, 4.9]})
-    assert ColumnProver(as_predictor(tent), Domain.of(whole)).prove([], positive=False).status == "proved"
-    assert ColumnProver(as_predictor(tent), Domain.of(real)).prove([], positive=False).status == "refuted"
+    assert ColumnProver(as_predictor(tent), Domain.of(whole)).prove([], outcome=0).status == "proved"
+    assert ColumnProver(as_predictor(tent), Domain.of(real)).prove([], outcome=0).status == "refuted"
 
 
 @settings(max_examples=200, deadline=None)
@@ -383,11 +383,9 @@ def test_a_model_that_computes_something_else_is_refused_with_the_row_that_shows
         ColumnProver(patched(RandomForestClassifier(3).fit(rows, labels)), Domain.of(rows))
 
 
-def test_three_classes_and_columns_without_numbers_are_refused():
+def test_one_of_three_classes_against_the_others_and_columns_without_numbers_are_refused():
     rows, labels = table(0)
     three = DecisionTreeClassifier(max_depth=2).fit(rows, rows.n.fillna(0).clip(0, 2))
-    with pytest.raises(HornbookError):
-        ColumnProver(three, Domain.of(rows))
     with pytest.raises(HornbookError, match="two classes"):
         ColumnProver(as_predictor(three, positive=1.0), Domain.of(rows))
     empty = Domain({name: Interval(0, 1) for name in "xy"}, rows)
@@ -398,9 +396,47 @@ def test_three_classes_and_columns_without_numbers_are_refused():
 def test_a_domain_reaches_beyond_its_table_where_a_body_asks_for_it():
     rows, labels = table(0, missing=False)
     prover = ColumnProver(DecisionTreeClassifier(max_depth=2).fit(rows, labels), Domain.of(rows))
-    beyond = prover.prove([Threshold("x", 100.0)], positive=True)
+    beyond = prover.prove([Threshold("x", 100.0)], outcome=1)
     assert (
         beyond.status in ("proved", "refuted") and np.isfinite(beyond.bound)
     ) or beyond.witness is not None
-    contradiction = prover.prove([Threshold("x", 1.0), Threshold("x", 0.0, above=False)], positive=True)
+    contradiction = prover.prove([Threshold("x", 1.0), Threshold("x", 0.0, above=False)], outcome=1)
     assert contradiction.status == "proved" and contradiction.bound == -np.inf
+
+
+MONOTONE = {
+    "tree": TREES["tree"],
+    "forest": TREES["forest"],
+    "constrained boosting": lambda seed: HistGradientBoostingClassifier(
+        max_iter=8, max_leaf_nodes=5, min_samples_leaf=3, monotonic_cst={"x": 1}, random_state=seed
+    ),
+    "constrained XGBoost": lambda seed: xgboost(seed, monotone_constraints={"x": 1}),
+    "boosting with an imputer": TREES["boosting with an imputer"],
+}
+
+
+@pytest.mark.parametrize("kind", MONOTONE)
+def test_monotonicity_of_trees_is_decided_as_by_all_pairs_of_cells(kind):
+    seen = set()
+    for seed in range(2):
+        rows, labels = table(seed)
+        model = MONOTONE[kind](seed).fit(rows, labels)
+        prover = ColumnProver(model, Domain.of(rows))
+        values = {name: cell_values(prover, name) for name in rows}
+        for column, outcome in [("x", 0), ("x", 1)]:
+            others = [name for name in rows if name != column]
+            numbers = [value for value in values[column] if not np.isnan(value)]
+            grid = pd.DataFrame(list(product(*(values[name] for name in others), numbers)),
+                                columns=[*others, column])[list(rows)]  # fmt: skip
+            kept = (model.predict(grid) == outcome).reshape(-1, len(numbers))  # the column rises along a row
+            lost = (kept[:, :-1] & ~kept[:, 1:]).any()
+            verdict = prover.prove_monotone(column, outcome)
+            assert verdict.status == ("refuted" if lost else "proved")
+            if verdict.witness is not None:
+                low, high = verdict.witness[column]
+                assert low < high and (model.predict(verdict.witness) == outcome).tolist() == [True, False]
+                assert all(verdict.witness[name].nunique(dropna=False) == 1 for name in others)
+            if "constrained" in kind and (column, outcome) == ("x", 1):
+                assert verdict.status == "proved"
+            seen.add(verdict.status)
+    assert "refuted" in seen

@@ -34,6 +34,7 @@ from hornbook.extraction import name_classes
 from hornbook.logic import Bools
 from hornbook.models import Predictor, load_model
 from hornbook.proof import ColumnProver, Domain, Verdict
+from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -180,10 +181,6 @@ def check(
 def _make_prover(
     model: Any, frame: pd.DataFrame, claims: Sequence[Claim], classes: tuple[str, ...], seconds: float
 ) -> ClaimProver:
-    if len(classes) != 2:
-        raise HornbookError(
-            f"proofs are about two classes, and the model has {len(classes)}; leave --proof out"
-        )
     conditions = [each for claim in claims if isinstance(claim, RuleClaim) for each in claim.body]
     return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
 
@@ -244,8 +241,7 @@ class ClaimChecker:
     def check(self, claim: Claim, rng: np.random.Generator, prover: ClaimProver | None = None) -> ClaimCheck:
         """Look for rows that break one claim."""
         if isinstance(claim, MonotoneClaim):
-            note = "" if prover is None else "monotonicity is sampled and not proved"
-            return self._check_monotone(claim, rng, note)
+            return self._check_monotone(claim, rng, prover)
         return self._check_rule(claim, rng, prover)
 
     def _check_rule(
@@ -356,11 +352,21 @@ class ClaimChecker:
     def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
         return tuple(self.classes[number] for number in self.teacher.labels(rows))
 
-    def _check_monotone(self, claim: MonotoneClaim, rng: np.random.Generator, note: str) -> ClaimCheck:
+    def _check_monotone(
+        self, claim: MonotoneClaim, rng: np.random.Generator, prover: ClaimProver | None
+    ) -> ClaimCheck:
         column, frame = claim.column, self.teacher.frame
         values = np.sort(frame[column].dropna().unique())
         if len(values) < 2:
             return ClaimCheck(claim, None, Exact())
+        verdict = None if prover is None else prover.prove_monotone(claim)
+        if verdict is not None and verdict.guarantee is not None:
+            return ClaimCheck(claim, None, verdict.guarantee)
+        if verdict is not None and verdict.witness is not None:
+            both = [self._complete(verdict.witness.iloc[[place]]) for place in (0, 1)]
+            closest = self._bring_pair_close(claim, pd.concat(both, ignore_index=True))
+            return ClaimCheck(claim, closest, Unknown(f"refuted by {verdict.by}, not sampled"))
+        note = "" if verdict is None else verdict.reason
         hits, violation = 0, None
         for start in range(0, self.samples, CHUNK_ROWS):
             rows = self.teacher.sample(min(CHUNK_ROWS, self.samples - start), rng)
@@ -461,7 +467,7 @@ def _score_rows(
 
 @dataclass(frozen=True, eq=False)
 class ClaimProver:
-    """Proves or refutes rule claims about every row of a table's domain."""
+    """Proves or refutes claims about every row of a table's domain."""
 
     prover: ColumnProver
     classes: tuple[str, ...]
@@ -469,4 +475,18 @@ class ClaimProver:
     def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
         """Prove or refute one claim."""
         number, positive = name_outcome(claim.outcome, self.classes)
-        return self.prover.prove(claim.body, (number == 1) == positive)
+        if positive or len(self.classes) == 2:
+            return self.prover.prove(claim.body, number if positive else 1 - number)
+        return self._leave_open("a proof is about one class, and not about all others of several")
+
+    def prove_monotone(self, claim: MonotoneClaim) -> Verdict[pd.DataFrame]:
+        """Prove or refute that a class is never lost, or never gained, where a column rises."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        if len(self.classes) > 2:
+            return self._leave_open("monotonicity is proved of trees of two classes, and sampled of others")
+        never_lost = positive == (claim.never == "lowers")
+        return self.prover.prove_monotone(claim.column, number if never_lost else 1 - number)
+
+    @staticmethod
+    def _leave_open(reason: str) -> Verdict[pd.DataFrame]:
+        return Verdict("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)

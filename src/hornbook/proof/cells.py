@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.explanations import shorten_cut
 from hornbook.logic import Bools
 from hornbook.proof.domain import Box, Domain, Interval, Levels
-from hornbook.proof.ensembles import TreeEnsemble
+from hornbook.proof.ensembles import TreeNodes
 from hornbook.proof.network import Matrix, Vector
 from hornbook.proof.pipeline import Preprocessing, ValueInput
 from hornbook.proof.region import InputSpace, Numbers, States
@@ -75,13 +75,13 @@ class CellGrid:
         cls,
         domain: Domain,
         columns: Sequence[str],
-        ensemble: TreeEnsemble,
+        trees: Iterable[TreeNodes],
         cuts: Mapping[str, set[float]],
         preprocessing: Preprocessing,
     ) -> CellGrid:
         """The cells that neither the trees nor the given cuts divide."""
         every: list[set[float]] = [set(cuts.get(name, ())) for name in columns]
-        for tree in ensemble.trees:
+        for tree in trees:
             for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
                 if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
                     every[source.column].add(cut)

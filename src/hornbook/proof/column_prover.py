@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,11 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
 from hornbook.explanations.tree import Node
-from hornbook.models import COMPLETE, ENCODINGS, ColumnNetwork, Predictor, as_predictor, columns_with_missing
-from hornbook.proof.column_reading import NetworkReading, TreeReading
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
+from hornbook.proof.column_reading import NetworkReading, TreeReading, decide_class
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, list_levels
-from hornbook.proof.ensembles import read_ensemble
-from hornbook.proof.network import ReluNet, column_net, relu_net, unprovable
+from hornbook.proof.ensembles import read_tree_contests
+from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
 
@@ -39,10 +40,12 @@ class ColumnProver:
     Parameters
     ----------
     model
-        A classifier of two classes, the path of a model file, or a predictor: a ReLU network of torch,
+        A classifier, the path of a model file, or a predictor, of which the positive class is the second
+        of two: a ReLU network of torch,
         Keras, ONNX or scikit-learn, a logistic regression, trees, forests and boosting of scikit-learn,
         XGBoost and LightGBM, a scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and
-        one of these, perhaps with a `ColumnTransformer`, or our own network over columns.
+        one of these, perhaps with a `ColumnTransformer`, or our own network over columns. Of boosting two
+        classes are read, of the others any number.
     domain
         The rows in question. Values are missing only where the model takes missing values.
     conditions
@@ -57,9 +60,9 @@ class ColumnProver:
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
     >>> prover = ColumnProver(model, Domain.of(rows))
-    >>> prover.prove([Threshold("income", 60)], positive=True).status
+    >>> prover.prove([Threshold("income", 60)], outcome=1).status
     'proved'
-    >>> prover.prove([Threshold("age", 40)], positive=True).witness.to_dict("list")
+    >>> prover.prove([Threshold("age", 40)], outcome=1).witness.to_dict("list")
     {'age': [70.0], 'income': [20.0]}
 
     """
@@ -74,27 +77,29 @@ class ColumnProver:
     ) -> None:
         if seconds <= 0:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
-        self.predictor = model if isinstance(model, Predictor) else as_predictor(model)
-        self.seconds = seconds
+        self.predictors = _list_predictors(model)
+        self.predictor, self.seconds = self.predictors[0], seconds
         if self.predictor.encoding not in (COMPLETE, ENCODINGS["nan"]):
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
         self.domain = self._narrow(domain)
-        ensemble = read_ensemble(inner)
+        count = max(len(self.predictors), 2)
+        trees = read_tree_contests(inner, count)
         self.reading: NetworkReading | TreeReading
-        if ensemble is None:
-            self.reading = NetworkReading(self.predictor, _read_net(inner), self.preprocessing, self.columns)
+        if trees is None:
+            nets = read_contests(inner, count)
+            self.reading = NetworkReading(self.predictors, nets, self.preprocessing, self.columns)
         elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
-            self.reading = TreeReading(self.predictor, ensemble, self.preprocessing, self.columns)
+            self.reading = TreeReading(self.predictors, trees, self.preprocessing, self.columns)
         self.reading.prepare(self.domain, tuple(conditions))
 
     def prove(
         self,
         body: Sequence[Condition],
-        positive: bool,
+        outcome: int,
         excluded: Sequence[Sequence[Condition]] = (),
         seconds: float | None = None,
     ) -> Verdict[pd.DataFrame]:
@@ -104,8 +109,8 @@ class ColumnProver:
         ----------
         body
             The conditions that the rows meet.
-        positive
-            Whether the class is the positive one, or the other.
+        outcome
+            The number of the class; of two classes 1 is the positive one.
         excluded
             Bodies that the rows do not meet, such as those of earlier rules.
         seconds
@@ -117,20 +122,51 @@ class ColumnProver:
         conditions = (*body, *(condition for other in excluded for condition in other))
         try:
             domain = self.domain.widen(body)
-            waiting = domain.list_boxes(body, excluded)
+            boxes = domain.list_boxes(body, excluded)
         except HornbookError as error:
             return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
         self.reading.prepare(domain, conditions)
         verdicts = []
+        rivals = range(len(self.reading.contests[outcome]))
+        waiting = [(box, rival) for rival in rivals for box in boxes]
         while waiting:
-            box = waiting.pop()
-            confirm = _Confirmation(self.predictor, box, (body, excluded), positive)
-            verdict = self.reading.decide(box, not positive, started, deadline, confirm)
+            box, rival = waiting.pop()
+            confirm = _Confirmation(self.predictors, box, (body, excluded), int(outcome))
+            verdict = self.reading.decide(box, int(outcome), rival, started, deadline, confirm)
             if verdict is None:
                 continue
             if verdict.status == "undecided" and confirm.fraction is not None:
-                waiting += _split_box(box, *confirm.fraction)
+                waiting += [(part, rival) for part in _split_box(box, *confirm.fraction)]
                 continue
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        return _combine(verdicts, time.perf_counter() - started)
+
+    def prove_monotone(self, column: str, outcome: int) -> Verdict[pd.DataFrame]:
+        """Prove or refute that a class is never lost where a column rises and the others stay.
+
+        That is decided for trees of two classes. A witness is two rows, the lower one first.
+
+        Parameters
+        ----------
+        column
+            A column of numbers that the model reads.
+        outcome
+            The number of the class.
+
+        """
+        started = time.perf_counter()
+        reason = ""
+        if not isinstance(self.reading, TreeReading) or len(self.predictors) > 1:
+            reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
+        elif not isinstance(self.domain.ranges.get(column), Interval):
+            reason = f"{column!r} is no column of numbers that the model reads"
+        if reason or not isinstance(self.reading, TreeReading):
+            return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
+        self.reading.prepare(self.domain, ())
+        verdicts = []
+        for verdict in self.reading.decide_monotone(column, outcome, started, started + self.seconds):
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
@@ -158,8 +194,16 @@ class ColumnProver:
         return Domain(ranges, domain.rows)
 
 
-def _read_net(predictor: Predictor) -> ReluNet:
-    return column_net(predictor) if type(predictor.source) is ColumnNetwork else relu_net(predictor)
+def _list_predictors(model: Any) -> list[Predictor]:
+    """For each class, the model as a function that decides for it; of two classes only for the second."""
+    if isinstance(model, Predictor):
+        return [model]
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    classes = np.asarray(getattr(model, "classes_", (0, 1))).tolist()
+    if len(classes) < 3:
+        return [as_predictor(model)]
+    return [as_predictor(model, positive=label) for label in classes]
 
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
@@ -211,10 +255,13 @@ def prove_explanation(
     questions = list(_list_questions(explanation))
     if not questions:
         return tuple(None for _ in explanation.lines())
-    if len(explanation.classes) != 2:
-        raise HornbookError(f"proofs are about two classes, and there are {len(explanation.classes)}")
     prover = ColumnProver(model, domain, explanation.conditions, seconds=seconds)
-    verdicts = iter([prover.prove(body, outcome == 1, excluded) for body, excluded, outcome in questions])
+    if len(explanation.classes) != len(prover.reading.contests):
+        raise HornbookError(
+            f"the explanation tells {len(explanation.classes)} classes apart, and the model "
+            f"{len(prover.reading.contests)}"
+        )
+    verdicts = iter([prover.prove(body, outcome, excluded) for body, excluded, outcome in questions])
     return tuple(next(verdicts) if line.outcome else None for line in explanation.lines())
 
 
@@ -247,13 +294,13 @@ class _Confirmation:
 
     def __init__(
         self,
-        predictor: Predictor,
+        predictors: Sequence[Predictor],
         box: Box,
         question: tuple[Sequence[Condition], Sequence[Sequence[Condition]]],
-        positive: bool,
+        outcome: int,
     ) -> None:
-        self.predictor, self.box = predictor, box
-        self.question, self.positive = question, positive
+        self.predictors, self.box = predictors, box
+        self.question, self.outcome = question, outcome
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
@@ -274,8 +321,7 @@ class _Confirmation:
         body, excluded = self.question
         if not _meets(row, body) or any(_meets(row, other) for other in excluded):
             return None
-        decided = bool(self.predictor.decide_rows(self.predictor.read(row))[0])
-        return None if decided == self.positive else row
+        return None if decide_class(self.predictors, self.outcome, row)[0] else row
 
     def _shorten(self, row: pd.DataFrame, share: float) -> pd.DataFrame:
         """The row with numbers moved by up to a share of their intervals, from the ends, to shorter ones."""

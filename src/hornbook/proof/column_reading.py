@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -17,11 +18,12 @@ from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
 from hornbook.proof.domain import Box, Domain, Interval, Levels, condition_cuts
 from hornbook.proof.ensembles import TreeEnsemble
-from hornbook.proof.network import ReluNet, ScoreLink, Vector, unprovable
+from hornbook.proof.monotone import compare_states
+from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
-from hornbook.proof.prover import LARGEST_SUM, Verdict, decide_region, refuse_difference
+from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves
+from hornbook.proof.trees import Forest, Leaves, iterate_leaves
 from hornbook.randomness import Purpose, generator
 
 Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -35,12 +37,18 @@ class NetworkReading:
     """A network as a function of columns: boxes are bounded by their ends and levels."""
 
     def __init__(
-        self, predictor: Predictor, net: ReluNet, preprocessing: Preprocessing, columns: Sequence[str]
+        self,
+        predictors: Sequence[Predictor],
+        contests: Contests[ReluNet],
+        preprocessing: Preprocessing,
+        columns: Sequence[str],
     ) -> None:
-        self.predictor, self.preprocessing, self.columns = predictor, preprocessing, columns
-        if net.weights[0].shape[1] != len(preprocessing.inputs):
-            raise unprovable(predictor, "it reads another number of columns than the table has")
-        self.net, self.given = preprocessing.fold_into(net)
+        self.predictors, self.preprocessing, self.columns = predictors, preprocessing, columns
+        if contests[0][0].weights[0].shape[1] != len(preprocessing.inputs):
+            raise unprovable(predictors[0], "it reads another number of columns than the table has")
+        # the first layer is the same for all, and so are the magnitudes that scaling adds
+        self.contests = tuple(tuple(preprocessing.fold_into(net)[0] for net in own) for own in contests)
+        self.given = preprocessing.fold_into(contests[0][0])[1]
         self.is_compared = False
         self.table = pd.DataFrame()
 
@@ -53,30 +61,33 @@ class NetworkReading:
             name = self.columns[source.column]
             if domain.ranges[name].missing and np.isnan(source.encode(np.nan)):
                 raise unprovable(
-                    self.predictor, f"it takes missing values of {name!r} in a way that is not read"
+                    self.predictors[0], f"it takes missing values of {name!r} in a way that is not read"
                 )
         rows = pd.concat(
             [_table_rows(domain, self.columns), *_draw_rows(domain, self.columns)], ignore_index=True
         )
-        side = Bounds(self.net, self._space(domain.ranges), None, self.given, SCALING_TERMS)
-        if max(sizes.max() for sizes in side.magnitudes) > LARGEST_SUM:
-            raise unprovable(self.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        reading = side.evaluate_inputs(self.preprocessing.encode(rows))
-        compare_rows(self.predictor, rows, reading, side.link)
+        space, inputs = self._space(domain.ranges), self.preprocessing.encode(rows)
+        sides = [Bounds(net, space, None, self.given, SCALING_TERMS) for net in self.contests[0]]
+        if max(sizes.max() for side in sides for sizes in side.magnitudes) > LARGEST_SUM:
+            raise unprovable(
+                self.predictors[0], f"its sums may be above {LARGEST_SUM:g}, so they may overflow"
+            )
+        readings = [side.evaluate_inputs(inputs) for side in sides]
+        compare_rows(self.predictors, rows, readings, sides[0].link)
         self.is_compared = True
 
     def decide(
         self,
         box: Box,
-        accepting: bool,
+        outcome: int,
+        rival: int,
         started: float,
         deadline: float,
         confirm: Confirm,
     ) -> Verdict[pd.DataFrame] | None:
-        """Decide whether the network is negative on a box (or, if not `accepting`, positive)."""
+        """Decide whether a class is ahead of one of the others on a whole box."""
         space, region = self._space(box), self._region(box)
-        net = self.net if accepting else self.net.negate()
-        side = Bounds(net, space, region, self.given, SCALING_TERMS)
+        side = Bounds(self.contests[outcome][rival], space, region, self.given, SCALING_TERMS)
         domain = Domain(box, self.table)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
@@ -135,17 +146,13 @@ class TreeReading:
 
     def __init__(
         self,
-        predictor: Predictor,
-        ensemble: TreeEnsemble,
+        predictors: Sequence[Predictor],
+        contests: Contests[TreeEnsemble],
         preprocessing: Preprocessing,
         columns: Sequence[str],
     ) -> None:
-        self.predictor, self.ensemble, self.preprocessing, self.columns = (
-            predictor,
-            ensemble,
-            preprocessing,
-            columns,
-        )
+        self.predictors, self.contests = predictors, contests
+        self.preprocessing, self.columns = preprocessing, columns
         self.layout: tuple[Domain, dict[str, set[float]]] | None = None
 
     def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
@@ -157,52 +164,121 @@ class TreeReading:
                 return
             for name, own in self.layout[1].items():
                 cuts[name] = cuts.get(name, set()) | own
-        self.grid = CellGrid.of(domain, self.columns, self.ensemble, cuts, self.preprocessing)
-        leaves = Leaves.of(self.ensemble, self.grid.space)
-        self.accepting, self.rejecting = (
-            Forest(each, self.grid.space, partial(self._decides, sign))
-            for each, sign in ((leaves, True), (leaves.negate(), False))
-        )
+        trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
+        self.grid = CellGrid.of(domain, self.columns, trees, cuts, self.preprocessing)
+        self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
         rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
         compared = pd.concat(rows, ignore_index=True)
         states, inside = self.grid.locate(compared)
-        reading = self.accepting.evaluate(states[inside])
-        compare_rows(self.predictor, compared[inside], reading, self.accepting.link)
+        sides = [self._side(0, rival) for rival in range(len(self.contests[0]))]
+        readings = [side.evaluate(states[inside]) for side in sides]
+        compare_rows(self.predictors, compared[inside], readings, sides[0].link)
         self.layout = domain, cuts
 
     def decide(
         self,
         box: Box,
-        accepting: bool,
+        outcome: int,
+        rival: int,
         started: float,
         deadline: float,
         confirm: Confirm,
     ) -> Verdict[pd.DataFrame] | None:
-        """Decide whether the trees are negative on a box (or positive); None if it has no row."""
+        """Decide whether a class is ahead of one of the others on a whole box; None if it has no row."""
         region = self.grid.region(box)
         if not region.any(axis=1).all():
             return None
-        side = self.accepting if accepting else self.rejecting
+        side = self._side(outcome, rival)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
             return confirm(self.grid.show(states[None]))
 
         return decide_region(side, region, started, deadline, ask)
 
-    def _decides(self, sign: bool, states: States) -> Bools:
-        rows = self.grid.show(states)
-        decided: Bools = self.predictor.decide_rows(self.predictor.read(rows)) == sign
-        return decided
+    def decide_monotone(
+        self, column: str, outcome: int, started: float, deadline: float
+    ) -> Iterator[Verdict[pd.DataFrame]]:
+        """For each two neighbouring cells of a column, whether the higher one never loses a class of two."""
+        place = list(self.columns).index(column)
+        ensemble, space = self.contests[outcome][0], self.grid.space
+        leaves_of = [list(iterate_leaves(tree, space)) for tree in ensemble.trees]
+        whole = space.whole()
+        for low in range(int(whole[place, :-1].sum()) - 1):
+            pair = low, low + 1
+            is_lost = partial(self._is_lost, outcome, place, pair)
+            change = compare_states(ensemble, leaves_of, space, place, pair, is_lost)
+            if change is None:
+                continue
+            lower, higher = whole.copy(), whole.copy()
+            lower[place], higher[place] = (np.arange(whole.shape[1]) == state for state in pair)
+            behind = self._side(outcome, 0).restrict_to(higher)
+            ahead = self._side(1 - outcome, 0).restrict_to(lower)
+            change = change.restrict_to(lower)
+            change.sides = behind, ahead
+            found = change.search(deadline - time.perf_counter(), change.may_lose)
+            seconds = time.perf_counter() - started
+            if found.best > 0 and found.states is not None:
+                states: States = lower.argmax(axis=1)
+                states[lower.sum(axis=1) > 1] = found.states
+                shown = [self._show_state(states[None], place, state) for state in pair]
+                witness = pd.concat(shown, ignore_index=True)
+                yield Verdict("refuted", BY_BRANCHING, seconds, found.upper, witness)
+            elif found.upper < 0:
+                yield Verdict("proved", BY_BRANCHING, seconds, found.upper)
+            else:
+                reason = f"not decided in {deadline - started:g} s"
+                yield Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+
+    def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:
+        """Whether the model decides for a class at the lower state of a column, and not at the higher."""
+        low, high = (
+            decide_class(self.predictors, outcome, self._show_state(states, place, state)) for state in pair
+        )
+        lost: Bools = low & ~high
+        return lost
+
+    def _show_state(self, states: States, place: int, state: int) -> pd.DataFrame:
+        """Rows for inputs, with another state of one column."""
+        moved = states.copy()
+        moved[:, place] = state
+        return self.grid.show(moved)
+
+    def _side(self, outcome: int, rival: int) -> Forest:
+        """The trees whose output is positive where a class is behind one of the others."""
+        if (outcome, rival) not in self.sides:
+            leaves = Leaves.of(self.contests[outcome][rival], self.grid.space)
+            self.sides[outcome, rival] = Forest(leaves, self.grid.space, partial(self._is_other, outcome))
+        return self.sides[outcome, rival]
+
+    def _is_other(self, outcome: int, states: States) -> Bools:
+        return ~decide_class(self.predictors, outcome, self.grid.show(states))
+
+
+def decide_class(predictors: Sequence[Predictor], outcome: int, rows: pd.DataFrame) -> Bools:
+    """Whether a model decides for a class about rows; of two classes the only predictor is for the second."""
+    predictor = predictors[outcome if len(predictors) > 1 else 0]
+    decided: Bools = predictor.decide_rows(predictor.read(rows))
+    return decided if outcome or len(predictors) > 1 else ~decided
 
 
 def compare_rows(
-    predictor: Predictor, rows: pd.DataFrame, reading: tuple[Vector, Vector], link: ScoreLink
+    predictors: Sequence[Predictor],
+    rows: pd.DataFrame,
+    readings: Sequence[tuple[Vector, Vector]],
+    link: ScoreLink,
 ) -> None:
-    """Refuse a model whose scores or decisions about rows differ from what was read of it."""
+    """Refuse a model whose scores or decisions about rows differ from what was read of it.
+
+    A reading is how far each class but the first is ahead of the first, and how far off the model may
+    be. Without a scale in the link these are differences of probabilities, with one of log-odds.
+    """
+    predictor = predictors[0]
     try:
-        read = predictor.read(rows)
-        scores, decided = predictor.score_rows(read).astype(np.float64), predictor.decide_rows(read)
+        answers = []
+        for each in predictors:
+            read = each.read(rows)
+            answers.append((each.score_rows(read).astype(np.float64), each.decide_rows(read)))
     except HornbookError as error:
         raise unprovable(predictor, f"it cannot be asked: {error}") from error
 
@@ -211,7 +287,29 @@ def compare_rows(
         return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
                          for name, value in row)  # fmt: skip
 
-    refuse_difference(predictor, link, (scores, decided), reading, describe)
+    if len(predictors) == 1:
+        refuse_difference(predictor, link, answers[0], readings[0], describe)
+        return
+    ahead = np.stack([np.zeros(len(rows)), *(outputs for outputs, _ in readings)])  # (classes, rows)
+    off = np.sum([off for _, off in readings], axis=0)
+    if link.scale:
+        powers = np.exp(ahead - ahead.max(axis=0))
+        shares = powers / powers.sum(axis=0)
+    else:
+        shares = ahead + (1 - ahead.sum(axis=0)) / len(ahead)
+    top = ahead.argmax(axis=0)
+    second, first = np.sort(ahead, axis=0)[-2:]
+    clear = first - second > 2 * off + link.tolerance
+    for number, (scores, decided) in enumerate(answers):
+        wrong = ~(np.abs(scores - shares[number]) <= link.allowance(shares[number], 4 * off))
+        wrong |= clear & (decided != (top == number))
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise unprovable(
+                predictor,
+                f"it does not compute what was read of it: class {number} gets {scores[at]:.6g} where "
+                f"{shares[number, at]:.6g} was read, for {describe(at)}",
+            )
 
 
 def _table_rows(domain: Domain, columns: Sequence[str]) -> pd.DataFrame:

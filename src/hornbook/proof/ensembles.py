@@ -14,7 +14,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from hornbook.models import Predictor
 from hornbook.proof.network import (
     DOUBLE_ROUNDOFF,
     SINGLE_ROUNDOFF,
+    Contests,
     ScoreLink,
     Vector,
     gamma,
@@ -73,15 +74,52 @@ class TreeEnsemble:
     rounding: float
     link: ScoreLink
 
+    def negate(self) -> TreeEnsemble:
+        """The trees with the opposite output."""
+        trees = tuple(tree._replace(value=-tree.value) for tree in self.trees)
+        return replace(self, trees=trees, constant=-self.constant)
+
+
+def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsemble] | None:
+    """Read the trees of a model that decides between classes; None for other models, subclasses included.
+
+    With two classes they are the trees themselves, with the threshold folded in.
+    """
+    if count == 2:
+        ensemble = read_ensemble(predictor)
+        return None if ensemble is None else ((ensemble,), (ensemble.negate(),))
+    if _find_reader(predictor) is None:
+        return None
+    if _find_reader(predictor) is not _read_sklearn:
+        raise unprovable(
+            predictor, f"it has {count} classes, and of {type(predictor.source).__name__} two are read"
+        )
+    trees, raw = _list_voting_trees(predictor.source, predictor, count)
+    shares = raw / raw.sum(axis=1, keepdims=True) / len(trees)
+    rounding = 2 * gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
+
+    def contest(rival: int, outcome: int) -> TreeEnsemble:
+        values = shares[:, rival] - shares[:, outcome]
+        return TreeEnsemble(_split_nodes(trees, values, raw), 0.0, rounding, ScoreLink(0.0, 0.0))
+
+    return tuple(
+        tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
+        for outcome in range(count)
+    )
+
 
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
     """Read the trees of a model; None for other models, subclasses included."""
-    kind = type(predictor.source)
+    read = _find_reader(predictor)
+    return None if read is None else read(predictor.source, predictor)
+
+
+def _find_reader(predictor: Predictor) -> Callable[[Any, Predictor], TreeEnsemble] | None:
     for module, readers in READERS.items():
         for name, read in readers.items():
             # whoever has a model of a class has imported its module
-            if getattr(sys.modules.get(module), name, None) is kind:
-                return read(predictor.source, predictor)
+            if getattr(sys.modules.get(module), name, None) is type(predictor.source):
+                return read
     return None
 
 
@@ -128,6 +166,24 @@ def zero_cut(threshold: float) -> float:
 
 def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
     """Read trees whose class frequencies are averaged, or that add up to log-odds."""
+    trees, raw = _list_voting_trees(model, predictor, 2)
+    if raw.shape[1] == 2:
+        link, constant, rounding, values = _average_votes(raw, len(trees), predictor)
+    else:
+        link, constant, rounding, values = _add_log_odds(raw, trees, predictor)
+    return TreeEnsemble(_split_nodes(trees, values, raw), constant, rounding, link)
+
+
+def _split_nodes(trees: Sequence[Any], values: Vector, raw: Vector) -> tuple[TreeNodes, ...]:
+    """The nodes of each tree with their values; nodes of one kind have equal rows of `raw`."""
+    kinds = np.unique(raw, axis=0, return_inverse=True)[1].reshape(-1)
+    ends = np.cumsum([each.tree_.node_count for each in trees])[:-1]
+    parts = zip(trees, np.split(values, ends), np.split(kinds, ends), strict=True)
+    return tuple(_sklearn_nodes(each.tree_, value, kind) for each, value, kind in parts)
+
+
+def _list_voting_trees(model: Any, predictor: Predictor, count: int) -> tuple[list[Any], Vector]:
+    """The trees of a scikit-learn model, and the numbers in all their nodes, (nodes, classes or 1)."""
     from sklearn import ensemble, tree
 
     part = {
@@ -136,24 +192,17 @@ def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
         ensemble.GradientBoostingClassifier: tree.DecisionTreeRegressor,
     }.get(type(model), type(model))
     refuse_changed(model, "it", predictor)
-    if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != 2:
+    if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != count:
         raise _not_two_classes(predictor)
-    columns = 1 if part is tree.DecisionTreeRegressor else 2
+    columns = 1 if part is tree.DecisionTreeRegressor else count
+    if columns == 1 and count > 2:
+        raise unprovable(predictor, f"it boosts {count} classes, and of boosting two are read")
     trees = [model] if type(model) is part else list(np.ravel(model.estimators_))
     for number, each in enumerate(trees):
         refuse_changed(each, f"its tree {number}", predictor)
         if type(each) is not part or each.tree_.value.shape[1:] != (1, columns):
             raise unprovable(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
-    raw = np.concatenate([each.tree_.value[:, 0] for each in trees])  # (nodes, 1 or 2)
-    if columns == 2:
-        link, constant, rounding, values = _average_votes(raw, len(trees), predictor)
-    else:
-        link, constant, rounding, values = _add_log_odds(raw, trees, predictor)
-    kinds = np.unique(raw, axis=0, return_inverse=True)[1].reshape(-1)
-    ends = np.cumsum([each.tree_.node_count for each in trees])[:-1]
-    parts = zip(trees, np.split(values, ends), np.split(kinds, ends), strict=True)
-    nodes = tuple(_sklearn_nodes(each.tree_, value, kind) for each, value, kind in parts)
-    return TreeEnsemble(nodes, constant, rounding, link)
+    return trees, np.concatenate([each.tree_.value[:, 0] for each in trees])
 
 
 def _average_votes(raw: Vector, trees: int, predictor: Predictor) -> tuple[ScoreLink, float, float, Vector]:

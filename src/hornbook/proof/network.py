@@ -21,19 +21,25 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import Predictor
+from hornbook.models.column_network import ColumnNetwork
 from hornbook.models.from_onnx import session_model
 
 Matrix: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]
 Layers: TypeAlias = list[tuple[Matrix, Vector]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
+
+Function = TypeVar("Function")
+
+Contests: TypeAlias = tuple[tuple[Function, ...], ...]
+"""For each class, functions of the inputs, one for each other class: positive where that one is ahead."""
 
 DOUBLE_ROUNDOFF = 2.0**-53
 """The unit roundoff of double precision; bounds are computed in it."""
@@ -289,17 +295,36 @@ def relu_net(predictor: Predictor) -> ReluNet:
     raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
 
 
-def column_net(predictor: Predictor) -> ReluNet:
-    """Read our own network over columns, as a function of what its columns are encoded as."""
-    model = predictor.source
-    refuse_changed(model, "it", predictor)
-    steps: list[NetworkStep] = []
-    for number, (weights, biases) in enumerate(model.layers):
-        if number:
-            steps.append(NetworkStep(RELU, f"its hidden layer {number}"))
-        steps.append(_linear(f"its layer {number + 1}", predictor, weights, biases))
-    steps.append(NetworkStep(SIGMOID if len(model.layers[-1].biases) == 1 else SOFTMAX, "its output"))
-    return _assemble(predictor, steps)
+def read_contests(predictor: Predictor, count: int) -> Contests[ReluNet]:
+    """Read a network that decides between classes by softmax: of each two classes, whose output is higher.
+
+    With two classes that is the network itself, with the threshold folded in.
+    """
+    own = type(predictor.source) is ColumnNetwork
+    if count == 2:
+        net = _assemble(predictor, list(_column_steps(predictor))) if own else relu_net(predictor)
+        return (net,), (net.negate(),)
+    steps = _column_steps(predictor) if own else _sklearn_steps(predictor.source, predictor)
+    layers, last, roundoff = _collect_layers(predictor, list(steps))
+    if last != SOFTMAX or len(layers[-1][1]) != count:
+        raise unprovable(predictor, f"its last layer is no softmax of its {count} classes")
+    if len(layers) == 1:
+        layers = _split_linear_layer(*layers[0])
+    (weights, biases), link = layers[-1], ScoreLink(0.5, 1.0)
+
+    def contest(rival: int, outcome: int) -> ReluNet:
+        pair = [rival, outcome]
+        output = weights[[rival]] - weights[[outcome]], biases[[rival]] - biases[[outcome]]
+        sizes = (
+            np.abs(weights[pair]).sum(axis=0, keepdims=True),
+            np.abs(biases[pair]).sum(keepdims=True),
+        )
+        return replace(ReluNet.of([*layers[:-1], output], roundoff, link), output_magnitudes=sizes)
+
+    return tuple(
+        tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
+        for outcome in range(count)
+    )
 
 
 def refuse_changed(part: Any, layer: str, predictor: Predictor, allowed: tuple[str, ...] = ()) -> None:
@@ -313,6 +338,14 @@ def refuse_changed(part: Any, layer: str, predictor: Predictor, allowed: tuple[s
 
 def _assemble(predictor: Predictor, steps: list[NetworkStep]) -> ReluNet:
     """Assemble linear layers, ReLUs and a last activation into one network."""
+    layers, last, roundoff = _collect_layers(predictor, steps)
+    _refuse_misfit(predictor, steps[-1], len(layers[-1][1]))
+    squashed = last != LINEAR or predictor.output == "logit"
+    return fold_threshold(layers, predictor, roundoff, squashed)
+
+
+def _collect_layers(predictor: Predictor, steps: list[NetworkStep]) -> tuple[Layers, str, float]:
+    """The linear layers, between which there are ReLUs, the kind of the last step, and the unit roundoff."""
     layers: Layers = []
     last, roundoff = "", DOUBLE_ROUNDOFF
     for kind, layer, weights, biases, precision in steps:
@@ -328,9 +361,7 @@ def _assemble(predictor: Predictor, steps: list[NetworkStep]) -> ReluNet:
         last = kind
     if last in ("", RELU):
         raise unprovable(predictor, "it does not end in a linear layer, a sigmoid or a softmax")
-    _refuse_misfit(predictor, steps[-1], len(layers[-1][1]))
-    squashed = last != LINEAR or predictor.output == "logit"
-    return fold_threshold(layers, predictor, roundoff, squashed)
+    return layers, last, roundoff
 
 
 def _refuse_misfit(predictor: Predictor, last: NetworkStep, outputs: int) -> None:
@@ -479,23 +510,32 @@ def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
 
     if type(model) is LogisticRegression:
         refuse_changed(model, "it", predictor)
-        if len(model.classes_) != 2:
-            raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
         yield _linear("its coefficients", predictor, model.coef_, model.intercept_)
-        yield NetworkStep(SIGMOID, "its output")
+        yield NetworkStep(SIGMOID if len(model.classes_) == 2 else SOFTMAX, "its output")
         return
     if type(model) is not MLPClassifier:
         raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
     refuse_changed(model, "it", predictor)
-    if len(model.classes_) != 2 or model.out_activation_ != "logistic":
-        raise unprovable(predictor, "it does not decide between two classes, which proofs are about")
+    if model.out_activation_ != ("logistic" if len(model.classes_) == 2 else "softmax"):
+        raise unprovable(predictor, "it does not decide between classes, which proofs are about")
     if model.activation not in ("relu", "identity"):
         raise unprovable(predictor, f"it has the activation {model.activation}")
     for position, (weights, biases) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         if position and model.activation == "relu":
             yield NetworkStep(RELU, f"its hidden layer {position}")
         yield _linear(f"its layer {position + 1}", predictor, weights.T, biases)
-    yield NetworkStep(SIGMOID, "its output")
+    yield NetworkStep(SIGMOID if len(model.classes_) == 2 else SOFTMAX, "its output")
+
+
+def _column_steps(predictor: Predictor) -> Iterator[NetworkStep]:
+    """The layers of our own network over columns, whose inputs are the columns as it encodes them."""
+    model = predictor.source
+    refuse_changed(model, "it", predictor)
+    for number, (weights, biases) in enumerate(model.layers):
+        if number:
+            yield NetworkStep(RELU, f"its hidden layer {number}")
+        yield _linear(f"its layer {number + 1}", predictor, weights, biases)
+    yield NetworkStep(SIGMOID if len(model.layers[-1].biases) == 1 else SOFTMAX, "its output")
 
 
 ONNX_ATTRIBUTES: Mapping[str, Mapping[str, tuple[float, ...]]] = {

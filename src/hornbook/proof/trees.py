@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,9 +72,9 @@ class Leaves:
         starts: list[int] = []
         for tree in ensemble.trees:
             starts.append(len(values))
-            for node, masks in _iterate_leaves(tree, space):
+            for node, masks in iterate_leaves(tree, space):
                 # levels that lead to a leaf may be no range: then there is a leaf for each of several
-                for ranges in product(*map(_list_ranges, masks.values())):
+                for ranges in product(*map(list_ranges, masks.values())):
                     leaf += [len(values)] * len(masks)
                     conditions += [(name, *own) for name, own in zip(masks, ranges, strict=True)]
                     values.append(tree.value[node])
@@ -115,7 +115,7 @@ class Leaves:
         return replace(self, leaf=leaf, conditions=conditions, values=values, kinds=kinds, starts=starts)
 
 
-def _iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, dict[int, Bools]]]:
+def iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, dict[int, Bools]]]:
     """Yield the leaves that some input reaches, each with the states that lead there, by base variable."""
     waiting: list[tuple[int, dict[int, Bools]]] = [(0, {})]
     while waiting:
@@ -132,7 +132,7 @@ def _iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, d
                 waiting.append((int(child), {**reached, variable: own & side}))
 
 
-def _list_ranges(mask: Bools) -> list[tuple[int, int, int]]:
+def list_ranges(mask: Bools) -> list[tuple[int, int, int]]:
     """A set of states as ranges of all but the last one, and whether the last one belongs to each."""
     steps = np.diff(np.concatenate([[0], mask[:-1].astype(np.intp), [0]]))
     starts, stops = np.flatnonzero(steps > 0).tolist(), np.flatnonzero(steps < 0).tolist()
@@ -178,7 +178,7 @@ class Forest:
         self.tree = leaves.tree
         self.batch = max(8, min(REGIONS_PER_BATCH, NUMBERS_PER_BATCH // max(self.region.size, 1)))
 
-    def restrict_to(self, region: Bools) -> Forest:
+    def restrict_to(self, region: Bools) -> Self:
         """Restrict the trees to the base variables that a region leaves free."""
         free = region.sum(axis=1) > 1
 
@@ -188,7 +188,7 @@ class Forest:
             return self.decide(whole)
 
         leaves = self.leaves.restrict_to(self.reached(region[None])[:, 0], free)
-        return Forest(leaves, self.space.restrict_to(free), decide, region[free])
+        return type(self)(leaves, self.space.restrict_to(free), decide, region[free])
 
     @property
     def parameters(self) -> Iterator[NDArray[Any]]:

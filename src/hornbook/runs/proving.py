@@ -170,7 +170,7 @@ def prove_lines(
     Parameters
     ----------
     extraction
-        An explanation by a tree or rules, of a model of two classes.
+        An explanation by a tree or rules.
     model
         The model.
     frame

@@ -1,0 +1,147 @@
+"""Proofs about one class of several: against all cells of trees, and against grids for networks."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.errors import HornbookError
+from hornbook.explain.claim_check import check
+from hornbook.explanations import ConditionRule, RuleSet, Threshold
+from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
+from hornbook.proof import ColumnProver, Domain, prove_explanation
+from hornbook.proof.column_reading import compare_rows
+
+CUTS = {"x": [-0.5, 0.25, 1.0], "n": [0.5, 1.0]}
+
+
+def table(seed, size=90):
+    """A column of numbers and one of whole numbers, with missing values, and three classes."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"x": rng.normal(size=size).round(2), "n": rng.integers(0, 3, size).astype(float)})
+    labels = np.array(["a", "b", "c"])[np.clip(np.round(rows.x + rows.n), 0, 2).astype(int)]
+    return rows.mask(rng.random(rows.shape) < 0.1), labels
+
+
+def random_body(rng):
+    return [Threshold(name, float(rng.choice(CUTS[name])), bool(rng.random() < 0.5))
+            for name in rng.permutation(["x", "n"])[: rng.integers(0, 3)]]  # fmt: skip
+
+
+def meets(rows, body):
+    return np.logical_and.reduce([np.ones(len(rows), bool), *(each.evaluate(rows)[0] for each in body)])
+
+
+def list_rows(domain, numbers):
+    values = {"x": numbers, "n": [0.0, 1.0, 2.0]}
+    values = [[*own, np.nan] if domain.ranges[name].missing else own for name, own in values.items()]
+    return pd.DataFrame(list(product(*values)), columns=["x", "n"])
+
+
+def column_network(seed):
+    rng = np.random.default_rng(seed)
+    columns = NumericInputs("x", 0.1, 0.12, True), NumericInputs("n", 1.0, 0.8, True)
+    layers = [Layer(rng.normal(size=(n, m)), rng.normal(size=n)) for m, n in pairwise((4, 6, 4, 3))]
+    return ColumnNetwork(columns, tuple(layers), ("a", "b", "c"))
+
+
+def fitted(*steps):
+    return lambda seed: make_pipeline(SimpleImputer(), *(step(seed) for step in steps)).fit(*table(seed))
+
+
+NETWORKS = {
+    "network over columns": column_network,
+    "perceptron": fitted(
+        lambda seed: StandardScaler(),
+        lambda seed: MLPClassifier((5, 4), max_iter=60, random_state=seed, learning_rate_init=0.03),
+    ),
+    "logistic regression": fitted(lambda seed: LogisticRegression()),
+}
+
+TREES = {
+    "tree": fitted(lambda seed: DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed)),
+    "forest": fitted(lambda seed: RandomForestClassifier(4, max_leaf_nodes=5, random_state=seed)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", [*NETWORKS, *TREES])
+def test_verdicts_about_one_class_of_three_agree_with_all_rows(kind):
+    seen = {"proved": 0, "refuted": 0, "undecided": 0}
+    for seed in range(3):
+        model = {**NETWORKS, **TREES}[kind](seed)
+        prover = ColumnProver(model, Domain.of(table(seed)[0]), seconds=20)
+        own = prover.domain.ranges["x"]
+        numbers = np.linspace(own.low, own.high, 80)
+        if kind in TREES:
+            trees = [tree for each in prover.reading.contests[0] for tree in each.trees]
+            cuts = {cut for tree in trees for cut in tree.cut.tolist() if np.isfinite(cut)}
+            numbers = np.array(sorted({*cuts, *CUTS["x"], own.low, own.high}))
+            numbers = np.concatenate([numbers, np.nextafter(numbers, np.inf)])
+        grid = list_rows(prover.domain, [x for x in numbers.tolist() if own.low <= x <= own.high])
+        decided = model.predict(grid)
+        rng = np.random.default_rng(seed)
+        for _ in range(10):
+            body, outcome = random_body(rng), int(rng.integers(3))
+            broken = meets(grid, body) & (decided != "abc"[outcome])
+            verdict = prover.prove(body, outcome)
+            if broken.any() or kind in TREES:
+                assert verdict.status == ("refuted" if broken.any() else "proved")
+            if verdict.witness is not None:
+                assert meets(verdict.witness, body).all()
+                assert model.predict(verdict.witness)[0] != "abc"[outcome]
+            seen[verdict.status] += 1
+    assert seen["undecided"] == 0 and seen["refuted"] > 1 and seen["proved"] > 1, seen
+
+
+def test_lines_and_claims_about_three_classes_are_proved():
+    rows = pd.DataFrame({"x": np.linspace(0, 3, 61)})
+    labels = np.array(["a", "b", "c"])[np.minimum(rows.x.astype(int), 2)]
+    model = DecisionTreeClassifier().fit(rows, labels)
+    high = float(model.tree_.threshold.max())
+    body = (Threshold("x", 0.95, above=False),)
+    rules = RuleSet(("a", "b", "c"), (ConditionRule(body, 0), ConditionRule((Threshold("x", 2.5),), 2)), 1)
+    verdicts = prove_explanation(rules, model, Domain.of(rows))
+    assert [verdict.status for verdict in verdicts] == ["proved", "proved", "refuted"]
+    witness = verdicts[2].witness
+    assert high < witness.x[0] <= 2.5 and model.predict(witness)[0] == "c"
+    results = check("x > 2.5 -> c\nx > 1.5 -> b\nx > 2.5 -> not a", model, rows, "class", proof=True)
+    assert [each.broken for each in results] == [False, True, False]
+    assert results[0].guarantee.kind == "proved" and "one class" in results[2].undecided
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
+def test_boosting_of_several_classes_is_refused_by_name(kind):
+    rows, labels = table(0)
+    with pytest.raises(HornbookError, match="3 classes"):
+        ColumnProver(kind().fit(rows.fillna(0), labels), Domain.of(rows.fillna(0)))
+
+
+def test_a_model_of_three_classes_that_computes_something_else_is_refused():
+    model = column_network(0)
+    rows, _ = table(0)
+    prover = ColumnProver(model, Domain.of(rows))
+    outputs = prover.predictors[1].outputs
+    liar = replace(prover.predictors[1], outputs=lambda X: outputs(X) ** 1.001)
+    prover.reading.predictors = [prover.predictors[0], liar, prover.predictors[2]]
+    prover.reading.is_compared = False
+    with pytest.raises(HornbookError, match=r"does not compute what was read of it: class 1 .*x="):
+        prover.reading.prepare(prover.domain, ())
+    swapped = [prover.predictors[place] for place in (1, 0, 2)]
+    known = rows.dropna()
+    equal = np.zeros(len(known))
+    with pytest.raises(HornbookError, match="does not compute what was read of it"):
+        compare_rows(swapped, known, [(equal, equal)] * 2, prover.reading.contests[0][0].link)
