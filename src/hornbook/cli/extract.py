@@ -70,7 +70,10 @@ def extract(
     trust_pickle: TrustOption = False,
     proof: Annotated[
         bool,
-        typer.Option("--proof", help="Prove or refute each line for every row (networks and trees)."),
+        typer.Option(
+            "--proof",
+            help="Prove or refute each line for every row (networks and trees); rules unless --form tree.",
+        ),
     ] = False,
     proof_seconds: ProofSecondsOption = 60.0,
     seed: SeedOption = 0,
@@ -93,13 +96,16 @@ def extract(
 
     """
     from hornbook.extractor import HornExtractor, describe_candidate
-    from hornbook.runs import prove_lines
+    from hornbook.runs import prove_lines, refuse_unprovable
 
     table = open_table(data, target, positive, above, model, train, output)
     if model is None:
         about, black_box = _train(table, seed)
     else:
         black_box, about = _load(model, encoding, trust_pickle), describe_file(model)
+    if proof:
+        form = FormOption.RULES if form is FormOption.AUTO else form
+        refuse_unprovable(black_box, table.features, form.value)
     settings = {
         "form": form.value,
         "max_literals": max_literals,

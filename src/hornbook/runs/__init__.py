@@ -12,7 +12,7 @@ from hornbook.runs.folder import (
     save_run,
     start_run,
 )
-from hornbook.runs.proving import prove_and_repair, prove_lines, verify_lines, verify_run
+from hornbook.runs.proving import prove_and_repair, prove_lines, refuse_unprovable, verify_lines, verify_run
 
 __all__ = [
     "ComparisonRow",
@@ -26,6 +26,7 @@ __all__ = [
     "metrics_object",
     "prove_and_repair",
     "prove_lines",
+    "refuse_unprovable",
     "save_extraction",
     "save_run",
     "start_run",

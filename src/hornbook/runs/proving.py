@@ -19,6 +19,7 @@ from hornbook.models import as_predictor
 from hornbook.proof import (
     Certificate,
     Certificates,
+    ColumnProver,
     Domain,
     Finding,
     Prover,
@@ -179,11 +180,7 @@ def prove_lines(
         Time limit of each line.
 
     """
-    if extraction.explanation.form not in PROVABLE_FORMS:
-        raise HornbookError(
-            f"a proof is about single lines, and the lines of a {extraction.explanation.form} hold only "
-            f"together; ask for --form {' or --form '.join(PROVABLE_FORMS)}"
-        )
+    refuse_unprovable_form(extraction.explanation.form)
     domain = Domain.of(frame)
     verdicts = prove_explanation(extraction.explanation, model, domain, seconds)
     lines = [
@@ -192,6 +189,21 @@ def prove_lines(
     ]
     note = f"{DOMAIN_NOTE} {domain}."
     return replace(extraction, lines=tuple(lines), notes=(*extraction.notes, note))
+
+
+def refuse_unprovable(model: Any, frame: pd.DataFrame, form: str) -> None:
+    """Refuse, before a run begins, a model or a form of which nothing could be proved."""
+    refuse_unprovable_form(form)
+    ColumnProver(model, Domain.of(frame))
+
+
+def refuse_unprovable_form(form: str) -> None:
+    """Refuse a form whose lines say nothing by themselves."""
+    if form not in PROVABLE_FORMS:
+        raise HornbookError(
+            f"a proof is about single lines, and the lines of a {form} hold only together; "
+            f"ask for --form {' or --form '.join(PROVABLE_FORMS)}"
+        )
 
 
 DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
