@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import pickle
 import traceback
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache
@@ -80,15 +79,13 @@ def parallel_map(
             outcomes = _run(task, items[done:], n_jobs, enough)
             continue
         if error is not None:
-            _abort(outcomes)
+            _finish(outcomes, enough)
             raise error
         done, losses = done + 1, 0
         try:
             yield result
         except GeneratorExit:
-            enough.set()
-            with contextlib.suppress(Exception):  # nobody asks for these results
-                deque(outcomes, maxlen=0)
+            _finish(outcomes, enough)
             raise
 
 
@@ -114,11 +111,11 @@ def _run(task: Any, items: Sequence[Any], n_jobs: int | None, enough: Event) -> 
                 return
 
 
-def _abort(outcomes: Generator[ItemOutcome]) -> None:
-    """Stop the running items and their workers."""
-    with warnings.catch_warnings():  # joblib warns of results that nobody asks for
-        warnings.simplefilter("ignore")
-        outcomes.close()
+def _finish(outcomes: Generator[ItemOutcome], enough: Event) -> None:
+    """Begin no further items, and wait for those that have begun: nobody asks for their results."""
+    enough.set()
+    with contextlib.suppress(Exception):
+        deque(outcomes, maxlen=0)
 
 
 def _attempt(task: Any, item: Any) -> ItemOutcome:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from commands import runner
 
 from hornbook.data import read_table
 from hornbook.errors import HornbookError
@@ -231,13 +232,8 @@ def test_the_scales_are_what_they_promise():
         assert scale.ours.budget.equivalence_queries == 100
 
 
-def hornbook(*arguments):
-    command = [sys.executable, "-m", "hornbook", "reproduce", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
 @pytest.mark.parametrize("mistake", ["no file", "not HCC", "folder in the way", "folder not ours"])
-def test_reproduce_mistake_is_one_line_and_exit_code_2(tmp_path, mistake):
+def test_reproduce_mistake_is_one_line_and_exit_code_2(tmp_path, mistake, capsys, monkeypatch):
     run, data = tmp_path / "run", []
     match mistake:
         case "no file":
@@ -250,7 +246,7 @@ def test_reproduce_mistake_is_one_line_and_exit_code_2(tmp_path, mistake):
         case "folder not ours":
             run.mkdir()
             (run / "letter.txt").write_text("dear")
-    done = hornbook(*data, "-o", run)
+    done = runner(capsys, monkeypatch)("reproduce", *data, "-o", run)
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("hornbook: ")
