@@ -5,18 +5,24 @@ import subprocess
 import sys
 
 import pytest
+from commands import runner
 
 from hornbook import __version__
 from hornbook.logic import HornTheory
 
 
-def hornbook(*arguments, stdin=None, cwd=None):
+def run_process(*arguments, stdin=None):
     command = [sys.executable, "-m", "hornbook", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, timeout=120)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture
-def target(tmp_path):
+def hornbook(capsys, monkeypatch):
+    return runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def target(tmp_path, hornbook):
     path = tmp_path / "target.horn"
     path.write_text(hornbook("random", "--variables", 30, "--rules", 12, "--seed", 1).stdout)
     return path
@@ -32,7 +38,7 @@ def target(tmp_path):
         ["--algorithm", "horn1"],
     ],
 )
-def test_learning_a_known_theory(target, options):
+def test_learning_a_known_theory(target, options, hornbook):
     done = hornbook("learn", target, "--json", *options)
     assert (done.returncode, done.stderr) == (0, "")
     result = json.loads(done.stdout)
@@ -44,7 +50,7 @@ def test_learning_a_known_theory(target, options):
     assert HornTheory.parse("\n".join(result["learned"]), theory.vocabulary).equivalent(theory)
 
 
-def test_the_output_without_json_is_a_theory_again(target):
+def test_the_output_without_json_is_a_theory_again(target, hornbook):
     done = hornbook("learn", target)
     assert "# equivalent to the target: yes" in done.stdout
     theory = HornTheory.parse(target.read_text())
@@ -52,16 +58,16 @@ def test_the_output_without_json_is_a_theory_again(target):
 
 
 def test_a_pipe_feeds_the_learner():
-    text = hornbook("random", "--variables", 10, "--rules", 4).stdout
-    assert json.loads(hornbook("learn", "/dev/stdin", "--json", stdin=text).stdout)["equivalent"]
+    text = run_process("random", "--variables", 10, "--rules", 4).stdout
+    assert json.loads(run_process("learn", "/dev/stdin", "--json", stdin=text).stdout)["equivalent"]
 
 
-def test_without_a_file_the_example_is_learned():
+def test_without_a_file_the_example_is_learned(hornbook):
     done = hornbook("learn")
     assert done.returncode == 0 and "horse ∧ wings → pegasus" in done.stdout
 
 
-def test_a_seed_repeats_a_run(target):
+def test_a_seed_repeats_a_run(target, hornbook):
     runs = [
         json.loads(hornbook("learn", target, "--json", "--counterexamples", "inflated").stdout) for _ in "ab"
     ]
@@ -70,7 +76,7 @@ def test_a_seed_repeats_a_run(target):
     assert runs[0] == runs[1]
 
 
-def test_background_saves_queries(target, tmp_path):
+def test_background_saves_queries(target, tmp_path, hornbook):
     background = tmp_path / "background.horn"
     background.write_text("\n".join(target.read_text().splitlines()[:6]))
     plain = json.loads(hornbook("learn", target, "--json").stdout)
@@ -88,7 +94,7 @@ def test_background_saves_queries(target, tmp_path):
         (b"a b c", "line 1, column 6: expected '->' and a head"),
     ],
 )
-def test_bad_files_give_one_line_and_exit_code_2(tmp_path, content, message):
+def test_bad_files_give_one_line_and_exit_code_2(tmp_path, content, message, hornbook):
     path = tmp_path / "bad.horn"
     path.write_bytes(content)
     done = hornbook("learn", path)
@@ -113,14 +119,15 @@ def test_bad_files_give_one_line_and_exit_code_2(tmp_path, content, message):
         (["lern"], "lern"),
     ],
 )
-def test_wrong_usage_gives_exit_code_2(tmp_path, arguments, message):
+def test_wrong_usage_gives_exit_code_2(tmp_path, arguments, message, hornbook, monkeypatch):
     (tmp_path / "other.horn").write_text("cow -> mammal")
     (tmp_path / "wrong.horn").write_text("mammal -> horse")
-    done = hornbook(*arguments, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = hornbook(*arguments)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
-def test_version_and_help():
+def test_version_and_help(hornbook):
     assert hornbook("--version").stdout == f"hornbook {__version__}\n"
     for command in ("learn", "random"):
         assert "Example" in hornbook(command, "--help").stdout
