@@ -10,19 +10,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from explanation_strategies import explanations as random_explanations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
-    CardLine,
     Category,
     CategorySet,
-    ConditionRule,
     DecisionTree,
     Missing,
-    RuleSet,
-    ScoreCard,
     Split,
     Threshold,
     write_source,
@@ -42,26 +39,7 @@ conditions = st.one_of(
 )
 
 
-@st.composite
-def explanations(draw):
-    count = draw(st.integers(2, 4))
-    classes = ("a", "it's b", "c", "d")[:count]
-    outcomes = st.integers(0, count - 1)
-    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
-    form = draw(st.sampled_from(["tree", "rules", "card"]))
-    if form == "tree":
-        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=8)
-        return DecisionTree(classes, draw(nodes))
-    if form == "rules":
-        rules = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=4).map(tuple)
-        return RuleSet(classes, draw(rules), draw(outcomes))
-    points = st.tuples(*[st.integers(-4, 4)] * (1 if count == 2 else count))
-    lines = st.lists(
-        st.builds(CardLine, bodies, points, points),
-        max_size=4,
-        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
-    ).map(tuple)
-    return ScoreCard(classes, draw(lines), draw(points))
+explanations = random_explanations(conditions, ("a", "it's b", "c", "d"))
 
 
 def decide_in_sqlite(source, frame):
@@ -109,7 +87,7 @@ def expected_names(explanation, frame):
     return [explanation.classes[number] for number in explanation.decide(frame)]
 
 
-@given(explanations())
+@given(explanations)
 @settings(max_examples=150)
 def test_sql_and_python_decide_as_the_explanation_does(explanation):
     expected = expected_names(explanation, ROWS)
@@ -117,7 +95,7 @@ def test_sql_and_python_decide_as_the_explanation_does(explanation):
     assert decide_in_python(write_source(explanation, "python"), ROWS) == expected
 
 
-@given(explanations())
+@given(explanations)
 @settings(max_examples=25, deadline=None)
 def test_sql_decides_alike_in_duckdb(explanation):
     assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)

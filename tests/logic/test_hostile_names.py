@@ -10,20 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from explanation_strategies import explanations as random_explanations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hornbook.cli.show import _csv as format_csv
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
-    CardLine,
     Category,
     ConditionRule,
-    DecisionTree,
     Missing,
     RuleSet,
-    ScoreCard,
-    Split,
     Threshold,
 )
 from hornbook.extraction import LineStatistics
@@ -50,24 +47,9 @@ def explanations(draw):
         st.builds(Category, st.just(word), st.sampled_from(values), st.booleans()),
         st.builds(Missing, st.sampled_from([number, word]), st.booleans()),
     )
-    outcomes = st.integers(0, len(classes) - 1)
-    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
     rows = product([None, 30.0, 45.0, 55.0], [None, *values, "another"])
     frame = pd.DataFrame(list(rows), columns=[number, word]).astype({number: float, word: object})
-    form = draw(st.sampled_from(["tree", "card", "rules"]))
-    if form == "tree":
-        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=5)
-        return DecisionTree(classes, draw(nodes)), frame
-    if form == "rules":
-        listed = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=3).map(tuple)
-        return RuleSet(classes, draw(listed), draw(outcomes)), frame
-    points = st.tuples(*[st.integers(-2, 2)] * (1 if len(classes) == 2 else len(classes)))
-    lines = st.lists(
-        st.builds(CardLine, bodies, points, points),
-        max_size=3,
-        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
-    ).map(tuple)
-    return ScoreCard(classes, draw(lines), draw(points)), frame
+    return draw(random_explanations(conditions, classes)), frame
 
 
 def answers_in_sqlite(query, columns, batch):

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,13 +16,9 @@ from hornbook.errors import HornbookError
 from hornbook.explain import explain_row
 from hornbook.explain.decision import find_change
 from hornbook.explanations import (
-    CardLine,
     Category,
-    ConditionRule,
     DecisionTree,
     Missing,
-    RuleSet,
-    ScoreCard,
     Split,
     Threshold,
     read_explanation,
@@ -39,29 +36,10 @@ conditions = st.one_of(
 )
 
 
-@st.composite
-def explanations(draw):
-    count = draw(st.integers(2, 4))
-    classes = tuple("abcd"[:count])
-    outcomes = st.integers(0, count - 1)
-    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
-    form = draw(st.sampled_from(["tree", "rules", "card"]))
-    if form == "tree":
-        nodes = st.recursive(outcomes, lambda below: st.builds(Split, conditions, below, below), max_leaves=8)
-        return DecisionTree(classes, draw(nodes))
-    if form == "rules":
-        rules = st.lists(st.builds(ConditionRule, bodies, outcomes), max_size=4).map(tuple)
-        return RuleSet(classes, draw(rules), draw(outcomes))
-    points = st.tuples(*[st.integers(-4, 4)] * (1 if count == 2 else count))
-    lines = st.lists(
-        st.builds(CardLine, bodies, points, points),
-        max_size=4,
-        unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
-    ).map(tuple)
-    return ScoreCard(classes, draw(lines), draw(points))
+explanations = random_explanations(conditions, "abcd")
 
 
-@given(explanations())
+@given(explanations)
 def test_compiled_theory_derives_exactly_the_class_that_is_decided(explanation):
     compiled = explanation.compile()
     batch = compiled.read_rows(ROWS)
@@ -73,13 +51,13 @@ def test_compiled_theory_derives_exactly_the_class_that_is_decided(explanation):
     assert (compiled.decide(ROWS) == explanation.decide(ROWS)).all()
 
 
-@given(explanations())
+@given(explanations)
 def test_explanation_is_read_back_from_json(explanation):
     again = read_explanation(json.loads(json.dumps(explanation.to_object())))
     assert again == explanation and str(again) == str(explanation)
 
 
-@given(explanations(), st.integers(0, len(ROWS) - 1))
+@given(explanations, st.integers(0, len(ROWS) - 1))
 def test_reasons_name_the_decided_class_and_changes_change_it(explanation, number):
     row = ROWS.iloc[[number]].reset_index(drop=True)
     decided = int(explanation.decide(row)[0])
@@ -99,7 +77,7 @@ def test_explain_row_refuses_what_is_no_row():
             explain_row(tree, row)
 
 
-@given(explanations())
+@given(explanations)
 def test_lines_end_with_a_class_and_text_has_every_line(explanation):
     lines = explanation.lines()
     assert lines and all(line.outcome in ("", *explanation.classes) for line in lines)
