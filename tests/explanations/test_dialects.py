@@ -102,7 +102,7 @@ def test_sql_decides_alike_in_duckdb(explanation):
 
 
 def learn(form, classes):
-    """An explanation of twenty literals of a made-up rule about 40 columns, and 10,000 rows with holes."""
+    """An explanation of a made-up model of seven columns, and 10,000 rows with holes."""
     from hornbook import HornExtractor
 
     rng = np.random.default_rng(0)

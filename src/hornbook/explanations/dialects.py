@@ -15,7 +15,7 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.explanations.conditions import Category, CategorySet, Condition, Missing, Threshold
-from hornbook.logic.exports import sql_name
+from hornbook.logic.exports import prolog_atom, sql_name
 
 if TYPE_CHECKING:
     from hornbook.explanations.explanation import Explanation
@@ -45,7 +45,7 @@ class Dialect(ABC):
         """Whether a number is at least as large as another."""
 
     @abstractmethod
-    def finish(self, expression: str, explanation: Explanation) -> str:
+    def finish(self, expression: str) -> str:
         """The whole source around the expression that decides."""
 
     def add(self, terms: Sequence[str]) -> str:
@@ -93,7 +93,7 @@ class SqlDialect(Dialect):
         """A comparison of two sums."""
         return f"{left} >= {right}"
 
-    def finish(self, expression: str, explanation: Explanation) -> str:
+    def finish(self, expression: str) -> str:
         """The expression alone: it stands in the SELECT of any query over the table."""
         return expression + "\n"
 
@@ -133,7 +133,7 @@ class PythonDialect(Dialect):
         """A comparison of two sums."""
         return f"{left} >= {right}"
 
-    def finish(self, expression: str, explanation: Explanation) -> str:
+    def finish(self, expression: str) -> str:
         """The function, with the conditions that it asks."""
         return f'''def decide(row):
     """The class of a row: a mapping of columns to values, None or NaN where a value is missing."""
@@ -170,7 +170,7 @@ class PrologDialect(Dialect):
 
     def write_condition(self, condition: Condition) -> str:
         """The condition as a goal about the row."""
-        column = _atom(condition.column)
+        column = prolog_atom(condition.column)
         match condition:
             case Threshold():
                 name = "above" if condition.above else "at_most"
@@ -199,7 +199,7 @@ class PrologDialect(Dialect):
             return str(bool(value)).lower()
         if isinstance(value, int | float | np.number):
             return _write_number(value)
-        return _atom(str(value))
+        return prolog_atom(str(value))
 
     def compare(self, left: str, right: str) -> str:
         """A goal about two sums."""
@@ -209,7 +209,7 @@ class PrologDialect(Dialect):
         """A term that `value` sums up."""
         return "sum([" + ", ".join(terms) + "])"
 
-    def finish(self, expression: str, explanation: Explanation) -> str:
+    def finish(self, expression: str) -> str:
         """The clause that decides, and the clauses that it needs."""
         return f"decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
 
@@ -257,19 +257,13 @@ def write_source(explanation: Explanation, language: str) -> str:
     if language not in DIALECTS:
         raise HornbookError(f"cannot write {language!r}; choose one of {', '.join(DIALECTS)}")
     dialect = DIALECTS[language]
-    return dialect.finish(explanation.write_decision(dialect), explanation)
+    return dialect.finish(explanation.write_decision(dialect))
 
 
 def _write_number(value: Any) -> str:
     """A number with all its digits, whole ones without a decimal point."""
     number = float(value)
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-
-
-def _atom(name: str) -> str:
-    """A quoted atom of Prolog; what does not print is written by its code."""
-    escaped = name.replace("\\", r"\\").replace("'", r"\'")
-    return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped) + "'"
 
 
 def _without_nul(text: str) -> str:

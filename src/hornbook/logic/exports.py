@@ -184,10 +184,13 @@ def _join(parts: Iterable[str]) -> str:
 
 
 def _holds(name: str) -> str:
-    """A goal of Prolog about a quoted atom; what does not print is written by its code."""
+    return f"holds({prolog_atom(name)})"
+
+
+def prolog_atom(name: str) -> str:
+    """A name as a quoted atom of Prolog; what does not print is written by its code."""
     escaped = name.replace("\\", r"\\").replace("'", r"\'")
-    printed = "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped)
-    return f"holds('{printed}')"
+    return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped) + "'"
 
 
 def sql_name(name: str) -> str:
