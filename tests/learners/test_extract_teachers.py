@@ -16,6 +16,7 @@ from extractions import (
     rng,
 )
 
+from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
 from hornbook.learners.extract import MAX_IDLE_COUNTEREXAMPLES
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
@@ -116,8 +117,9 @@ def test_extract_errors_that_are_not_the_models_are_raised(tmp_path):
 
     with pytest.raises(ZeroDivisionError):
         extract(THEORY.satisfied_by, PARTIAL, QUICK, watch=watch)
-    with pytest.raises(FileNotFoundError):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "nowhere" / "trace.jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(HornbookError, match=r"cannot write to .*file: File exists; choose another place"):
+        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "file" / "trace.jsonl")
 
 
 def test_a_slow_model_ends_in_time():

@@ -26,10 +26,6 @@ def is_faithful(found, member, distribution, size=20_000, seed=99):
     return found.disagreement.low - 0.01 <= wrong <= found.disagreement.high + 0.01
 
 
-def without_seconds(entries):
-    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
-
-
 def local_search(member, margin):
     return LocalSearch(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 

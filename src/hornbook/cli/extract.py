@@ -44,6 +44,7 @@ class FormOption(StrEnum):
 
 @app.command()
 def extract(
+    context: typer.Context,
     data: DataArgument,
     target: TargetOption = None,
     model: Annotated[
@@ -98,7 +99,7 @@ def extract(
     from hornbook.extractor import HornExtractor, describe_candidate
     from hornbook.runs import prove_lines, refuse_unprovable
 
-    table = open_table(data, target, positive, above, model, train, output)
+    table = open_table(context, data, target, positive, above, model, train, output)
     if model is None:
         about, black_box = _train(table, seed)
     else:

@@ -99,7 +99,7 @@ def learn(
         "guarantee": trace.entries[-1]["guarantee"],
         "equivalence_queries": len(trace.entries),
         "membership_queries": counted.questions,
-        "seconds": trace.entries[-1]["seconds"],
+        "seconds": trace.seconds,
     }
     if as_json:
         print(json.dumps(result, ensure_ascii=False))

@@ -40,6 +40,7 @@ NETWORK_FILE, TRACE_FILE = "model.safetensors", "trace.jsonl"
 
 @app.command()
 def query(
+    context: typer.Context,
     data: DataArgument,
     target: TargetOption = None,
     model: Annotated[Path | None, typer.Option(help="The model file, such as model.onnx.")] = None,
@@ -92,7 +93,7 @@ def query(
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     check_tolerances(epsilon, delta)
-    table = open_table(data, target, positive, above, model, train, output)
+    table = open_table(context, data, target, positive, above, model, train, output)
     frame = table.table.frame if judge else table.features
     if model is None:
         about, black_box, binariser = _train(table, seed)

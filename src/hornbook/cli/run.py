@@ -11,8 +11,11 @@ from shlex import join
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from hornbook.cli.app import TargetTable, load_target_table
 from hornbook.errors import HornbookError
+from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
     from hornbook.extraction import Extraction
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 
 def open_table(
+    context: typer.Context,
     source: str,
     target: str | None,
     positive: str | None,
@@ -29,16 +33,14 @@ def open_table(
     train: bool,
     folder: Path | None,
 ) -> TargetTable:
-    """Load the table of a run; first refuse options and a folder that the run would fail with later."""
-    from hornbook.runs import check_writable
-
+    """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a network on the table")
     table = load_target_table(source, target, positive, above)
     if train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
     if folder is not None:
-        check_writable(folder)
+        context.with_resource(lock_folder(folder))  # until the command ends
     return table
 
 

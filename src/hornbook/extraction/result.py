@@ -23,6 +23,7 @@ from hornbook.explanations import (
 from hornbook.logic import HornTheory
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share
+from hornbook.storage import parse_json
 
 FORMAT = 1
 """The version of the JSON form."""
@@ -265,17 +266,14 @@ class Extraction:
     def from_json(cls, text: str, source: str = "the extraction") -> Extraction:
         """Read what `to_json` wrote; a message says what is wrong with anything else."""
         try:
-            content = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise HornbookError(f"{source} is no JSON: {error}") from None
-        try:
+            content = parse_json(text)
             if content["format"] != FORMAT:
                 raise HornbookError(f"format {content['format']!r} is not {FORMAT}")
             return cls._read(content)
-        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise HornbookError(f"{source} is not what an extraction leaves there: {error!r}") from None
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise HornbookError(f"{source} is not what an extraction leaves there: {error!r}") from None
 
     @classmethod
     def _read(cls, content: Mapping[str, Any]) -> Extraction:

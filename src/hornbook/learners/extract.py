@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from hornbook.queries import (
 )
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.storage import lock_folder
 from hornbook.trace import Trace, read_step
 
 COHERENCE_COMPLETIONS = 16
@@ -389,7 +390,18 @@ def extract(
     ('equivalent', 0)
 
     """
-    run = QueryRun(
-        member, distribution, settings, margin, background, heads, groups, local_search, trace, n_jobs, device
-    )
-    return run.result(run.learn(watch))
+    with nullcontext() if trace is None else lock_folder(trace.parent):
+        run = QueryRun(
+            member,
+            distribution,
+            settings,
+            margin,
+            background,
+            heads,
+            groups,
+            local_search,
+            trace,
+            n_jobs,
+            device,
+        )
+        return run.result(run.learn(watch))

@@ -44,6 +44,7 @@ from hornbook.proof.prover import (
 )
 from hornbook.proof.region import UNKNOWN
 from hornbook.queries import Guarantee, Unknown, interpretation
+from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
 """Name of the certificate file in a run folder."""
@@ -168,10 +169,8 @@ class Certificates:
             return
         entries = [each.to_object(self.prover.vocabulary) for each in certificates]
         content = {**self.subject, "run": run, "proofs": entries}
-        fresh = self.path.with_name(f"{self.path.name}.new")
         text = json.dumps({**content, "digest": digest(content)}, ensure_ascii=False, indent=1)
-        fresh.write_text(f"{text}\n", "utf-8")
-        fresh.replace(self.path)
+        write_file(self.path, f"{text}\n")
 
 
 def prove_rules(
@@ -216,14 +215,9 @@ def _prove_rule(prover: Prover, deadline: float, rule: Rule) -> Verdict[Interpre
 
 def read_certificates(path: Path) -> dict[str, Any]:
     """Read a certificate file as a JSON object, unverified."""
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise HornbookError(f"there is no {path}; make proofs with hornbook query --proof") from None
-    except OSError as error:
-        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        content = None
+    if not path.exists():
+        raise HornbookError(f"there is no {path}; make proofs with hornbook query --proof")
+    content = read_json(path)
     if not isinstance(content, dict):
         raise HornbookError(f"{path} holds no proofs, or is damaged; make them anew with --proof")
     return content

@@ -3,7 +3,6 @@
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
-    check_writable,
     file_checksum,
     library_versions,
     load,
@@ -17,7 +16,6 @@ from hornbook.runs.proving import prove_and_repair, prove_lines, refuse_unprovab
 __all__ = [
     "ComparisonRow",
     "Run",
-    "check_writable",
     "compare_rules_with_trees",
     "compare_with_trees",
     "file_checksum",

@@ -2,7 +2,8 @@
 
 `config.json` holds the settings and is written first; `trace.jsonl` grows during the run;
 `extraction.json`, `rules.horn`, `report.html` and `metrics.json` are written at the end, each
-atomically. A folder with a config and no metrics is an unfinished run.
+atomically. A folder with a config and no metrics is an unfinished run. Times are in `seconds.json`
+alone: all other files are the same bytes whenever the run is made again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from hornbook.models import load_model
 from hornbook.proof import Certificates
 from hornbook.proof.certificate import PROOFS_FILE, digest
 from hornbook.report import to_html
+from hornbook.storage import lock_folder, read_json, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "config.json",
@@ -33,7 +35,7 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "rules.horn",
     "metrics.json",
 )
-TRACE_FILE, REPORT_FILE = "trace.jsonl", "report.html"
+TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
@@ -105,16 +107,17 @@ class Run:
 
     def load_model(self, path: Path, trust_pickle: bool = False) -> Any:
         """Load the run's model; refuse a file that has changed."""
-        model, about = load_model(path, trust_pickle), self.config["model"]
-        if "sha256" in about and file_checksum(path) != about["sha256"]:
+        about = self.config["model"]
+        if "sha256" in about and file_checksum(path) != about["sha256"]:  # before a pickle could run
             raise HornbookError(f"{path} has changed since the run was made: the checksums differ")
-        return model
+        return load_model(path, trust_pickle)
 
 
 def save_extraction(folder: Path, extraction: Extraction) -> None:
     """Save an extraction that was made without a run: its result and its report."""
-    start_run(folder, {"versions": library_versions(), **extraction.provenance}, force=True)
-    save_run(folder, extraction, seconds=None)
+    with lock_folder(folder):
+        start_run(folder, {"versions": library_versions(), **extraction.provenance}, force=True)
+        save_run(folder, extraction)
 
 
 def load(folder: str | Path) -> Extraction:
@@ -123,20 +126,25 @@ def load(folder: str | Path) -> Extraction:
 
 
 def save_run(
-    folder: Path, extraction: Extraction, seconds: float | None, certificates: Certificates | None = None
+    folder: Path,
+    extraction: Extraction,
+    seconds: float | None = None,
+    certificates: Certificates | None = None,
 ) -> None:
     """Save the result of a run; the metrics come last and mark the run as complete."""
     if certificates is not None:
         extraction = add_guarantees(extraction, certificates)
-    _write(folder / EXTRACTION_FILE, extraction.to_json())
-    _write(folder / THEORY_FILE, extraction.theory.to_text())
-    _write(folder / REPORT_FILE, to_html(extraction))
+    write_file(folder / EXTRACTION_FILE, extraction.to_json())
+    write_file(folder / THEORY_FILE, extraction.theory.to_text())
+    write_file(folder / REPORT_FILE, to_html(extraction))
     if certificates is None:
         (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
         content = json.loads(extraction.to_json())
         certificates.bind(run_checksums(_read(folder, CONFIG_FILE), content))
-    _write(folder / METRICS_FILE, _json(metrics_object(extraction, seconds)))
+    if seconds is not None:
+        write_file(folder / TIMES_FILE, _json({"seconds": round(seconds, 3)}))
+    write_file(folder / METRICS_FILE, _json(metrics_object(extraction)))
 
 
 def add_guarantees(extraction: Extraction, certificates: Certificates) -> Extraction:
@@ -149,7 +157,7 @@ def add_guarantees(extraction: Extraction, certificates: Certificates) -> Extrac
     return replace(extraction, lines=(*lines, *extraction.lines[len(lines) :]))
 
 
-def metrics_object(extraction: Extraction, seconds: float | None) -> dict[str, Any]:
+def metrics_object(extraction: Extraction) -> dict[str, Any]:
     """The figures of a run, ready for JSON."""
     return {
         "form": extraction.explanation.form,
@@ -157,7 +165,6 @@ def metrics_object(extraction: Extraction, seconds: float | None) -> dict[str, A
         "fidelity": {"population": extraction.fidelity.population, **fidelity_object(extraction.fidelity)},
         "answers": extraction.answers,
         "stop_reason": extraction.stop_reason,
-        "seconds": None if seconds is None else round(seconds, 3),
     }
 
 
@@ -169,19 +176,8 @@ def run_checksums(config: Mapping[str, Any], extraction: Mapping[str, Any]) -> d
     }
 
 
-def check_writable(folder: Path) -> None:
-    """Make a folder, or refuse it if it cannot be written to, before anything is computed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / CONFIG_FILE).with_suffix(".new").touch()
-        (folder / CONFIG_FILE).with_suffix(".new").unlink()
-    except OSError as error:
-        raise HornbookError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
-
-
 def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     """Start a run in a folder, or resume an unfinished one with the same configuration."""
-    check_writable(folder)
     if (folder / CONFIG_FILE).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG_FILE), config)
     for name in (
@@ -189,10 +185,11 @@ def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> N
         THEORY_FILE,
         METRICS_FILE,
         REPORT_FILE,
+        TIMES_FILE,
         *([TRACE_FILE, PROOFS_FILE] if force else []),
     ):
         (folder / name).unlink(missing_ok=True)
-    _write(folder / CONFIG_FILE, _json(config))
+    write_file(folder / CONFIG_FILE, _json(config))
 
 
 def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
@@ -229,25 +226,12 @@ def library_versions() -> dict[str, str]:
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        content = json.loads((folder / name).read_text("utf-8"))
-    except FileNotFoundError:
-        raise HornbookError(
-            f"{folder} is no run folder: it has no {name}; make one with hornbook extract"
-        ) from None
-    except OSError as error:
-        raise HornbookError(f"cannot read {folder / name}: {error.strerror}") from None
-    except ValueError:
-        content = None
+    if not (folder / name).exists():
+        raise HornbookError(f"{folder} is no run folder: it has no {name}; make one with hornbook extract")
+    content = read_json(folder / name)
     if not isinstance(content, dict):
         raise HornbookError(f"{folder / name} is damaged; repeat the run with hornbook extract --force")
     return content
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)  # at once: whoever looks finds the whole or nothing
 
 
 def _json(content: Mapping[str, Any]) -> str:

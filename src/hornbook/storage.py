@@ -1,0 +1,162 @@
+"""Files that hornbook keeps: written whole or not at all, read with one line for any damage, and locked."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hornbook.errors import HornbookError
+
+LOCK_FILE = ".lock"
+"""The file in a folder that a process locks while it works there; a process that ends unlocks it."""
+
+UNFINISHED_SUFFIX = ".new"
+"""The end of the name of a file that is being written."""
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file at once: after a crash, too, there is the whole of it, or what was there before.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_file(Path(folder) / "metrics.json", "{}")
+    ...     os.listdir(folder)
+    ['metrics.json']
+
+    """
+    unfinished = path.with_name(path.name + UNFINISHED_SUFFIX)
+    with write_errors(path):
+        try:
+            with unfinished.open("wb") as file:
+                file.write(_encode(path, content))
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file, and see to it that it is on the disk."""
+    with write_errors(path), path.open("ab") as file:
+        file.write(_encode(path, line + "\n"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; refuse one that is missing, unreadable or no UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise HornbookError(f"cannot read {_shorten(path)}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise HornbookError(
+            f"{path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
+        ) from None
+
+
+def read_json(path: Path) -> Any:
+    """The value that a JSON file holds; refuse a file that is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "list.json"
+    ...     write_file(path, "[" * 200_000)
+    ...     read_json(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: .../list.json is damaged: it is nested too deeply
+
+    """
+    text = read_text(path)
+    try:
+        return parse_json(text)
+    except HornbookError as error:
+        raise HornbookError(f"{path} is damaged: {error}") from None
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; refuse anything else."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise HornbookError("it is nested too deeply") from None
+    except ValueError as error:
+        raise HornbookError(f"it is no JSON: {error}") from None
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and lock it for this process; refuse one that another process works in.
+
+    A process that crashes leaves no lock behind: the lock is the system's, not the file's existence.
+    """
+    from filelock import FileLock, Timeout
+
+    with write_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK_FILE, timeout=0, is_singleton=True)  # a process may lock it twice
+    with write_errors(folder):
+        try:
+            lock.acquire()
+        except Timeout:
+            raise HornbookError(
+                f"another process is at work in {folder}; wait until it has ended, or choose another folder"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """Turn what the system says about writing a file into one line: what to do, and what is kept."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            advice = "make room and run the same command again; what was written before is kept"
+        else:
+            advice = "choose another place"
+        raise HornbookError(
+            f"cannot write to {_shorten(path)}: {error.strerror or type(error).__name__}; {advice}"
+        ) from None
+
+
+def _encode(path: Path, content: str | bytes) -> bytes:
+    """The bytes of a file; refuse texts with half a character, which some systems let into names."""
+    try:
+        return content.encode() if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        raise HornbookError(
+            f"cannot write to {path}: {error.object[error.start]!r} is half a character; "
+            "rename the column or value that has it"
+        ) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """See to it that a new name in a folder is on the disk, where the system can be asked to."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _shorten(path: Path) -> str:
+    text = str(path)
+    return text if len(text) <= 200 else f"{text[:90]} … {text[-90:]}"
