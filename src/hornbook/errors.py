@@ -1,4 +1,4 @@
-"""The one exception for input that a user can mend."""
+"""The exceptions for what a user can mend: bad input, and a model that fails."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any
 
 class HornbookError(ValueError):
     """Bad input: the message says what was wrong, where, and what to do."""
+
+
+class ModelError(HornbookError):
+    """A model gave no answer, or none that makes sense: the message says what happened."""
 
 
 def library(module: str, extra: str) -> Any:

@@ -123,10 +123,6 @@ class BudgetExhausted(HornbookError):
     """A limit was reached; the message says which."""
 
 
-class TeacherFailed(HornbookError):
-    """A teacher gave no answer, or none that makes sense; the message says what happened."""
-
-
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
 

@@ -144,7 +144,7 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
         (
             "patients.csv",
             ["--target", "ill", "--model", "wide.skops"],
-            "LogisticRegression is expecting 5",
+            "LogisticRegression takes 5 columns, and the table has 2",
         ),
         (
             "patients.csv",

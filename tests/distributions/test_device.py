@@ -6,7 +6,7 @@ from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
 
 from hornbook.distributions import ImposedViolations, Labelled, Random, draw_on
 from hornbook.distributions.words import BLOCK_ITEMS, Stream, keys_from_generator
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, arrays, bits, dense, random_theory
 from hornbook.models import MLP, as_predictor
@@ -23,7 +23,7 @@ from hornbook.oracles import (
     UncountedTeacher,
 )
 from hornbook.oracles import sampling as module
-from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated, TeacherFailed
+from hornbook.queries import Budget, BudgetExhausted, Counterexample, Estimated
 from hornbook.query_teacher import classifier_teacher, judge_teacher
 
 torch = pytest.importorskip("torch")
@@ -237,10 +237,10 @@ def test_filters_count_and_check_on_a_device():
         (lambda batch: batch.true[0], "expected as many booleans"),
         (Cached, "caches are"),
     ):
-        with pytest.raises(TeacherFailed, match=message):
+        with pytest.raises(ModelError, match=message):
             Checked(wrong if wrong is not Cached else Cached(theory.satisfied_by))(there)
     nothing = Checked(lambda batch: torch.full((len(batch),), torch.nan), np.floating)
-    with pytest.raises(TeacherFailed, match="5000 of 5000 answers are NaN"):
+    with pytest.raises(ModelError, match="5000 of 5000 answers are NaN"):
         nothing(there)
 
 

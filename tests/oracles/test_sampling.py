@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from hornbook.distributions import Random
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, arrays, random_theory
 from hornbook.oracles import (
     SAMPLING_CHUNK,
@@ -25,7 +25,7 @@ from hornbook.oracles import (
     UncountedTeacher,
 )
 from hornbook.oracles import sampling as module
-from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, TeacherFailed, Unknown
+from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, Unknown
 from hornbook.statistics import Share, log2_horn_functions, sample_size
 from hornbook.testing import Constant
 
@@ -385,7 +385,7 @@ def test_budgeted_seconds_ask_in_parts():
     ],
 )
 def test_checked_answers_that_are_none_are_told(answers, kind, message):
-    with pytest.raises(TeacherFailed, match=message):
+    with pytest.raises(ModelError, match=message):
         Checked(answers, kind)(BATCH)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
+from signal import SIGTERM, default_int_handler, signal
+from typing import NoReturn
 
 from hornbook.cli import (
     check,
@@ -19,7 +22,7 @@ from hornbook.cli import (
     verify,
 )
 from hornbook.cli.app import app
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 
 __all__ = [
     "app",
@@ -40,12 +43,30 @@ __all__ = [
 
 
 def main() -> None:
-    """Run the command line; an error is one line on stderr and exit code 2."""
+    """Run the command line.
+
+    Bad input is one line on stderr and exit code 2, a model that fails one line and exit code 3, an
+    interrupt exit code 130. A request to terminate is like an interrupt.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may not have all characters
+    signal(SIGTERM, default_int_handler)
     try:
         app()
+    except ModelError as error:
+        fail(f"the model failed: {error}", 3)
     except HornbookError as error:
-        print(f"hornbook: {error}", file=sys.stderr)
-        sys.exit(2)
+        fail(str(error), 2)
+    except MemoryError as error:
+        fail(f"there is not enough memory{f': {error}' if str(error) else ''}; ask for fewer samples", 2)
+    except OSError as error:
+        fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
-        print("hornbook: interrupted", file=sys.stderr)
-        sys.exit(130)
+        fail("interrupted", 130)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Print one line on stderr, and exit."""
+    print(f"hornbook: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -23,7 +23,7 @@ from hornbook.cli.app import (
     progress,
 )
 from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def query(
 
     """
     from hornbook.extractor import QueryExtractor
-    from hornbook.learners import INTERRUPTED
+    from hornbook.learners import INTERRUPTED, MODEL_FAILED
     from hornbook.statistics import check_tolerances
 
     if train and judge:
@@ -131,9 +131,12 @@ def query(
         stopped = f"stopped: {extraction.stop_reason}"
         summary = run.summarise(extraction, [*details, stopped])
         emit("\n".join([*proof_lines, *_rule_lines(extraction), *summary]))
+    where = "" if output is None else f"the result so far is in {output}; "
     if extraction.stop_reason == INTERRUPTED:
-        where = "" if output is None else f"the result so far is in {output}; "
         exit_interrupted(f"{where}run the same command again to resume")
+    if extraction.stop_reason.startswith(MODEL_FAILED):
+        reason = extraction.stop_reason.removeprefix(f"{MODEL_FAILED}: ")
+        raise ModelError(f"{reason}; {where}run the same command again to resume")
 
 
 def _describe(entry: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation
 from hornbook.extraction import Extraction, FrontierPoint
 from hornbook.logic import HornTheory
+from hornbook.storage import write_file
 
 
 class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,7 +80,7 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from hornbook.report import to_html
 
         check_is_fitted(self)
-        Path(path).write_text(to_html(self.extraction_), "utf-8")
+        write_file(Path(path), to_html(self.extraction_))
 
     def save(self, folder: str | Path) -> None:
         """Save the extraction and its report in a folder; `hornbook.load` reads it."""

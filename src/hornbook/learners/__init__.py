@@ -1,6 +1,6 @@
 """Query learners of Horn theories, and `extract`, which runs one on a model."""
 
-from hornbook.learners.extract import INTERRUPTED, extract
+from hornbook.learners.extract import INTERRUPTED, MODEL_FAILED, extract
 from hornbook.learners.heads import by_groups
 from hornbook.learners.horn1 import horn1
 from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
@@ -9,6 +9,7 @@ from hornbook.learners.shrink import Shrink, shrink_by_halves, shrink_one_zero
 
 __all__ = [
     "INTERRUPTED",
+    "MODEL_FAILED",
     "DisagreementPoint",
     "QueryResult",
     "Settings",

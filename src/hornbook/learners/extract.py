@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups
+from hornbook.errors import ModelError
 from hornbook.evaluate import RuleStatistics, measure_rules
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
@@ -38,7 +39,6 @@ from hornbook.queries import (
     Guarantee,
     Membership,
     Step,
-    TeacherFailed,
     Unknown,
     interpretation,
 )
@@ -80,6 +80,9 @@ MAX_IDLE_COUNTEREXAMPLES = 30
 
 FINAL_SAMPLE_FACTOR = 8
 """Size of the sample by which rules are finally chosen, in multiples of the pool."""
+
+MODEL_FAILED = "the model failed"
+"""The beginning of the stop reason of a run whose model failed."""
 
 INTERRUPTED = "interrupted"
 
@@ -169,8 +172,8 @@ class QueryRun:
             return str(limit)
         except KeyboardInterrupt:
             return INTERRUPTED
-        except TeacherFailed as error:
-            return f"the model failed: {error}"
+        except ModelError as error:
+            return f"{MODEL_FAILED}: {error}"
 
     def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until no counterexample is found, the run stalls or the budget is used up."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -17,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
+from hornbook.storage import write_file
 
 Floats64: TypeAlias = NDArray[np.float64]
 
@@ -295,8 +297,9 @@ class ColumnNetwork:
         arrays: dict[str, Any] = {"description": np.array(json.dumps(description))}
         for number, layer in enumerate(self.layers):
             arrays |= {f"weights_{number}": layer.weights, f"biases_{number}": layer.biases}
-        with Path(path).open("wb") as file:
-            np.savez(file, **arrays)
+        content = BytesIO()
+        np.savez(content, **arrays)
+        write_file(Path(path), content.getvalue())
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnNetwork:

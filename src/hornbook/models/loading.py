@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import from_onnx, from_safetensors
+from hornbook.models.booster_files import read_lightgbm, read_xgboost
+from hornbook.models.trial import try_model_file
 
 
 def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
@@ -36,22 +39,36 @@ def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
             "trust whoever made it, pass trust_pickle=True (--trust-pickle), else ask for skops or ONNX"
         )
     read = READERS.get(suffix) or PICKLES[suffix]
+    if suffix in TRIED_FIRST:
+        try_model_file(path)
     try:
         return read(path)
-    except HornbookError:
-        raise
+    except HornbookError as error:
+        raise error if str(path) in str(error) else _unreadable(path, str(error)) from None
     except Exception as error:
-        reason = str(error).partition("\n")[0]
-        raise HornbookError(
-            f"{path} is no readable {suffix} model: {type(error).__name__}: {reason}"
-        ) from error
+        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+
+
+def _unreadable(path: Path, reason: str) -> HornbookError:
+    first_line = reason.strip().partition("\n")[0]
+    return HornbookError(f"{path} is no readable {path.suffix.lower()} model: {first_line}")
+
+
+def _refuse_exploding(path: Path) -> None:
+    """Refuse an archive that says it unpacks to more than memory has room for."""
+    with ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MAX_UNPACKED_BYTES:
+        raise HornbookError(f"it unpacks to {size:,} bytes, and at most {MAX_UNPACKED_BYTES:,} are read")
 
 
 def _keras(path: Path) -> Any:
+    _refuse_exploding(path)
     return keras().saving.load_model(path, compile=False, safe_mode=True)
 
 
 def _skops(path: Path) -> Any:
+    _refuse_exploding(path)
     skops = library("skops.io", "skops")
     strangers = skops.get_untrusted_types(file=path)
     if strangers:
@@ -60,18 +77,6 @@ def _skops(path: Path) -> Any:
             "them, load it with skops.io.load(path, trusted=[...]) and pass the model"
         )
     return skops.load(path)
-
-
-def _xgboost(path: Path) -> Any:
-    return library("xgboost", "xgboost").Booster(model_file=path)
-
-
-def _lightgbm(path: Path) -> Any:
-    text = path.read_text(encoding="utf-8")
-    if not text.startswith("tree\n") or "\nend of trees\n" not in text:
-        # LightGBM would take the whole process down with it
-        raise HornbookError(f"{path} is no readable .txt model of LightGBM, or it was cut short")
-    return library("lightgbm", "lightgbm").Booster(model_file=path)
 
 
 def _column_network(path: Path) -> Any:
@@ -99,11 +104,17 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".safetensors": from_safetensors.read_network,
     ".keras": _keras,
     ".skops": _skops,
-    ".json": _xgboost,
-    ".ubj": _xgboost,
-    ".txt": _lightgbm,
+    ".json": read_xgboost,
+    ".ubj": read_xgboost,
+    ".txt": read_lightgbm,
     ".npz": _column_network,
 }
+TRIED_FIRST = (".json", ".onnx", ".txt", ".ubj")
+"""Files whose libraries trust them; the others are archives with checksums, or checked here."""
+
+MAX_UNPACKED_BYTES = 8 << 30
+"""The most that an archive may unpack to."""
+
 PICKLES: dict[str, Callable[[Path], Any]] = {
     ".pkl": _pickle,
     ".pickle": _pickle,

@@ -26,6 +26,7 @@ from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
 from hornbook.models.predictor import find_close_rows, isolate_row
+from hornbook.storage import write_file
 
 try:
     import torch as torch
@@ -318,20 +319,21 @@ class MLP:
 
     def save(self, path: str | Path) -> None:
         """Save the weights to `path`, a `.safetensors` file, and the rest to a JSON file next to it."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         weights, description = _files(path)
-        save_file(self.module.state_dict(), weights)
+        content = save(self.module.state_dict())
+        write_file(weights, content)
         names = self.vocabulary.names
         about = {
             "encoding": self.encoding,
             "widths": self.widths,
-            "weights": hashlib.sha256(weights.read_bytes()).hexdigest(),
+            "weights": hashlib.sha256(content).hexdigest(),
             "vocabulary": names,
             "duals": {names[v]: names[w] for v, w in self.vocabulary.pairs},
             "provenance": self.provenance,
         }
-        description.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_file(description, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> MLP:

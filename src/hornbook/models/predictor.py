@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits, dense
 from hornbook.models.encoding import COMPLETE, Encoding
 from hornbook.models.outputs import (
@@ -166,6 +166,11 @@ class Predictor:
         trained_on = list(getattr(self.source, "feature_names_in_", ()))
         if trained_on and {*trained_on} <= {*rows.columns}:
             return rows[trained_on]
+        if self.inputs is not None and self.inputs != rows.shape[1]:
+            raise HornbookError(
+                f"{self.name} takes {self.inputs} columns, and the table has {rows.shape[1]} besides the "
+                "target; give it those that the model was trained on"
+            )
         try:
             return np.array(rows.to_numpy(self.dtype))  # a copy, for torch warns of arrays that are read-only
         except (TypeError, ValueError) as error:
@@ -257,12 +262,12 @@ class Predictor:
         """Call one of the model's functions, and check that it gives one answer a row."""
         try:
             raw = _as_answers(ask(rows), rows)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             where = _failing_rows(ask, rows, start)
-            raise HornbookError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
-            raise HornbookError(
+            raise ModelError(
                 f"{self.name} answered {_rows(start, len(rows))} with {count} instead of {len(rows)} scores"
             )
         return raw
@@ -277,7 +282,7 @@ class Predictor:
             row = int(wrong.argmax())
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
-            raise HornbookError(
+            raise ModelError(
                 f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
             )
 
@@ -322,7 +327,7 @@ def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int) -> str:
 def _fails(ask: Callable[[Any], Any], rows: Any) -> bool:
     try:
         _as_answers(ask(rows), rows)
-    except Exception:
+    except (Exception, SystemExit):
         return True
     return False
 
@@ -379,6 +384,6 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
             rows = predictor.read(rows)
             predictor.score_rows(rows)
             predictor.decide_rows(rows)
-        except Exception:  # whatever a model raises that wants no NaN
+        except (Exception, SystemExit):  # whatever a model raises that wants no NaN
             return False
     return True

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, arrays, bits
-from hornbook.queries import BudgetExhausted, Membership, TeacherFailed
+from hornbook.queries import BudgetExhausted, Membership
 
 AnswersT = TypeVar("AnswersT", bound=NDArray[Any])
 """An array of answers: booleans, or margins."""
@@ -41,7 +41,7 @@ class Counted(Generic[AnswersT]):
 
 
 class Checked(Generic[AnswersT]):
-    """Raises `TeacherFailed` for every error and malformed answer of a teacher; skips empty batches.
+    """Raises `ModelError` for every error and malformed answer of a teacher; skips empty batches.
 
     Parameters
     ----------
@@ -65,18 +65,18 @@ class Checked(Generic[AnswersT]):
             if arrays.on_host(batch.true) or not hasattr(answers, "device"):
                 answers = np.asarray(answers)
         except HornbookError as error:
-            raise TeacherFailed(str(error)) from error
-        except Exception as error:
-            raise TeacherFailed(f"{type(error).__name__}: {error}") from error
+            raise ModelError(str(error)) from error
+        except (Exception, SystemExit) as error:
+            raise ModelError(f"{type(error).__name__}: {error}") from error
         if answers.shape != (len(batch),) or not arrays.has_kind(answers, self.kind):
             wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
-            raise TeacherFailed(
+            raise ModelError(
                 f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "
                 f"expected as many {wanted}"
             )
         wrong = arrays.module_of(answers).isnan(answers)
         if wrong.any():
-            raise TeacherFailed(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
+            raise ModelError(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
         return cast(AnswersT, answers)
 
 

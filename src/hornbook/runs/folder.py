@@ -21,7 +21,7 @@ import hornbook
 from hornbook.errors import HornbookError
 from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
-from hornbook.learners import INTERRUPTED
+from hornbook.learners import INTERRUPTED, MODEL_FAILED
 from hornbook.logic import Rule
 from hornbook.models import load_model
 from hornbook.proof import Certificates
@@ -200,7 +200,10 @@ def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str,
                 f"{folder} holds a run with another {part}; choose another folder with -o, "
                 "or overwrite it with --force"
             )
-    if (folder / METRICS_FILE).is_file() and _read(folder, METRICS_FILE).get("stop_reason") != INTERRUPTED:
+    if not (folder / METRICS_FILE).is_file():
+        return
+    reason = str(_read(folder, METRICS_FILE).get("stop_reason"))
+    if not reason.startswith((INTERRUPTED, MODEL_FAILED)):
         raise HornbookError(
             f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
         )

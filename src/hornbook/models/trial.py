@@ -1,0 +1,156 @@
+"""Model files are tried in another process first: what a damaged file does there does no harm here.
+
+The libraries that read model files trust them: a damaged file can end the process, never return, or
+take all memory. So each file is loaded, and asked about some rows, by a process of its own with
+limits on time and memory. That process is kept for the next file, since imports take seconds.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from hornbook.errors import HornbookError
+
+TRIAL_SECONDS = 30.0
+"""Seconds within which a file must be loaded, and one more for each megabyte that it has."""
+
+TRIAL_BYTES = 8 << 30
+"""Memory that loading a file may take, and twenty times its size besides."""
+
+TRIAL_ROWS = 256
+"""Rows that a model is asked about."""
+
+
+def try_model_file(path: Path) -> None:
+    """Load a model file in another process; refuse a file that it does not survive.
+
+    Errors that the library reports by itself are not reported here: they come again when the file
+    is loaded.
+    """
+    global _trial
+    _trial = _trial if _trial is not None and _trial.is_alive else _Trial()
+    size = path.stat().st_size
+    outcome = _trial.ask(path, size, TRIAL_SECONDS + size / (1 << 20))
+    if outcome is not None:
+        raise HornbookError(
+            f"{path} is no readable {path.suffix} model: loading it {outcome}; it is damaged, save it again"
+        )
+
+
+class _Trial:
+    """The process that loads files, and the thread that waits for its answers."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "hornbook.models.trial"]
+        paths = os.pathsep.join(path for path in sys.path if path)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        )
+        self.answers: Queue[bytes] = Queue()
+        self.listener = Thread(target=self._listen, daemon=True)
+        self.listener.start()
+        atexit.register(self.stop)
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask(self, path: Path, size: int, seconds: float) -> str | None:
+        """What happened when the file was loaded, in words; None if nothing bad did."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([str(path.resolve()), size]).encode() + b"\n")
+        self.process.stdin.flush()
+        try:
+            answer = self.answers.get(timeout=seconds)
+        except Empty:
+            self.stop()
+            return f"did not end within {seconds:.0f} seconds"
+        if not answer:
+            self.stop()
+            return "ends the process"
+        return "takes more memory than such a file can need" if answer == b"memory\n" else None
+
+    def stop(self) -> None:
+        """End the process; the thread that listens ends with it."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.kill()
+        self.process.wait()
+        self.listener.join()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        atexit.unregister(self.stop)
+
+    def _listen(self) -> None:
+        """Pass the answers on; the last one, when the process has ended, is empty."""
+        assert self.process.stdout is not None
+        while answer := self.process.stdout.readline():
+            self.answers.put(answer)
+        self.answers.put(b"")
+
+
+_trial: _Trial | None = None
+
+
+def serve_trials() -> None:
+    """Load the files that are named on standard input, and answer a line for each."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer
+    for line in sys.stdin:
+        path, size = json.loads(line)
+        print(_load_and_ask(Path(path), size), file=answers, flush=True)
+
+
+def _load_and_ask(path: Path, size: int) -> str:
+    """Load a file and ask the model about random rows: `fine`, or `memory` if that does not suffice."""
+    from hornbook.models.loading import READERS
+
+    _limit_memory(TRIAL_BYTES + 20 * size)
+    try:
+        _ask(READERS[path.suffix.lower()](path))
+    except MemoryError:
+        return "memory"
+    except Exception as error:
+        return "memory" if "bad_alloc" in str(error) else "fine"
+    return "fine"
+
+
+def _ask(model: Any) -> None:
+    import numpy as np
+
+    from hornbook.models.adapters import as_predictor
+
+    predictor = as_predictor(model)
+    if predictor.inputs is None:
+        return
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(TRIAL_ROWS, predictor.inputs)) * 10.0 ** rng.integers(-3, 7, (TRIAL_ROWS, 1))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    predictor.outputs(rows.astype(predictor.dtype))
+
+
+def _limit_memory(size: int) -> None:
+    """Let this process take so many bytes more than it has, where the system can be asked to."""
+    try:
+        import resource
+    except ImportError:
+        return
+    pages = Path("/proc/self/statm")
+    taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + size, most))
+
+
+if __name__ == "__main__":
+    serve_trials()
