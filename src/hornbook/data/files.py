@@ -113,17 +113,17 @@ def _parquet_parts(path: Path, whole: bool) -> Iterator[pd.DataFrame]:
 
     try:
         with ParquetFile(path, pre_buffer=False) as file:
-            cells = file.metadata.num_rows * file.metadata.num_columns
-            if cells > max(MANY_CELLS, MAX_CELLS_PER_BYTE * path.stat().st_size):
+            claimed, width, size = file.metadata.num_rows, file.metadata.num_columns, path.stat().st_size
+            if claimed * width > max(MANY_CELLS, MAX_CELLS_PER_BYTE * size):
                 raise HornbookError(
-                    f"it claims {file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} columns, "
-                    "more than a file of its size holds; get it again"
+                    f"it claims {claimed:,} rows of {width:,} columns in {size:,} bytes; get it again"
                 )
-            if whole:
-                yield file.read().to_pandas()
-                return
-            for batch in file.iter_batches(ROWS_PER_PART):
-                yield batch.to_pandas()
+            rows = 0
+            for part in [file.read()] if whole else file.iter_batches(ROWS_PER_PART):
+                rows += part.num_rows
+                yield part.to_pandas()
+            if rows != claimed:
+                raise HornbookError(f"it claims {claimed:,} rows and has {rows:,}; get it again")
     except (HornbookError, MemoryError):
         raise
     except Exception as error:
