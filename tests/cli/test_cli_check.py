@@ -211,11 +211,11 @@ def test_bad_input_is_one_line_and_exit_code_2(checked, rules, model, options, m
 
 
 def test_missing_and_broken_data(hornbook, folder, tmp_path):
-    for data in (tmp_path / "none.csv", tmp_path):
+    for data, message in ((tmp_path / "none.csv", "there is no file"), (tmp_path, "this is a folder")):
         done = hornbook(
             "check", folder / "right.horn", "--model", folder / "tree.onnx", "--data", data, "--target", "ill"
         )
-        assert done.returncode == 2 and "there is no file" in done.stderr and done.stderr.count("\n") == 1
+        assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_the_help_shows_an_example(hornbook):

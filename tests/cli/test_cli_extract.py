@@ -10,7 +10,7 @@ from commands import is_one_line, runner
 from patients import write_patients
 
 import hornbook as hb
-from hornbook.data import split_rows
+from hornbook.data import read_table, split_rows
 from hornbook.runs import Run
 
 SMALL = ["--samples", 1000, "--max-literals", 6]
@@ -52,6 +52,38 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["of"] == 24
     assert fidelity["samples"]["of"] > 100
     assert "24 unseen rows" in (run / "report.html").read_text()
+
+
+def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder, tmp_path):
+    """A table with decimal commas, compressed, is the same table, also when the run is read again."""
+    plain, path, run = pd.read_csv(folder / "patients.csv"), tmp_path / "patients.csv.gz", tmp_path / "run"
+    wide = plain.assign(größe=plain["age"] + 0.5)
+    wide.to_csv(path, index=False, sep=";", decimal=",", encoding="cp1252")
+    wide.to_csv(tmp_path / "plain.csv", index=False)
+    done = hornbook("extract", path, "--target", "ill", "--train", "-o", run, *SMALL)
+    assert done.returncode == 0
+    guesses = "delimiter=; encoding=cp1252 decimal=,"
+    assert done.stderr == f'# patients.csv.gz is read as --csv "{guesses}"\n'
+    data = json.loads((run / "config.json").read_text())["data"]
+    assert data["csv"] == f"{guesses} thousands=none"
+    assert data["sha256"] == read_table(tmp_path / "plain.csv").checksum()
+    again = hornbook("compare", run, "--samples", 300)
+    assert (again.returncode, again.stderr) == (0, "")
+    predicted = [hornbook("predict", run, file) for file in (path, tmp_path / "plain.csv")]
+    assert predicted[0].stdout == predicted[1].stdout and predicted[1].stderr == ""
+    given = hornbook("predict", run, path, "--csv", guesses)
+    assert (given.stdout, given.stderr) == (predicted[1].stdout, "")
+    for description, message in {
+        "decimal=.": "is compared with numbers",
+        "sep=;": "'sep=;' is not one of",
+    }.items():
+        refused = hornbook("predict", run, path, "--csv", description)
+        assert refused.returncode == 2 and message in refused.stderr.splitlines()[-1]
+
+
+def test_extract_refuses_a_name_of_thousands_of_letters(hornbook):
+    done = hornbook("extract", "x" * 5000, "--target", "a", "--train")
+    assert is_one_line(done) and "there is no file or dataset 'xxx" in done.stderr and len(done.stderr) < 300
 
 
 @pytest.mark.parametrize("source", [("--train",), ("--model", "tree.onnx")])

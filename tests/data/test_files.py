@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hornbook.data import files, read_table
+from hornbook.data import TextFormat, files, read_table, rows
 from hornbook.errors import HornbookError
 
 PART = 7
@@ -64,6 +64,11 @@ def write_table(frame: pd.DataFrame, name: str, folder: Path) -> Path:
     return path
 
 
+def read_file(path: Path, max_rows: int | None, seed: int) -> pd.DataFrame:
+    with files.open_parts(path, TextFormat(), None, whole=max_rows is None) as (parts, _):
+        return rows.read_rows(parts, max_rows=max_rows, seed=seed)[0]
+
+
 def same_values(left: pd.DataFrame, right: pd.DataFrame) -> bool:
     return list(left.columns) == list(right.columns) and all(
         (left[name].isna().to_numpy() == right[name].isna().to_numpy()).all()
@@ -91,25 +96,16 @@ def test_read_rows_samples_rows_of_the_whole_in_its_order(
 ) -> None:
     numbered = frame.assign(row=range(len(frame)))
     path = write_table(numbered, file, tmp_path_factory.mktemp("table"))
-    markers = frozenset({"", "?"})
     # not by read_table, which refuses a sample with a column of nothing but holes
-    whole, sample = (
-        files.read_rows(
-            lambda most=most: files.iterate_parts(path, None, None, most),  # type: ignore[misc]
-            markers,
-            most,
-            seed,
-        )
-        for most in (None, size)
-    )
-    rows = sample["row"].tolist()
-    assert len(rows) == min(size, len(frame)) and rows == sorted(set(rows))
-    assert same_values(sample, whole.iloc[rows])
+    whole, sample = (read_file(path, most, seed) for most in (None, size))
+    numbers = sample["row"].tolist()
+    assert len(numbers) == min(size, len(frame)) and numbers == sorted(set(numbers))
+    assert same_values(sample, whole.iloc[numbers])
 
 
 def test_read_table_samples_every_row_with_the_same_probability(tmp_path: Path) -> None:
     path = write_table(pd.DataFrame({"row": range(30)}), "table.csv", tmp_path)
-    draws, size = 600, 6
+    draws, size = 300, 6
     counts = np.zeros(30)
     for seed in range(draws):
         counts[read_table(path, max_rows=size, seed=seed).frame["row"]] += 1
@@ -132,14 +128,14 @@ def test_read_table_keeps_no_more_than_twice_the_sample(
 ) -> None:
     path = write_table(pd.DataFrame({"row": range(500)}), "table.csv", tmp_path)
     most = 0
-    add = files._Reservoir.add
+    add = rows._Reservoir.add
 
     def watched(reservoir: Any, part: pd.DataFrame) -> None:
         nonlocal most
         add(reservoir, part)
         most = max(most, sum(map(len, reservoir.parts)))
 
-    monkeypatch.setattr(files._Reservoir, "add", watched)
+    monkeypatch.setattr(rows._Reservoir, "add", watched)
     assert len(read_table(path, max_rows=10).frame) == 10
     assert most <= 20
 

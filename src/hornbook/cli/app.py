@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -39,6 +39,13 @@ RunArgument = Annotated[
 ]
 TargetOption = Annotated[
     str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
+]
+CsvOption = Annotated[
+    str | None,
+    typer.Option(
+        "--csv",
+        help='How a text is written, such as "delimiter=; decimal=, encoding=cp1252"; or it is found out.',
+    ),
 ]
 EncodingOption = Annotated[
     str | None,
@@ -101,6 +108,9 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
 MAX_TABLE_ROWS = 200_000
 """Rows of a file that a command reads; of more rows it draws so many, uniformly."""
 
+MAX_SHOWN_NAME = 100
+"""Number of characters of a file's name that an error shows."""
+
 
 @dataclass(frozen=True)
 class TargetTable:
@@ -141,24 +151,44 @@ class TargetTable:
         }
 
 
+def read_table_file(path: str | Path, csv: str | None, max_rows: int | None = None) -> Table:
+    """Read a table file; say on standard error what was found out about a text that is not plain.
+
+    `csv` describes the format of a text, as `TextFormat.parse` reads it.
+    """
+    from hornbook.data import TextFormat, read_table
+
+    given = TextFormat.parse(csv or "")
+    table = read_table(path, max_rows=max_rows, **asdict(given))
+    guesses = "" if table.text_format is None else table.text_format.describe_guesses(given)
+    if guesses:
+        print(f'# {" ".join(table.name.split())} is read as --csv "{guesses}"', file=sys.stderr)
+    return table
+
+
 def load_target_table(
-    source: str, target: str | None, positive: str | None = None, above: float | None = None
+    source: str,
+    target: str | None,
+    positive: str | None = None,
+    above: float | None = None,
+    csv: str | None = None,
 ) -> TargetTable:
     """Load a table from a file, or a dataset by name, and set its target apart.
 
     `positive` and `above` make two classes of the target's values. A file need not have the target
-    as a column: then it only names what the model predicts.
+    as a column: then it only names what the model predicts. `csv` describes the format of a text.
     """
-    from hornbook.data import DATASETS, load_dataset, read_table
+    from hornbook.data import DATASETS, load_dataset
 
-    path = Path(source)
-    if not path.exists() and source in DATASETS:
+    exists = os.path.exists(source)  # unlike a path's method, it takes any name
+    if not exists and source in DATASETS:
         table = load_dataset(source)
         target = target or str(table.label)
-    elif not path.exists():
-        raise HornbookError(f"there is no file or dataset {source!r}; hornbook datasets lists the datasets")
+    elif not exists:
+        name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
+        raise HornbookError(f"there is no file or dataset {name!r}; hornbook datasets lists the datasets")
     else:
-        table = read_table(source, max_rows=MAX_TABLE_ROWS)
+        table = read_table_file(source, csv, MAX_TABLE_ROWS)
         if target is None:
             columns = list(table.frame.columns)
             raise HornbookError(
@@ -166,10 +196,11 @@ def load_target_table(
                 f"{', '.join(columns[:8])}{' …' if len(columns) > 8 else ''}"
             )
     given = {
-        "source": str(path.resolve()) if path.exists() else source,
+        "source": str(Path(source).resolve()) if exists else source,
         "target": target,
         "positive": positive,
         "above": above,
+        "csv": table.text_format and table.text_format.describe(),
     }
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
@@ -190,7 +221,7 @@ def reload_table(run: Run) -> TargetTable:
             "this needs a run of hornbook extract or hornbook query"
         )
     data = run.config["data"]
-    return load_target_table(data["source"], data["target"], data["positive"], data["above"])
+    return load_target_table(data["source"], data["target"], data["positive"], data["above"], data["csv"])
 
 
 def load_run_table(run: Run) -> TargetTable:

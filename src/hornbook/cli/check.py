@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    CsvOption,
     EncodingOption,
     JsonOption,
     ProofSecondsOption,
@@ -19,6 +20,7 @@ from hornbook.cli.app import (
     app,
     emit,
     emit_json,
+    read_table_file,
     read_theory,
 )
 from hornbook.errors import HornbookError
@@ -27,6 +29,7 @@ from hornbook.queries import Estimated, Exact, Guarantee, Proved
 from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
+    from hornbook.data import Table
     from hornbook.explain import ClaimCheck, RuleCheck
     from hornbook.models import Predictor
 
@@ -49,6 +52,7 @@ def check(
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
+    csv: CsvOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
@@ -74,12 +78,13 @@ def check(
 
     subject = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
+    table = read_table_file(data, csv)
     if target is None or encoding is not None:
         subject = as_predictor(subject, encoding=encoding, name=model.name)
     if target is None:
-        broken = _check_judge(rules, subject, data, options)
+        broken = _check_judge(rules, subject, table, options)
     else:
-        broken = _check_columns(rules, subject, data, target, options)
+        broken = _check_columns(rules, subject, table, target, options)
     raise typer.Exit(int(broken))
 
 
@@ -94,15 +99,14 @@ class CheckOptions:
     as_json: bool
 
 
-def _check_columns(rules: Path, model: Any, data: Path, target: str, options: CheckOptions) -> bool:
+def _check_columns(rules: Path, model: Any, table: Table, target: str, options: CheckOptions) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
-    from hornbook.data import read_table
     from hornbook.explain import check as check_claims
 
-    frame = read_table(data).frame
+    frame = table.frame
     if target not in frame:
         raise HornbookError(
-            f"there is no column {target!r} in {data}; it has {', '.join(frame.columns[:12])}"
+            f"there is no column {target!r} in {table.name}; it has {', '.join(frame.columns[:12])}"
         )
     results = check_claims(
         rules,
@@ -170,16 +174,15 @@ def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
     return {**entry, **_guarantee_entry(result.guarantee, result.undecided, "broken")}
 
 
-def _check_judge(rules: Path, predictor: Predictor, data: Path, options: CheckOptions) -> bool:
+def _check_judge(rules: Path, predictor: Predictor, table: Table, options: CheckOptions) -> bool:
     """Check rules over variables with a judge of whole rows; whether one is broken."""
-    from hornbook.data import read_table
     from hornbook.explain import check_theory
     from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table
 
     claims, seed, samples = read_theory(rules), options.seed, options.samples
     try:
-        teacher = judge_of_table(read_table(data), predictor, claims, seed=seed)
+        teacher = judge_of_table(table, predictor, claims, seed=seed)
     except HornbookError as error:
         raise HornbookError(f"{error}; name the column that a classifier predicts with --target") from None
     vocabulary = teacher.distribution.vocabulary

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
@@ -67,6 +68,7 @@ def extract(
     samples: Annotated[
         int | None, typer.Option(min=1, help="Number of labelled samples; default 16,000 to 24,000.")
     ] = None,
+    csv: CsvOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     proof: Annotated[
@@ -99,7 +101,7 @@ def extract(
     from hornbook.extractor import HornExtractor, describe_candidate
     from hornbook.runs import prove_lines, refuse_unprovable
 
-    table = open_table(context, data, target, positive, above, model, train, output)
+    table = open_table(context, data, target, positive, above, csv, model, train, output)
     if model is None:
         about, black_box = _train(table, seed)
     else:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import io
+from csv import writer as make_writer
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import JsonOption, RunArgument, app, emit, emit_json
+from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, emit_json, read_table_file
 
 
 @app.command()
 def predict(
     run: RunArgument,
     data: Annotated[Path, typer.Argument(help="A CSV, ARFF or Parquet file with the run's columns.")],
+    csv: CsvOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Decide the rows of a table by a run's explanation: a class a row, and the facts that decided.
@@ -26,11 +27,10 @@ def predict(
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.data import read_table
     from hornbook.runs import Run
 
     explanation = Run.load(run).extraction.explanation
-    frame = read_table(data).frame
+    frame = read_table_file(data, csv).frame
     decided = explanation.decide(frame)
     reasons = [explanation.explain(frame.iloc[[number]]).facts for number in range(len(frame))]
     classes = [explanation.classes[number] for number in decided]
@@ -39,7 +39,7 @@ def predict(
         emit_json({"rows": [{"class": name, "facts": list(facts)} for name, facts in rows]})
         return
     table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
+    writer = make_writer(table, lineterminator="\n")
     writer.writerow(["row", "class", "because"])
     for number, (name, facts) in enumerate(zip(classes, reasons, strict=True), 1):
         writer.writerow([number, name, "; ".join(facts)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from hornbook.cli.app import (
+    CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
@@ -60,6 +61,7 @@ def query(
     epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
     delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
     max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    csv: CsvOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     proof: Annotated[
@@ -93,7 +95,7 @@ def query(
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     check_tolerances(epsilon, delta)
-    table = open_table(context, data, target, positive, above, model, train, output)
+    table = open_table(context, data, target, positive, above, csv, model, train, output)
     frame = table.table.frame if judge else table.features
     if model is None:
         about, black_box, binariser = _train(table, seed)

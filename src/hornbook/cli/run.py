@@ -29,6 +29,7 @@ def open_table(
     target: str | None,
     positive: str | None,
     above: float | None,
+    csv: str | None,
     model: Path | None,
     train: bool,
     folder: Path | None,
@@ -36,7 +37,7 @@ def open_table(
     """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a network on the table")
-    table = load_target_table(source, target, positive, above)
+    table = load_target_table(source, target, positive, above, csv)
     if train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
     if folder is not None:

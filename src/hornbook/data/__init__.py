@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         spell_level,
         split_rows,
     )
+    from hornbook.data.text_format import TextFormat
 
 __all__ = [
     "DATASETS",
@@ -33,6 +34,7 @@ __all__ = [
     "Kind",
     "Reader",
     "Table",
+    "TextFormat",
     "accuracy_by_kind",
     "as_frame",
     "assign_parts",
@@ -73,6 +75,7 @@ __getattr__ = load_lazily(
             "spell_level",
             "split_rows",
         ],
+        "text_format": ["TextFormat"],
     },
 )
 """pandas and scikit-learn, which these modules need, take a second to import."""

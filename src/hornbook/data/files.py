@@ -1,11 +1,13 @@
-"""Table files: CSV, ARFF and Parquet, read as a whole, or as a sample where memory does not hold them."""
+"""Table files: CSV, ARFF and Parquet, possibly compressed, as parts of some rows each."""
 
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -14,120 +16,119 @@ from typing import Any, TextIO
 import numpy as np
 import pandas as pd
 
+from hornbook.data.compressed import content_suffix, open_bytes
+from hornbook.data.rows import check_names
+from hornbook.data.text_format import PLAIN_TEXT, TextFormat, detect_delimiter
 from hornbook.errors import HornbookError, library
-from hornbook.randomness import Purpose, generator
-
-DELIMITERS = (",", ";", "\t", "|")
-DELIMITER_LINES = 50
-"""Number of lines from which the delimiter is detected."""
-
-MISSING_MARKERS = ("?", "", "NA", "NaN")
-"""Markers of a missing value, in upper or lower case."""
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
+PARQUET_START = b"PAR1"
 
-ROWS_PER_PART = 1 << 14
-"""Number of rows that are read at a time while a file is sampled."""
+MANY_CELLS = 10**8
+"""Number of values up to which a Parquet file may be of any size."""
+
+MAX_CELLS_PER_BYTE = 1000
+"""Largest number of values that a byte of a Parquet file may stand for if they are many."""
+
+OTHER_KINDS = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"ARROW1": "an Arrow file",
+    b"PARE": "an encrypted Parquet file",
+}
+"""What else a file may be, by its first bytes."""
+
+ROWS_PER_PART, CELLS_PER_PART = 1 << 14, 1 << 21
+"""Most rows, and most values of a wide table, that are read at a time."""
+
+MAX_SHOWN_CHARACTERS = 120
+"""Length to which names of files and messages of other libraries are cut."""
 
 
-def read_rows(
-    parts: Callable[[], Iterable[pd.DataFrame]],
-    markers: frozenset[str],
-    max_rows: int | None,
-    seed: int,
-) -> pd.DataFrame:
-    """Read a table that comes in parts: all rows, or at most `max_rows` of them, drawn uniformly.
+@contextmanager
+def open_parts(
+    path: Path, text_format: TextFormat, names: Sequence[str] | None, whole: bool
+) -> Iterator[tuple[Iterator[pd.DataFrame], TextFormat | None]]:
+    """Open a table file: its rows in parts, and its format if it is a text; errors name the file.
 
-    A column becomes one of numbers only if all its values in all parts are numbers. So the parts
-    are read a second time if a column begins with numbers and has words in a later part.
-
-    Parameters
-    ----------
-    parts
-        Returns the parts of the table in order, each time it is called; cells may be texts.
-    markers
-        The markers of missing values, in lower case.
-    max_rows
-        The largest number of rows to return, in the order of the table; None for all.
-    seed
-        The seed of the sample.
-
+    Cells of texts stay texts. A Parquet file that is read as a `whole` comes in one part.
     """
-    texts: set[str] = set()
-    while True:
-        reservoir = _Reservoir(max_rows, generator(seed, Purpose.FILE_ROWS))
-        late_texts: set[str] = set()
-        for number, part in enumerate(parts()):
-            names = check_names(list(part.columns))
-            named = part.set_axis(names, axis=1)
-            columns = {name: _parse_column(named[name], markers, name in texts) for name in names}
-            found = {name for name in names if name not in texts and _is_text(columns[name])}
-            texts |= found
-            late_texts |= found if number else set()
-            reservoir.add(pd.DataFrame(columns, index=part.index))
-        if not late_texts:
-            return reservoir.rows()
-
-
-class _Reservoir:
-    """A uniform sample of the rows seen so far: those with the smallest random keys."""
-
-    def __init__(self, size: int | None, rng: np.random.Generator) -> None:
-        self.size, self.rng = size, rng
-        self.parts: list[pd.DataFrame] = []
-        self.keys = np.zeros(0)  # (rows of all parts,)
-        self.largest_key = 1.0
-
-    def add(self, part: pd.DataFrame) -> None:
-        """Add the next rows of the table; at most twice the sample stays in memory."""
-        keys = self.rng.random(len(part))
-        chosen = keys < self.largest_key
-        self.parts.append(part[chosen])
-        self.keys = np.append(self.keys, keys[chosen])
-        if self.size is not None and len(self.keys) > 2 * self.size:
-            self._prune()
-
-    def rows(self) -> pd.DataFrame:
-        """The sample, in the order of the table."""
-        self._prune()
-        return self.parts[0].reset_index(drop=True)
-
-    def _prune(self) -> None:
-        """Keep the rows with the smallest keys."""
-        kept = np.sort(np.argsort(self.keys)[: self.size])
-        self.parts = [pd.concat(self.parts, ignore_index=True).iloc[kept]]
-        self.keys = self.keys[kept]
-        if self.size is not None and len(kept) == self.size:
-            self.largest_key = float(self.keys.max())
-
-
-def iterate_parts(
-    path: Path, delimiter: str | None, names: Sequence[str] | None, max_rows: int | None
-) -> Iterator[pd.DataFrame]:
-    """Yield the rows of a file, in parts if `max_rows` is given; the cells of a text file stay texts."""
-    if not path.is_file():
-        raise HornbookError(f"there is no file {str(path)!r}")
-    suffix = path.suffix.lower()
-    with _file_errors(path):
+    with _name_errors(path):
+        suffix = _find_suffix(path)
         if suffix in PARQUET_SUFFIXES:
-            library("pyarrow", "parquet")
-            if max_rows is None:
-                yield pd.read_parquet(path)
-                return
-            from pyarrow.parquet import ParquetFile
-
-            for batch in ParquetFile(path, pre_buffer=False).iter_batches(ROWS_PER_PART):
-                yield batch.to_pandas()
+            _refuse_format(text_format, "a Parquet file")
+            yield _parquet_parts(path, whole), None
         elif suffix == ".arff":
-            yield read_arff(path.read_text("utf-8-sig"))
+            _refuse_format(replace(text_format, encoding=None), "an ARFF file")
+            arff_format = replace(PLAIN_TEXT, encoding=text_format.resolve_encoding(path).encoding)
+            with arff_format.open_text(path) as file:
+                yield _arff_parts(file), arff_format
         else:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                header, rows = _delimited_rows(file, delimiter, names)
-                size = None if max_rows is None else ROWS_PER_PART
-                part = list(islice(rows, size))
-                yield pd.DataFrame(part, columns=header, dtype=object)
-                while part := list(islice(rows, size)):
-                    yield pd.DataFrame(part, columns=header, dtype=object)
+            full_format = _resolve_delimiter(text_format.resolve_encoding(path), path, names)
+            delimiter = full_format.delimiter or ","
+            yield _delimited_parts(lambda: full_format.open_text(path), delimiter, names), full_format
+
+
+def _find_suffix(path: Path) -> str:
+    """The suffix of a table file, `.parquet` if it begins like one; refuse what is no table."""
+    if os.path.isdir(path):
+        raise HornbookError("this is a folder; give a table file")
+    if not os.path.isfile(path):
+        raise HornbookError("this is not a file on disk, which is needed to read it twice; save it first")
+    with path.open("rb") as file:
+        start = file.read(16)
+    with open_bytes(path) as file:
+        content = file.read(16)
+    kind = next((kind for first, kind in OTHER_KINDS.items() if content.startswith(first)), None)
+    if kind is not None:
+        raise HornbookError(f"this is {kind}; save the table as CSV or Parquet")
+    is_parquet, suffix = content.startswith(PARQUET_START), content_suffix(path)
+    if is_parquet and content != start:
+        raise HornbookError("this is a Parquet file, compressed once more; decompress it")
+    if suffix in PARQUET_SUFFIXES and not is_parquet:
+        raise HornbookError("this is no Parquet file: it does not begin with PAR1; get it again")
+    return PARQUET_SUFFIXES[0] if is_parquet else suffix
+
+
+def _refuse_format(text_format: TextFormat, kind: str) -> None:
+    """Refuse a text format for a file that has none."""
+    if text_format != TextFormat():
+        raise HornbookError(f"{kind} has no {text_format.describe()} to choose; leave that out")
+
+
+def _resolve_delimiter(text_format: TextFormat, path: Path, names: Sequence[str] | None) -> TextFormat:
+    """The format with the delimiter of a file, detected if it is not given."""
+    if text_format.delimiter is not None:
+        return text_format
+    with text_format.open_text(path) as file:
+        return replace(text_format, delimiter=detect_delimiter(file, len(names) if names else None))
+
+
+def _parquet_parts(path: Path, whole: bool) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a Parquet file; whatever its library raises is damage."""
+    library("pyarrow", "parquet")
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path, pre_buffer=False) as file:
+            claimed, width, size = file.metadata.num_rows, file.metadata.num_columns, path.stat().st_size
+            if claimed * width > max(MANY_CELLS, MAX_CELLS_PER_BYTE * size):
+                raise HornbookError(
+                    f"it claims {claimed:,} rows of {width:,} columns in {size:,} bytes; get it again"
+                )
+            rows = 0
+            for part in [file.read()] if whole else file.iter_batches(ROWS_PER_PART):
+                rows += part.num_rows
+                yield part.to_pandas()
+            if rows != claimed:
+                raise HornbookError(f"it claims {claimed:,} rows and has {rows:,}; get it again")
+    except (HornbookError, MemoryError):
+        raise
+    except Exception as error:
+        reason = shorten(str(error)) or type(error).__name__
+        raise HornbookError(f"the Parquet file is damaged or cut short ({reason}); get it again") from None
 
 
 def read_delimited(
@@ -142,136 +143,138 @@ def read_delimited(
     0  40  male
 
     """
-    header, rows = _delimited_rows(StringIO(text, newline=""), delimiter, names)
-    return pd.DataFrame(list(rows), columns=header, dtype=object)
+    delimiter = delimiter or detect_delimiter(StringIO(text, newline=""), len(names) if names else None)
+    parts = _delimited_parts(lambda: StringIO(text, newline=""), delimiter, names)
+    return pd.concat(parts, ignore_index=True)
 
 
-def _delimited_rows(
-    file: TextIO, delimiter: str | None, names: Sequence[str] | None
-) -> tuple[list[str], Iterator[list[str]]]:
-    """Return the column names of a text, and its rows."""
-    delimiter = delimiter or detect_delimiter(islice(file, 2 * DELIMITER_LINES))
-    file.seek(0)
-    numbered = _numbered_rows(file, delimiter)
-    if names is None:
-        _, names = next(numbered, (0, None))
-    if names is None:
-        raise HornbookError("the file is empty; its first line should name the columns")
-    return check_names(names), refuse_uneven(numbered, len(names), delimiter)
+def _delimited_parts(
+    open_text: Callable[[], TextIO], delimiter: str, names: Sequence[str] | None
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a text in parts, the first of which has none."""
+    with open_text() as file:
+        reader = _csv_reader(file, delimiter)
+        with _csv_errors(reader):
+            header = names or next(filter(_is_full, reader), None)
+        if header is None:
+            raise HornbookError("the file is empty; its first line should name the columns")
+        columns, width = check_names(header), len(header)
+        yield pd.DataFrame(columns=columns, dtype=object)
+        while rows := _next_rows(reader, width):
+            full = [row for row in rows if len(row) == width > 1 or _is_full(row)]
+            if any(len(row) != width for row in full):
+                _refuse_uneven(open_text, delimiter, width)
+            cells = np.array(full, dtype=object).reshape(len(full), width)
+            yield pd.DataFrame(cells, columns=columns, dtype=object)
 
 
-def _numbered_rows(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a text that are not blank, each with the number of its line."""
-    reader = csv.reader(file, delimiter=delimiter, skipinitialspace=delimiter != "\t")
+def _csv_reader(file: TextIO, delimiter: str) -> Any:
+    """Read rows of a text; quotes that are not closed are errors."""
+    return csv.reader(file, delimiter=delimiter, skipinitialspace=not delimiter.isspace(), strict=True)
+
+
+def _next_rows(reader: Any, width: int) -> list[list[str]]:
+    """The next rows of a text, blank ones too."""
+    with _csv_errors(reader):
+        return list(islice(reader, max(1, min(ROWS_PER_PART, CELLS_PER_PART // width))))
+
+
+def _is_full(row: list[str]) -> bool:
+    """Whether a row is not a blank line."""
+    return len(row) > 1 or bool("".join(row).strip())
+
+
+@contextmanager
+def _csv_errors(reader: Any) -> Iterator[None]:
+    """Say where a text is not CSV, and what to do about it."""
     try:
-        for row in reader:
-            if len(row) > 1 or "".join(row).strip():
-                yield reader.line_num, row
+        yield
     except csv.Error as error:
-        raise HornbookError(f"line {reader.line_num}: {error}") from None
+        advice = {
+            "unexpected end of data": "a quote is opened and not closed; is the file cut short?",
+            "field larger": "a value has more than 131,072 characters; is a quote opened and not closed?",
+            "expected after": "a quote inside a quoted value is to be written twice",
+        }
+        reason = next((text for key, text in advice.items() if key in str(error)), shorten(str(error)))
+        raise HornbookError(f"line {reader.line_num}: {reason}") from None
 
 
-def detect_delimiter(text: Iterable[str]) -> str:
-    """Detect the delimiter that splits most of the first lines into the same number of values."""
-    lines = [line for line in text if line.strip()][:DELIMITER_LINES]
-
-    def score(delimiter: str) -> tuple[int, int]:
-        try:
-            widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
-        except csv.Error:
-            return 0, 0
-        first = widths[0] if widths else 1
-        return (sum(width == first for width in widths) if first > 1 else 0), first
-
-    return max(DELIMITERS, key=score)
+def _refuse_uneven(open_text: Callable[[], TextIO], delimiter: str, width: int) -> None:
+    """Refuse the first row of a text with more or fewer values than columns, naming its line."""
+    with open_text() as file:
+        reader = _csv_reader(file, delimiter)
+        for row in filter(_is_full, reader):
+            _check_width(row, width, reader.line_num, delimiter)
 
 
-def read_arff(text: str) -> pd.DataFrame:
-    """Parse a dense ARFF text."""
+def _check_width(row: list[str], width: int, line: int, delimiter: str) -> None:
+    """Refuse a row with more or fewer values than columns."""
+    if len(row) != width:
+        raise HornbookError(
+            f"line {line} has {len(row)} values and there are {width} columns; "
+            f"is the delimiter {delimiter!r}, and are values with a delimiter quoted?"
+        )
+
+
+def _arff_parts(file: TextIO) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a dense ARFF text in parts, the first of which has none."""
     names: list[str] = []
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+    lines = enumerate(file, 1)
+    for number, line in lines:
         words = line.strip()
         if re.match(r"@attribute\b", words, re.IGNORECASE):
             match = re.match(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+\S""", words, re.IGNORECASE)
             if not match:
-                raise HornbookError(f"line {number}: expected '@attribute name type'; got {words!r}")
+                raise HornbookError(f"line {number}: expected '@attribute name type'; got {shorten(words)!r}")
             names.append(match[1].strip("'\""))
         elif re.match(r"@data\b", words, re.IGNORECASE):
-            rows = refuse_uneven(_arff_rows(lines[number:], number), len(names), ",")
-            return pd.DataFrame(list(rows), columns=check_names(names), dtype=object)
-    raise HornbookError("not ARFF: there is no line '@data'")
+            break
+    else:
+        raise HornbookError("not ARFF: there is no line '@data'")
+    columns = check_names(names)
+    yield pd.DataFrame(columns=columns, dtype=object)
+    rows = _arff_rows(lines, len(columns))
+    while part := list(islice(rows, ROWS_PER_PART)):
+        yield pd.DataFrame(part, columns=columns, dtype=object)
 
 
-def _arff_rows(lines: list[str], offset: int) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(lines, offset + 1):
+def _arff_rows(lines: Iterable[tuple[int, str]], width: int) -> Iterator[list[str]]:
+    """Yield the rows of the data of an ARFF text."""
+    for number, line in lines:
         stripped = line.strip()
         if stripped.startswith("{"):
             raise HornbookError(f"line {number}: sparse ARFF rows are not read; save the data as dense")
         if stripped and not stripped.startswith("%"):
             quote = re.search("['\"]", stripped)
-            row = csv.reader([stripped], quotechar=quote[0] if quote else '"', skipinitialspace=True)
-            yield number, next(row)
+            reader = csv.reader([stripped], quotechar=quote[0] if quote else '"', skipinitialspace=True)
+            try:
+                row = next(reader)
+            except csv.Error as error:
+                raise HornbookError(f"line {number}: {error}") from None
+            _check_width(row, width, number, ",")
+            yield row
 
 
-def check_names(names: Sequence[object]) -> list[str]:
-    """Return the names with single spaces; refuse empty and repeated ones."""
-    clean = [" ".join(str(name).split()) for name in names]
-    for position, name in enumerate(clean):
-        if not name:
-            raise HornbookError(f"column {position + 1} has no name; name it in the header")
-        if name in clean[:position]:
-            first = clean.index(name) + 1
-            raise HornbookError(f"columns {first} and {position + 1} are both called {name!r}; rename one")
-    return clean
-
-
-def refuse_uneven(
-    numbered: Iterable[tuple[int, list[str]]], width: int, delimiter: str
-) -> Iterator[list[str]]:
-    """Yield the rows; refuse one with more or fewer values than columns, naming its line."""
-    for number, row in numbered:
-        if len(row) != width:
-            raise HornbookError(
-                f"line {number} has {len(row)} values and there are {width} columns; "
-                f"is the delimiter {delimiter!r}, and are values with a delimiter quoted?"
-            )
-        yield row
-
-
-def _is_text(column: pd.Series[Any]) -> bool:
-    """Whether a column holds texts, or objects of any type."""
-    return bool(pd.api.types.is_string_dtype(column)) or column.dtype == object
-
-
-def _parse_column(column: pd.Series[Any], markers: frozenset[str], as_text: bool) -> pd.Series[Any]:
-    """Replace the missing markers of a text column by NaN, and convert it to numbers if possible.
-
-    `as_text` leaves numbers as they are written.
-    """
-    if not _is_text(column):
-        return column
-    stripped = [value.strip() if isinstance(value, str) else value for value in column]
-    known = pd.Series(
-        [np.nan if isinstance(value, str) and value.lower() in markers else value for value in stripped],
-        index=column.index,
-        name=column.name,
-        dtype=column.dtype,
-    )
-    if as_text:
-        return known
-    try:
-        return pd.to_numeric(known)
-    except (ValueError, TypeError):
-        return known
+def shorten(text: str) -> str:
+    """A text as one line of at most so many characters that a message stays readable."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
 @contextmanager
-def _file_errors(path: Path) -> Iterator[None]:
+def _name_errors(path: Path) -> Iterator[None]:
     """Name the file in errors about its content."""
+    if not os.path.exists(path):
+        raise HornbookError(f"there is no file {shorten(str(path))!r}")
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise HornbookError(f"{path.name} is not UTF-8 text (byte {error.start}); convert it first") from None
     except HornbookError as error:
-        raise HornbookError(f"{path.name}: {error}") from None
+        raise HornbookError(f"{shorten(path.name)}: {error}") from None
+    except OSError as error:
+        raise HornbookError(f"{shorten(path.name)} cannot be read: {error.strerror or error}") from None
+    except UnicodeError as error:
+        raise HornbookError(f"{shorten(path.name)} changed while it was read ({error})") from None
+    except MemoryError:
+        raise HornbookError(
+            f"{shorten(path.name)} does not fit into memory; read some of its rows by max_rows=…"
+        ) from None

@@ -13,12 +13,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.files import MISSING_MARKERS, check_names, iterate_parts, read_rows
+from hornbook.data.files import open_parts
+from hornbook.data.notation import PLAIN
+from hornbook.data.rows import MISSING_MARKERS, check_names, read_rows
+from hornbook.data.text_format import TextFormat
 from hornbook.errors import HornbookError
 from hornbook.randomness import Purpose, generator
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+COLUMNS_PER_CHECK = 256
+"""Number of columns whose numbers are checked at a time."""
 
 TRUE_WORDS = frozenset({"1", "true", "t", "yes", "y"})
 FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
@@ -39,11 +45,12 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
 
     """
     known = known_values(values)
-    levels = sorted_levels(known)
     if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
+        levels = sorted_levels(known)
         return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
-    whole = all(float(level).is_integer() for level in levels[:3])
-    return "binary" if len(levels) <= 2 and whole else "quantitative"
+    numbers = known.unique()
+    is_binary = len(numbers) <= 2 and all(float(number).is_integer() for number in numbers)
+    return "binary" if is_binary else "quantitative"
 
 
 def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -125,11 +132,14 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
 
 def refuse_infinity(frame: pd.DataFrame) -> None:
     """Refuse infinite numbers, naming the first."""
-    for column in frame.select_dtypes("number"):
-        infinite = np.isinf(frame[column].to_numpy(np.float64, na_value=np.nan))
+    numbers = frame.select_dtypes("number")
+    for start in range(0, numbers.shape[1], COLUMNS_PER_CHECK):
+        part = numbers.iloc[:, start : start + COLUMNS_PER_CHECK]
+        infinite = np.isinf(part.to_numpy(np.float64, na_value=np.nan))  # (rows, columns)
         if infinite.any():
-            row = int(np.flatnonzero(infinite)[0])
-            raise HornbookError(f"row {row}, column {column!r} is infinity; make it missing or finite")
+            column = int(infinite.any(axis=0).argmax())
+            row, name = int(infinite[:, column].argmax()), part.columns[column]
+            raise HornbookError(f"row {row}, column {name!r} is infinity; make it missing or finite")
 
 
 def binary_label(
@@ -201,6 +211,8 @@ class Table:
         Its name in reports.
     label
         The class column, with values 0 and 1, if there is one.
+    text_format
+        How the file was written, if it was a text.
 
     """
 
@@ -208,6 +220,7 @@ class Table:
     kinds: dict[str, Kind]
     name: str
     label: str | None = None
+    text_format: TextFormat | None = None
 
     @property
     def features(self) -> pd.DataFrame:
@@ -281,6 +294,9 @@ def read_table(
     positive: str | float | None = None,
     above: float | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     names: Sequence[str] | None = None,
     missing: Iterable[str] = MISSING_MARKERS,
     kinds: Mapping[str, Kind] | None = None,
@@ -295,12 +311,12 @@ def read_table(
     Parameters
     ----------
     source
-        A path to a CSV, TSV or similar text, an `.arff` or a `.parquet` file; or a pandas or
-        polars frame.
+        A path to a CSV, TSV or similar text, an `.arff` or a `.parquet` file; a text may be
+        compressed by gzip, bzip2, xz or Zstandard. Or a pandas or polars frame.
     label, positive, above
         The class column; see `Table.with_label`.
-    delimiter
-        The delimiter of a text; detected if not given.
+    delimiter, encoding, decimal, thousands
+        How a text is written, see `TextFormat`; what is not given is found out.
     names
         The column names of a text without a header.
     missing
@@ -329,12 +345,15 @@ def read_table(
         raise HornbookError(f"max_rows is at least 1; got {max_rows}")
     given = as_frame(source)
     name = name or ("table" if given is not None else Path(source).name)
-    frame = read_rows(
-        lambda: [given] if given is not None else iterate_parts(Path(source), delimiter, names, max_rows),
-        frozenset(marker.strip().lower() for marker in missing),
-        max_rows,
-        seed,
-    )
+    text_format = None
+    if given is not None:
+        frame, _ = read_rows([given], missing, max_rows, seed, words=kinds or ())
+    else:
+        asked = TextFormat(delimiter, encoding, decimal, thousands)
+        with open_parts(Path(source), asked, names, whole=max_rows is None) as (parts, text_format):
+            notations = (PLAIN,) if text_format is None else text_format.notations
+            frame, notation = read_rows(parts, missing, max_rows, seed, notations, words=kinds or ())
+        text_format = text_format and text_format.with_notation(notation)
     if frame.empty:
         raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
     refuse_infinity(frame)
@@ -344,7 +363,7 @@ def read_table(
                 f"{column!r}: {kind!r} is not a column with one of the kinds {', '.join(KINDS)}"
             )
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
-    table = Table(frame, {**inferred, **(kinds or {})}, name)
+    table = Table(frame, {**inferred, **(kinds or {})}, name, text_format=text_format)
     return table if label is None else table.with_label(label, positive, above)
 
 

@@ -271,10 +271,15 @@ def read_condition(content: Any) -> Condition:
 
 
 def read_numbers(frame: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column as numbers, NaN where a value is missing."""
-    values: np.ndarray[Any, np.dtype[np.float64]] = _column(frame, column).to_numpy(
-        np.float64, na_value=np.nan
-    )
+    """A column as numbers, NaN where a value is missing; refuse a column of words."""
+    cells = _column(frame, column)
+    try:
+        values: np.ndarray[Any, np.dtype[np.float64]] = cells.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        word = next((cell for cell in cells if isinstance(cell, str)), cells.iloc[0])
+        raise HornbookError(
+            f"column {column!r} holds {word!r}, and is compared with numbers; make its values numbers"
+        ) from None
     return values
 
 

@@ -1,0 +1,202 @@
+"""The rows of a table that comes in parts: which are kept, and what the cells of each column are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.data.notation import (
+    PLAIN,
+    ColumnReadings,
+    Notation,
+    choose_notation,
+    parse_numbers,
+)
+from hornbook.errors import HornbookError
+from hornbook.randomness import Purpose, generator
+
+MISSING_MARKERS = ("?", "", "NA", "NaN")
+"""Markers of a missing value, in upper or lower case."""
+
+
+def read_rows(
+    parts: Iterable[pd.DataFrame],
+    markers: Iterable[str] = MISSING_MARKERS,
+    max_rows: int | None = None,
+    seed: int = 0,
+    notations: Sequence[Notation] = (PLAIN,),
+    words: Collection[str] = (),
+) -> tuple[pd.DataFrame, Notation]:
+    """Read a table that comes in parts: all rows, or at most `max_rows` of them, drawn uniformly.
+
+    A column of texts becomes one of numbers, or of truth values, only if all its known cells in all
+    parts are written so. A column of dates is refused. Returns the table and the notation of its
+    numbers.
+
+    Parameters
+    ----------
+    parts
+        The parts of the table in order; cells may be texts.
+    markers
+        The markers of missing values, in upper or lower case.
+    max_rows
+        The largest number of rows to return, in the order of the table; None for all.
+    seed
+        The seed of the sample.
+    notations
+        The ways in which numbers may be written.
+    words
+        Columns that may hold dates, which are words like others there.
+
+    """
+    lower_markers = frozenset(marker.strip().lower() for marker in markers)
+    reservoir = _Reservoir(max_rows, generator(seed, Purpose.FILE_ROWS))
+    readings: dict[str, ColumnReadings] = {}
+    names: list[str] = []
+    for part in parts:
+        names = names or check_names(list(part.columns))
+        reservoir.add(_clean_texts(part.set_axis(names, axis=1), lower_markers, readings))
+    for name, column in readings.items():
+        if column.example and "dates" in column.readings and name not in words:
+            raise HornbookError(
+                f"column {name!r} holds dates ({column.example}); make them numbers, such as days, or drop it"
+            )
+    notation = choose_notation(readings, notations)
+    return _convert_texts(reservoir.rows(), readings, notation), notation
+
+
+def check_names(names: Sequence[object]) -> list[str]:
+    """Return the names with single spaces; refuse empty and repeated ones."""
+    positions: dict[str, int] = {}
+    for position, given in enumerate(names, 1):
+        name = " ".join(str(given).split())
+        if not name:
+            raise HornbookError(f"column {position} has no name; name it in the header")
+        if name in positions:
+            raise HornbookError(
+                f"columns {positions[name]} and {position} are both called {name!r}; rename one"
+            )
+        positions[name] = position
+    return list(positions)
+
+
+class _Reservoir:
+    """A uniform sample of the rows seen so far: those with the smallest random keys."""
+
+    def __init__(self, size: int | None, rng: np.random.Generator) -> None:
+        self.size, self.rng = size, rng
+        self.parts: list[pd.DataFrame] = []
+        self.keys = np.zeros(0)  # (rows of all parts,)
+        self.largest_key = 1.0
+
+    def add(self, part: pd.DataFrame) -> None:
+        """Add the next rows of the table; at most twice the sample stays in memory."""
+        keys = self.rng.random(len(part))
+        chosen = keys < self.largest_key
+        self.parts.append(part[chosen])
+        self.keys = np.append(self.keys, keys[chosen])
+        if self.size is not None and len(self.keys) > 2 * self.size:
+            self._prune()
+
+    def rows(self) -> pd.DataFrame:
+        """The sample, in the order of the table."""
+        self._prune()
+        return self.parts[0].reset_index(drop=True)
+
+    def _prune(self) -> None:
+        """Keep the rows with the smallest keys."""
+        kept = np.sort(np.argsort(self.keys)[: self.size])
+        self.parts = [pd.concat(self.parts, ignore_index=True).iloc[kept]]
+        self.keys = self.keys[kept]
+        if self.size is not None and len(kept) == self.size:
+            self.largest_key = float(self.keys.max())
+
+
+def _clean_texts(
+    part: pd.DataFrame, markers: frozenset[str], readings: dict[str, ColumnReadings]
+) -> pd.DataFrame:
+    """Strip the texts of a part, make missing ones NaN, and note how each column of texts can be read."""
+    names = [name for name, dtype in zip(part.columns, part.dtypes, strict=True) if _is_text(dtype)]
+    texts_only = part if len(names) == part.shape[1] else part[names]
+    cells = texts_only.to_numpy(object, copy=True)  # (rows, columns of texts)
+    for position, name in enumerate(names):
+        column = _clean_cells(cells[:, position].tolist(), markers)
+        cells[:, position] = column
+        texts = [cell for cell in column if isinstance(cell, str)]
+        reading = readings.setdefault(name, ColumnReadings())
+        reading.add(texts)
+        if len(texts) < len(column):
+            reading.complete = False
+            if _has_other_objects(column):
+                reading.readings.clear()
+    return _replace_columns(part, pd.DataFrame(cells, part.index, names, dtype=object))
+
+
+def _clean_cells(cells: Sequence[Any], markers: frozenset[str]) -> list[Any]:
+    """The cells, texts without spaces around them, and NaN instead of markers of missing values."""
+    longest = max(map(len, markers), default=-1)
+    stripped = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+    return [
+        np.nan if isinstance(cell, str) and len(cell) <= longest and cell.lower() in markers else cell
+        for cell in stripped
+    ]
+
+
+def _is_text(dtype: Any) -> bool:
+    """Whether a column has texts, or objects of any type."""
+    return pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+
+
+def _has_other_objects(cells: Sequence[Any]) -> bool:
+    """Whether some cell is neither text nor missing nor a number."""
+    if {type(cell) for cell in cells} <= {str, float, int, bool, type(None)}:
+        return False
+    others = pd.Series([cell for cell in cells if not isinstance(cell, str)], dtype=object)
+    try:
+        pd.to_numeric(others.dropna())
+    except (ValueError, TypeError):
+        return True
+    return False
+
+
+def _convert_texts(
+    frame: pd.DataFrame, readings: dict[str, ColumnReadings], notation: Notation
+) -> pd.DataFrame:
+    """Convert columns of cleaned texts to numbers, or truth values, where all cells can be read so."""
+    cells = frame[list(readings)].to_numpy(object)  # (rows, columns of texts)
+    columns = {
+        name: _convert_column(cells[:, position], column, notation)
+        for position, (name, column) in enumerate(readings.items())
+        if column.readings & {notation, "truths"}
+    }
+    return _replace_columns(frame, pd.DataFrame(columns, frame.index))
+
+
+def _convert_column(cells: NDArray[Any], column: ColumnReadings, notation: Notation) -> NDArray[Any]:
+    """Convert the cells of a column to numbers, or to truth values, as which all can be read."""
+    if not column.example:  # there are no texts
+        return pd.to_numeric(pd.Series(cells, dtype=object)).to_numpy()
+    are_numbers = notation in column.readings
+    if are_numbers and column.whole and column.complete:
+        return np.array([*map(int, cells)], dtype=np.int64)
+    texts = np.array([isinstance(cell, str) for cell in cells], dtype=bool)
+    known = cells[texts].tolist()
+    values = np.empty(len(cells))
+    values[texts] = (
+        parse_numbers(known, notation) if are_numbers else [cell.lower() == "true" for cell in known]
+    )
+    if not texts.all():
+        values[~texts] = pd.to_numeric(pd.Series(cells[~texts], dtype=object)).to_numpy()
+    return values if are_numbers or not column.complete else values == 1
+
+
+def _replace_columns(frame: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
+    """The frame with some of its columns replaced, in its own order."""
+    if columns.shape[1] == frame.shape[1]:
+        return columns
+    rest = frame.drop(columns=columns.columns)
+    return pd.concat([rest, columns], axis=1)[list(frame.columns)]

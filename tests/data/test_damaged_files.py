@@ -1,0 +1,52 @@
+"""Whatever happens to the bytes of a table file, it is read, or refused in one line; many more cases are
+run by `benchmarks/fuzz.py`."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzzing import FORMATS, try_case
+
+from hornbook.data import read_table
+from hornbook.errors import HornbookError
+
+CASES = 40
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_damaged_file_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    assert try_case(FORMATS[name], 0, tmp_path) == "read"
+    outcomes = Counter(try_case(FORMATS[name], case, tmp_path) for case in range(1, CASES))
+    assert set(outcomes) <= {"read", "refused"} and outcomes["refused"]
+
+
+def write_varint(value: int) -> bytes:
+    """A number as Parquet's footer has it: zigzag, seven bits a byte."""
+    value, digits = 2 * value, []
+    while value >= 128:
+        digits.append(value % 128 + 128)
+        value //= 128
+    return bytes([*digits, value])
+
+
+@pytest.mark.parametrize("max_rows", [None, 10])
+@pytest.mark.parametrize("rows", [10**7, 10**12])
+def test_read_table_refuses_a_parquet_file_that_claims_too_much(
+    tmp_path: Path, rows: int, max_rows: int | None
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": range(54321)}), path)
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - length : -8].replace(write_varint(54321), write_varint(rows))
+    path.write_bytes(content[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    assert pq.read_metadata(path).num_rows == rows
+    begin = time.perf_counter()
+    with pytest.raises(HornbookError, match=f"t.parquet: it claims {rows:,} rows"):
+        read_table(path, max_rows=max_rows)
+    assert time.perf_counter() - begin < 5
