@@ -105,6 +105,10 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
     assert [row["class"] for row in rows] == decided and all(row["row"] for row in rows)
     entries = json.loads(hornbook("predict", runs / form, tmp_path / "new.csv", "--json").stdout)["rows"]
     assert [entry["class"] for entry in entries] == decided
+    for row, entry in zip(rows, entries, strict=True):
+        codes = [f"{code['fact']} ({code['points']:+d})" for code in entry["reason_codes"]]
+        assert row.get("reasons") == (None if form != "card" else "; ".join(codes[:4]))
+    assert (form == "card") == any(entry["reason_codes"] for entry in entries)
 
 
 def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
