@@ -32,8 +32,10 @@ from hornbook.explanations.explanation import (
 )
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
+from hornbook.explanations.pmml import write_pmml
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import ScoreCard
+from hornbook.explanations.spreadsheet import write_workbook
 from hornbook.explanations.tree import DecisionTree, Split
 
 __all__ = [
@@ -74,6 +76,8 @@ __all__ = [
     "smallest_undo",
     "split_groups",
     "write_condition",
+    "write_pmml",
     "write_source",
     "write_value",
+    "write_workbook",
 ]
