@@ -143,6 +143,15 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
     assert (form == "card") == any(entry["reason_codes"] for entry in entries)
 
 
+def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):
+    explanation = Run.load(runs / "tree").extraction.explanation
+    pd.DataFrame({name: [None, None] for name in explanation.columns}).assign(x=1).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    done = hornbook("predict", runs / "tree", tmp_path / "new.csv")
+    assert done.returncode == 0 and done.stdout.count("is missing") >= 2
+
+
 def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
     pd.DataFrame({"height": [1.0, 2.0]}).to_csv(tmp_path / "new.csv", index=False)
     done = hornbook("predict", runs / "tree", tmp_path / "new.csv")

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -49,6 +49,10 @@ TrustOption = Annotated[
 ]
 ProofSecondsOption = Annotated[
     float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
+]
+TestOption = Annotated[
+    Path | None,
+    typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")]
@@ -131,6 +135,10 @@ class TargetTable:
         """The kinds of the columns of a frame, which are some of the table's."""
         return {column: kind for column, kind in self.table.kinds.items() if column in frame}
 
+    def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
+        """The table, with the file of its test rows: name, path and checksum."""
+        return replace(self, source={**self.source, "test": dict(file)})
+
     def to_object(self) -> dict[str, Any]:
         """Where the table came from, and what it held, for a run's configuration."""
         return {
@@ -199,6 +207,26 @@ def load_run_table(run: Run) -> TargetTable:
     if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     return table
+
+
+def find_test_file(run: Run) -> Path | None:
+    """The file of a run's test rows, if it has one; refuse one that has changed."""
+    from hornbook.runs import file_checksum
+
+    given = run.config["data"].get("test")
+    if given is None:
+        return None
+    path = Path(given["path"])
+    if not path.exists() or file_checksum(path) != given["sha256"]:
+        raise HornbookError(f"{path} is not what it was when the run was made; give rows by --test FILE")
+    return path
+
+
+def load_test_rows(path: Path, table: TargetTable) -> pd.DataFrame:
+    """The rows of a file, in the columns of a table."""
+    from hornbook.data import fit_columns, read_new_rows
+
+    return fit_columns(read_new_rows(path, MAX_TABLE_ROWS), table.features, path.name)
 
 
 def exit_interrupted(advice: str = "run the same command again to resume") -> NoReturn:

@@ -29,12 +29,12 @@ def predict(
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.data import read_table
+    from hornbook.data import read_new_rows
     from hornbook.explain import MAX_SHOWN_CODES
     from hornbook.runs import Run
 
     explanation = Run.load(run).extraction.explanation
-    frame = read_table(data).frame
+    frame = read_new_rows(data)
     decided = explanation.decide(frame)
     reasons = [explanation.explain(frame.iloc[[number]]) for number in range(len(frame))]
     classes = [explanation.classes[number] for number in decided]
