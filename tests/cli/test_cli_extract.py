@@ -154,6 +154,48 @@ def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, tmp
     assert Run.load(tmp_path).metrics["literals"] <= 6
 
 
+def test_test_rows_are_the_population_of_the_headline(hornbook, folder, tmp_path):
+    table = pd.read_csv(folder / "patients.csv")
+    fresh = pd.DataFrame({"fever": [1, 0] * 30, "name": "x", "age": np.linspace(20.5, 89.5, 60), "ill": "?"})
+    test = pd.concat([fresh, table[:3]])
+    test.to_csv(tmp_path / "later.csv", index=False)
+    start = ["extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx", *SMALL]
+    done = hornbook(*start, "--test", tmp_path / "later.csv", "-o", tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "# fidelity to the model on 63 test rows" in done.stdout
+    assert "# 3 of the 63 test rows also occur in the table" in done.stdout
+    extraction = hb.load(tmp_path / "run")
+    assert extraction.fidelity.population == "test rows"
+    assert extraction.distribution.startswith("120 rows"), "no row is held out"
+    assert extraction.guarantee.distribution == "test rows, given apart from the table"
+    assert sum(line.rows for line in extraction.lines if line.precision is not None) == len(table)
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "63 test rows" in page and "given apart from the table" in page and "unseen rows" not in page
+    rows = json.loads(hornbook("compare", tmp_path / "run", "--samples", 500, "--json").stdout)["rows"]
+    assert rows[0]["rows"]["of"] == 63
+    assert rows[0]["rows"]["share"] == extraction.fidelity.estimate
+    fresh[:40].to_csv(tmp_path / "month.csv", index=False)
+    text = hornbook("compare", tmp_path / "run", "--samples", 500, "--test", tmp_path / "month.csv").stdout
+    assert "test rows" in text.splitlines()[0] and "40 test rows" in text
+    fresh.to_csv(tmp_path / "later.csv", index=False)
+    assert is_one_line(done := hornbook("compare", tmp_path / "run")) and "not what it was" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("age,ill\n40,no\n", "later.csv has no column 'fever'; it needs those of the table: age, fever"),
+        ("age,fever\nold,1\n", "column 'age' has numbers in the table and words in later.csv"),
+        ("age,fever\n", "0 rows"),
+    ],
+)
+def test_test_rows_that_do_not_fit_are_refused(hornbook, folder, tmp_path, content, message):
+    (tmp_path / "later.csv").write_text(content)
+    done = hornbook("extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
+                    "--test", tmp_path / "later.csv")  # fmt: skip
+    assert is_one_line(done) and message in done.stderr
+
+
 def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
     pd.read_csv(folder / "patients.csv").drop(columns="ill").to_csv(tmp_path / "rows.csv", index=False)
     done = hornbook(

@@ -18,7 +18,7 @@ from commands import is_one_line, runner
 
 from hornbook import __version__
 from hornbook.cli import app, main
-from hornbook.explanations import write_source
+from hornbook.explanations import write_pmml, write_source
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
 
@@ -55,7 +55,7 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert explanation.form == form
     done = hornbook("show", runs / form)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{explanation}\n", "")
-    formats = ("json", "csv", "rules", "prolog", "dimacs", "sympy", "python", "sql", "html", "latex")
+    formats = ("json", "csv", "rules", "prolog", "dimacs", "sympy", "python", "sql", "pmml", "html", "latex")
     shown = {name: hornbook("show", runs / form, "--format", name).stdout for name in formats}
     assert HornTheory.parse(shown["rules"], theory.vocabulary) == run.extraction.theory
     whole = hornbook("show", runs / form, "--format", "rules", "--background").stdout
@@ -65,10 +65,42 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert json.loads(shown["json"])["explanation"] == explanation.to_object()
     for language in ("prolog", "python", "sql"):
         assert shown[language] == write_source(explanation, language).rstrip("\n") + "\n"
+    assert shown["pmml"] == write_pmml(explanation, run.extraction.target)
     assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))
     assert [row["line"] for row in rows] == [line.text for line in explanation.lines()]
     assert all(0 <= float(row["applies_to"]) <= 1 and row["rows"].isdigit() for row in rows)
+
+
+def test_csv_of_a_card_adds_up_to_its_decisions(hornbook, runs, tmp_path):
+    """Read as a spreadsheet reads it: the conditions of each line in words, its points as numbers."""
+    card = Run.load(runs / "card").extraction.explanation
+    hornbook("show", runs / "card", "--format", "csv", "-o", tmp_path / "card.csv")
+    table = pd.read_csv(tmp_path / "card.csv")
+    lines = table[table[card.headings[0]].notna()]
+    enough, less = table["line"][len(lines) :]
+    assert re.fullmatch(r"\d+ or more", enough) and less == "less"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.uniform(0, 8, 500).round(1) for name in card.columns})
+    frame = frame.mask(rng.random(frame.shape) < 0.2)
+    words = {str(condition): condition for condition in card.conditions}
+    sums = np.zeros(len(frame))
+    for line in lines.to_dict("records"):
+        assert line["depth"] == 0, "this card has no line below another"
+        true, false = words[line["line"]].evaluate(frame)
+        sums += true * line["points"] + (~true & ~false) * line.get("if missing", 0)
+    assert ((sums >= int(enough.split()[0])) == card.decide(frame)).all()
+
+
+def test_show_writes_a_sheet_for_excel_into_a_file(hornbook, runs, tmp_path):
+    pytest.importorskip("openpyxl", reason='needs openpyxl: pip install "hornbook[excel]"')
+    done = hornbook("show", runs / "card", "--format", "xlsx", "-o", tmp_path / "card.xlsx")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "card.xlsx").read_bytes().startswith(b"PK")
+    done = hornbook("show", runs / "card", "--format", "xlsx")
+    assert is_one_line(done) and "-o decision.xlsx" in done.stderr
+    done = hornbook("show", runs / "card", "--format", "sql", "-o", tmp_path / "no" / "card.sql")
+    assert is_one_line(done) and "cannot write" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])
@@ -105,6 +137,19 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
     assert [row["class"] for row in rows] == decided and all(row["row"] for row in rows)
     entries = json.loads(hornbook("predict", runs / form, tmp_path / "new.csv", "--json").stdout)["rows"]
     assert [entry["class"] for entry in entries] == decided
+    for row, entry in zip(rows, entries, strict=True):
+        codes = [f"{code['fact']} ({code['points']:+d})" for code in entry["reason_codes"]]
+        assert row.get("reasons") == (None if form != "card" else "; ".join(codes[:4]))
+    assert (form == "card") == any(entry["reason_codes"] for entry in entries)
+
+
+def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):
+    explanation = Run.load(runs / "tree").extraction.explanation
+    pd.DataFrame({name: [None, None] for name in explanation.columns}).assign(x=1).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    done = hornbook("predict", runs / "tree", tmp_path / "new.csv")
+    assert done.returncode == 0 and done.stdout.count("is missing") >= 2
 
 
 def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.explanations import CardLine, Category, Missing, RuleSet, ScoreCard, Threshold
+from hornbook.explanations import CardLine, Category, CategorySet, Missing, RuleSet, ScoreCard, Threshold
 
 ROWS = pd.DataFrame(
     list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]
@@ -16,15 +16,16 @@ ROWS = pd.DataFrame(
 conditions = st.one_of(
     st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.just(("f", "m")), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
 )
 
 
 @st.composite
-def cards(draw):
+def cards(draw, longest=3):
     sums = draw(st.sampled_from([1, 3]))
     points = st.tuples(*[st.integers(-4, 4)] * sums)
-    bodies = st.lists(conditions, min_size=1, max_size=3).map(tuple)
+    bodies = st.lists(conditions, min_size=1, max_size=longest).map(tuple)
     lines = st.lists(
         st.builds(CardLine, bodies, points, points),
         max_size=5,
@@ -67,5 +68,41 @@ def read_words(group, words, conditions):
     if words.startswith((">", "≤")):
         signs = {">": pd.Series.gt, "≤": pd.Series.le}
         return np.all([signs[part[0]](values, float(part[1:])) for part in words.split(" and ")], axis=0)
-    named = values.isin([w for w, _ in group.rows])
-    return (~named & values.notna() if words == "any other" else values == words).to_numpy(bool)
+    if words == "any value":
+        return values.notna().to_numpy()
+    named = values.isin([word for row, _ in group.rows for word in row.split(", ")])
+    return (~named & values.notna() if words == "any other" else values.isin(words.split(", "))).to_numpy(
+        bool
+    )
+
+
+@given(cards())
+def test_characteristics_have_one_case_for_every_row_and_add_up_to_the_score(card):
+    sums = np.tile(card.base, (len(ROWS), 1))
+    for each in card.characteristics:
+        matches = [case.match(ROWS) for case in each.cases]
+        first = np.argmax(matches, axis=0)
+        assert np.any(matches, axis=0).all(), "some case applies to every row"
+        sums += np.array([case.points for case in each.cases])[first]
+    assert (sums == card.score(ROWS)).all()
+
+
+@given(cards(longest=1), st.sampled_from(range(len(ROWS))))
+def test_reason_codes_of_a_card_are_what_each_column_gives_over_its_worst_value(card, number):
+    row = ROWS.iloc[[number]].reset_index(drop=True)
+    reason, sums = card.explain(row), card.score(row)[0]
+    rival = max((k for k in range(len(sums)) if k != reason.outcome), key=lambda k: sums[k], default=0)
+
+    def lead(frame):
+        scores = card.score(frame)
+        if len(sums) == 1:
+            return scores[:, 0] * (1 if reason.outcome else -1)
+        return scores[:, reason.outcome] - scores[:, rival]
+
+    expected = []
+    for column in ROWS:
+        changed = pd.concat([row] * len(ROWS), ignore_index=True).assign(**{column: ROWS[column]})
+        expected.append(int(lead(row)[0] - lead(changed).min()))
+    assert [code.points for code in reason.codes] == sorted((n for n in expected if n), reverse=True)
+    for code in reason.codes:
+        assert code.fact.split()[0] == code.against.split()[0], "a value is held against one of its column"

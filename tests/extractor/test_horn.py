@@ -54,6 +54,23 @@ def test_documented_lines_work_as_written():
     assert fidelity.samples.size >= 738 and isinstance(extractor.extraction_.guarantee, Estimated)
 
 
+def test_unseen_rows_of_the_user_are_measured_on_and_nothing_is_held_out():
+    rng = np.random.default_rng(5)
+    unseen = pd.DataFrame(rng.integers(0, 2, (70, 4)), columns=list("dcba")).assign(e=1)
+    extractor = HornExtractor(TREE, "ill", form="rules", **SMALL).fit(FRAME, unseen=unseen)
+    assert str(extractor.fidelity_).startswith("on 70 test rows ")
+    assert len(extractor.teacher_.frame) == len(FRAME)
+    same = extractor.predict(unseen[list("abcd")]) == TREE.predict(unseen[list("abcd")])
+    assert extractor.fidelity_.share.hits == same.sum()
+    known = set(map(tuple, FRAME.to_numpy()))
+    shared = sum(tuple(row) in known for row in unseen[list("abcd")].to_numpy(float))
+    assert extractor.extraction_.notes[0].startswith(f"{shared} of the 70 test rows also occur in the table")
+    with pytest.raises(HornbookError, match="unseen has no column 'a'"):
+        extractor.fit(FRAME, unseen=unseen[["b", "c", "d"]])
+    arrays = HornExtractor(waves, **SMALL).fit(FRAME.to_numpy(), unseen=FRAME.to_numpy()[:5])
+    assert arrays.fidelity_.share.size == 5
+
+
 def test_attributes_are_those_of_the_extraction(fitted):
     assert fitted.score(FRAME) == 1 and fitted.fidelity_.estimate == 1
     assert (fitted.predict(FRAME) == TREE.predict(FRAME)).all()

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -22,7 +22,7 @@ from hornbook.logic import HornTheory
 if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
 
-    from hornbook.data import Kind, Table
+    from hornbook.data import Kind, Table, TextFormat
     from hornbook.runs import Run
 
 app = typer.Typer(
@@ -56,6 +56,10 @@ TrustOption = Annotated[
 ]
 ProofSecondsOption = Annotated[
     float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
+]
+TestOption = Annotated[
+    Path | None,
+    typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")]
@@ -141,6 +145,10 @@ class TargetTable:
         """The kinds of the columns of a frame, which are some of the table's."""
         return {column: kind for column, kind in self.table.kinds.items() if column in frame}
 
+    def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
+        """The table, with the file of its test rows: name, path and checksum."""
+        return replace(self, source={**self.source, "test": dict(file)})
+
     def to_object(self) -> dict[str, Any]:
         """Where the table came from, and what it held, for a run's configuration."""
         return {
@@ -152,18 +160,30 @@ class TargetTable:
 
 
 def read_table_file(path: str | Path, csv: str | None, max_rows: int | None = None) -> Table:
-    """Read a table file; say on standard error what was found out about a text that is not plain.
-
-    `csv` describes the format of a text, as `TextFormat.parse` reads it.
-    """
+    """Read a table file; `csv` describes the format of a text, as `TextFormat.parse` reads it."""
     from hornbook.data import TextFormat, read_table
 
     given = TextFormat.parse(csv or "")
     table = read_table(path, max_rows=max_rows, **asdict(given))
-    guesses = "" if table.text_format is None else table.text_format.describe_guesses(given)
-    if guesses:
-        print(f'# {" ".join(table.name.split())} is read as --csv "{guesses}"', file=sys.stderr)
+    _print_guesses(table.name, table.text_format, given)
     return table
+
+
+def read_row_file(path: Path, csv: str | None, max_rows: int | None = None) -> pd.DataFrame:
+    """Read the rows of a file, whose columns may have no value at all; `csv` as for a table."""
+    from hornbook.data import TextFormat, read_new_rows
+
+    given = TextFormat.parse(csv or "")
+    rows, text_format = read_new_rows(path, given, max_rows)
+    _print_guesses(path.name, text_format, given)
+    return rows
+
+
+def _print_guesses(name: str, text_format: TextFormat | None, given: TextFormat) -> None:
+    """Say on standard error what was found out about a text that is not plain."""
+    guesses = "" if text_format is None else text_format.describe_guesses(given)
+    if guesses:
+        print(f'# {" ".join(name.split())} is read as --csv "{guesses}"', file=sys.stderr)
 
 
 def load_target_table(
@@ -230,6 +250,26 @@ def load_run_table(run: Run) -> TargetTable:
     if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     return table
+
+
+def find_test_file(run: Run) -> Path | None:
+    """The file of a run's test rows, if it has one; refuse one that has changed."""
+    from hornbook.runs import file_checksum
+
+    given = run.config["data"].get("test")
+    if given is None:
+        return None
+    path = Path(given["path"])
+    if not path.exists() or file_checksum(path) != given["sha256"]:
+        raise HornbookError(f"{path} is not what it was when the run was made; give rows by --test FILE")
+    return path
+
+
+def load_test_rows(path: Path, table: TargetTable, csv: str | None = None) -> pd.DataFrame:
+    """The rows of a file, in the columns of a table."""
+    from hornbook.data import fit_columns
+
+    return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS), table.features, path.name)
 
 
 def exit_interrupted(advice: str = "run the same command again to resume") -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +13,17 @@ from hornbook.cli.app import (
     JsonOption,
     RunArgument,
     SeedOption,
+    TestOption,
     TrustOption,
     app,
     emit,
     emit_json,
+    find_test_file,
     load_run_table,
+    load_test_rows,
     progress,
 )
+from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.runs import ComparisonRow, Run
@@ -31,19 +36,23 @@ def compare(
     seconds: Annotated[
         float, typer.Option(help="Time limit of the Hoeffding tree in seconds (runs by queries).")
     ] = 20.0,
+    test: TestOption = None,
     trust_pickle: TrustOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the explanation of a run with decision trees fitted to the same model.
 
-    All are measured on the rows that the run held out, and on the same fresh samples. The model and
-    the data must still be in place and unchanged.
+    All are measured on the rows that the run held out, or on its test rows, and on the same fresh
+    samples. The model and the data must still be in place and unchanged. With --test they are measured
+    on rows of your own, such as those of the last month: is the explanation still faithful?
 
     Examples:
       hornbook compare run/
 
       hornbook compare run/ --samples 50000 --json
+
+      hornbook compare run/ --test last-month.csv
 
     """
     from hornbook.extraction import share_object
@@ -52,7 +61,7 @@ def compare(
     kept = Run.load(run)
     with progress("fitting trees") as show:
         rows = []
-        for row in _compare(kept, samples, seconds, trust_pickle, seed):
+        for row in _compare(kept, test, samples, seconds, trust_pickle, seed):
             rows.append(row)
             show(row.method)
     if as_json:
@@ -62,14 +71,16 @@ def compare(
         ]
         emit_json({"rows": entries})
         return
-    emit("\n".join(_format_rows(rows)))
+    own = test is not None or kept.extraction.fidelity.population == "test rows"
+    name = "test rows" if own else "unseen rows"
+    emit("\n".join(_format_rows(rows, name)))
     unseen = rows[0].rows
-    population = "" if unseen is None else f"{unseen.size:,} unseen rows and "
+    population = "" if unseen is None else f"{unseen.size:,} {name} and "
     emit(f"# fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read")
 
 
 def _compare(
-    run: Run, samples: int, seconds: float, trust_pickle: bool, seed: int
+    run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> Iterator[ComparisonRow]:
     """Restore the model and the table of a run, and measure its explanation beside trees."""
     from hornbook.data import split_rows
@@ -84,6 +95,10 @@ def _compare(
     if settings["encoding"] is not None:
         model = as_predictor(model, encoding=settings["encoding"])
     if isinstance(explanation, HornRules):
+        if test is not None:
+            raise HornbookError(
+                "rules by queries are compared on interpretations, and not on rows: no --test"
+            )
         frame = table.table.frame if explanation.label is None else table.features
         used, _ = split_rows(frame, settings["seed"], hold_out=explanation.label is not None)
         bound = BoundModel(
@@ -91,14 +106,17 @@ def _compare(
         )
         yield from compare_rules_with_trees(explanation, bound, samples, seed, seconds)
         return
-    used, unseen = split_rows(table.features, settings["seed"])
+    original = find_test_file(run)
+    used, held_out = split_rows(table.features, settings["seed"], hold_out=original is None)
+    path = test or original
+    unseen = table.features.iloc[held_out] if path is None else load_test_rows(path, table)
     teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
-    yield from compare_with_trees(explanation, teacher, table.features.iloc[unseen], samples, seed)
+    yield from compare_with_trees(explanation, teacher, unseen, samples, seed)
 
 
-def _format_rows(rows: list[ComparisonRow]) -> Iterator[str]:
+def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:
     width = max(len(row.method) for row in rows)
-    yield f"{'':<{width}}  literals  unseen rows  samples"
+    yield f"{'':<{width}}  literals  {population:>11}  samples"
     for row in rows:
         unseen = "–" if row.rows is None else f"{100 * row.rows.estimate:.2f} %"
         samples = f"{100 * row.samples.estimate:.2f} %"

@@ -17,11 +17,13 @@ from hornbook.cli.app import (
     SeedOption,
     TargetOption,
     TargetTable,
+    TestOption,
     TrustOption,
     app,
     emit,
     emit_json,
     exit_interrupted,
+    load_test_rows,
     progress,
 )
 from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
@@ -52,6 +54,7 @@ def extract(
         Path | None, typer.Option(help="The model file: ONNX, XGBoost, LightGBM, torch, Keras, skops.")
     ] = None,
     train: Annotated[bool, typer.Option("--train", help="Train a network on the columns instead.")] = False,
+    test: TestOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The run folder to write: explanation and report.")
     ] = None,
@@ -86,12 +89,14 @@ def extract(
     """Explain what a model does with the columns of a table: by rules, a score card or a tree.
 
     The model is asked about rows as it reads them. A fifth of at least 100 rows is held out: the
-    fidelity on these unseen rows is the headline.
+    fidelity on these unseen rows is the headline. With --test it is measured on rows of your own.
 
     Examples:
       hornbook extract breast-cancer --train -o run/
 
       hornbook extract patients.csv --target survives --model model.onnx -o run/
+
+      hornbook extract patients.csv --target survives --model model.onnx --test later.csv -o run/
 
       hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
 
@@ -102,6 +107,9 @@ def extract(
     from hornbook.runs import prove_lines, refuse_unprovable
 
     table = open_table(context, data, target, positive, above, csv, model, train, output)
+    test_rows = None if test is None else load_test_rows(test, table, csv)
+    if test is not None:
+        table = table.with_test_rows(describe_file(test))
     if model is None:
         about, black_box = _train(table, seed)
     else:
@@ -129,7 +137,11 @@ def extract(
     )
     try:
         with progress("asking the model") as show:
-            extractor.fit(table.features, watch=lambda candidate: show(describe_candidate(candidate)))
+            extractor.fit(
+                table.features,
+                unseen=test_rows,
+                watch=lambda candidate: show(describe_candidate(candidate)),
+            )
     except KeyboardInterrupt:
         exit_interrupted("run the same command again")
     extraction = run.add_provenance(extractor.extraction_)
@@ -141,7 +153,11 @@ def extract(
         emit_json(run.to_object(extraction))
         return
     proved, open_lines = _proof_lines(extraction)
-    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *run.summarise(extraction)]))
+    emit(
+        "\n".join(
+            [*proved, str(extraction.explanation), *open_lines, *run.summarise(extraction, extraction.notes)]
+        )
+    )
 
 
 def _load(path: Path, encoding: str | None, trust_pickle: bool) -> Any:

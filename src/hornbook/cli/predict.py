@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from csv import writer as make_writer
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, emit_json, read_table_file
+from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, emit_json, read_row_file
 
 
 @app.command()
@@ -21,26 +22,34 @@ def predict(
 ) -> None:
     """Decide the rows of a table by a run's explanation: a class a row, and the facts that decided.
 
-    Prints CSV: the number of the row, its class, and the facts in words.
+    Prints CSV: the number of the row, its class, and the facts in words. A card also gives its reason
+    codes: the columns whose values favour the class most, with the points that they give it over their
+    worst value.
 
     Example:
       hornbook predict run/ new.csv > decisions.csv
 
     """
+    from hornbook.explain import MAX_SHOWN_CODES
     from hornbook.runs import Run
 
     explanation = Run.load(run).extraction.explanation
-    frame = read_table_file(data, csv).frame
+    frame = read_row_file(data, csv)
     decided = explanation.decide(frame)
-    reasons = [explanation.explain(frame.iloc[[number]]).facts for number in range(len(frame))]
+    reasons = [explanation.explain(frame.iloc[[number]]) for number in range(len(frame))]
     classes = [explanation.classes[number] for number in decided]
     if as_json:
-        rows = zip(classes, reasons, strict=True)
-        emit_json({"rows": [{"class": name, "facts": list(facts)} for name, facts in rows]})
+        rows = [
+            {"class": name, "facts": list(reason.facts), "reason_codes": list(map(asdict, reason.codes))}
+            for name, reason in zip(classes, reasons, strict=True)
+        ]
+        emit_json({"rows": rows})
         return
+    coded = bool(explanation.headings)  # it gives points
     table = io.StringIO()
     writer = make_writer(table, lineterminator="\n")
-    writer.writerow(["row", "class", "because"])
-    for number, (name, facts) in enumerate(zip(classes, reasons, strict=True), 1):
-        writer.writerow([number, name, "; ".join(facts)])
+    writer.writerow(["row", "class", "because", *(["reasons"] if coded else [])])
+    for number, (name, reason) in enumerate(zip(classes, reasons, strict=True), 1):
+        codes = "; ".join(f"{code.fact} ({code.points:+d})" for code in reason.codes[:MAX_SHOWN_CODES])
+        writer.writerow([number, name, "; ".join(reason.facts), *([codes] if coded else [])])
     emit(table.getvalue().rstrip("\n"))

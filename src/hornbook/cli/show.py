@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +30,8 @@ class Format(StrEnum):
     SYMPY = "sympy"
     PYTHON = "python"
     SQL = "sql"
+    PMML = "pmml"
+    XLSX = "xlsx"
     HTML = "html"
     LATEX = "latex"
 
@@ -43,27 +46,48 @@ def show(
         bool,
         typer.Option("--background", help="Include rules that hold by construction (rules, latex)."),
     ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write instead of printing.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
     """Show the explanation of a run.
 
-    SQL, Python and Prolog decide by the columns of your table: SQL as one expression for the SELECT of
-    any query. DIMACS, SymPy and LaTeX hold the theory: the rules that derive what the explanation
-    decides. Of a run by queries all of them hold the theory.
+    SQL, Python, Prolog, PMML and Excel decide by the columns of your table: SQL as one expression for
+    the SELECT of any query, Excel as a sheet into which values are typed. DIMACS, SymPy and LaTeX hold
+    the theory: the rules that derive what the explanation decides. Of a run by queries SQL, Python and
+    Prolog hold the theory too, and there is no PMML and no sheet.
 
     Examples:
       hornbook show run/
 
       hornbook show run/ --format sql > decision.sql
 
-      hornbook show run/ --format csv > lines.csv
+      hornbook show run/ --format csv -o lines.csv
+
+      hornbook show run/ --format pmml -o decision.pmml
+
+      hornbook show run/ --format xlsx -o decision.xlsx
 
       hornbook show run/ --format html > report.html
 
     """
     from hornbook.runs import Run
 
-    emit(_FORMATS[Format.JSON if as_json else form](Run.load(run), background).rstrip("\n"))
+    written = _FORMATS[Format.JSON if as_json else form](Run.load(run), background)
+    if output is not None:
+        _write_file(output, written)
+    elif isinstance(written, bytes):
+        raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
+    else:
+        emit(written.rstrip("\n"))
+
+
+def _write_file(path: Path, content: str | bytes) -> None:
+    try:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise HornbookError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _text(run: Run, background: bool) -> str:
@@ -90,7 +114,7 @@ def _csv(run: Run, background: bool) -> str:
     writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["line", "depth", *explanation.headings, "then", "rows", "applies_to", "right_on"])
     for line, statistics in zip(explanation.lines(), run.extraction.lines, strict=True):
-        cells = line.cells or ("",) * len(explanation.headings)
+        cells = tuple(map(_read_points, line.cells)) or ("",) * len(explanation.headings)
         support, precision = statistics.support, statistics.precision
         measured = [
             "" if share is None or not share.size else round(share.estimate, 6)
@@ -99,6 +123,23 @@ def _csv(run: Run, background: bool) -> str:
         rows = "" if statistics.rows is None else statistics.rows
         writer.writerow([line.text, line.depth, *cells, line.outcome, rows, *measured])
     return table.getvalue()
+
+
+def _read_points(cell: str) -> int:
+    """Points as the number that a spreadsheet reads; a reader's minus is a longer dash."""
+    return int(cell.replace("−", "-"))
+
+
+def _pmml(run: Run, background: bool) -> str:
+    from hornbook.explanations import write_pmml
+
+    return write_pmml(run.extraction.explanation, run.extraction.target)
+
+
+def _xlsx(run: Run, background: bool) -> bytes:
+    from hornbook.explanations import write_workbook
+
+    return write_workbook(run.extraction.explanation, run.extraction.target)
 
 
 def _latex(run: Run, background: bool) -> str:
@@ -135,7 +176,7 @@ def _file(run: Run, name: str) -> str:
         raise HornbookError(f"cannot read {run.folder / name}: {error.strerror}") from None
 
 
-_FORMATS: dict[Format, Callable[[Run, bool], str]] = {
+_FORMATS: dict[Format, Callable[[Run, bool], str | bytes]] = {
     Format.TEXT: _text,
     Format.JSON: _json,
     Format.CSV: _csv,
@@ -144,5 +185,7 @@ _FORMATS: dict[Format, Callable[[Run, bool], str]] = {
     Format.LATEX: _latex,
     Format.DIMACS: _dimacs,
     Format.SYMPY: _sympy,
+    Format.PMML: _pmml,
+    Format.XLSX: _xlsx,
     **{form: _source(form.value) for form in (Format.PROLOG, Format.PYTHON, Format.SQL)},
 }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         split_rows,
     )
     from hornbook.data.text_format import TextFormat
+    from hornbook.data.unseen import count_shared_rows, fit_columns, read_new_rows
 
 __all__ = [
     "DATASETS",
@@ -40,12 +41,15 @@ __all__ = [
     "assign_parts",
     "binarise_table",
     "binary_label",
+    "count_shared_rows",
     "exclusivity_rules",
+    "fit_columns",
     "infer_kind",
     "is_binary",
     "load_dataset",
     "name_columns",
     "read_frame",
+    "read_new_rows",
     "read_table",
     "refuse_unusable",
     "spell_level",
@@ -76,6 +80,7 @@ __getattr__ = load_lazily(
             "split_rows",
         ],
         "text_format": ["TextFormat"],
+        "unseen": ["count_shared_rows", "fit_columns", "read_new_rows"],
     },
 )
 """pandas and scikit-learn, which these modules need, take a second to import."""

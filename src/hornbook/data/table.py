@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -350,10 +350,9 @@ def read_table(
         frame, _ = read_rows([given], missing, max_rows, seed, words=kinds or ())
     else:
         asked = TextFormat(delimiter, encoding, decimal, thousands)
-        with open_parts(Path(source), asked, names, whole=max_rows is None) as (parts, text_format):
-            notations = (PLAIN,) if text_format is None else text_format.notations
-            frame, notation = read_rows(parts, missing, max_rows, seed, notations, words=kinds or ())
-        text_format = text_format and text_format.with_notation(notation)
+        frame, text_format = read_file_rows(
+            Path(source), asked, names, missing, max_rows, seed, words=kinds or ()
+        )
     if frame.empty:
         raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
     refuse_infinity(frame)
@@ -365,6 +364,22 @@ def read_table(
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
     table = Table(frame, {**inferred, **(kinds or {})}, name, text_format=text_format)
     return table if label is None else table.with_label(label, positive, above)
+
+
+def read_file_rows(
+    path: Path,
+    asked: TextFormat,
+    names: Sequence[str] | None = None,
+    missing: Iterable[str] = MISSING_MARKERS,
+    max_rows: int | None = None,
+    seed: int = 0,
+    words: Collection[str] = (),
+) -> tuple[pd.DataFrame, TextFormat | None]:
+    """The rows of a file, and how it is written if it is a text; `words` are columns that may hold dates."""
+    with open_parts(path, asked, names, whole=max_rows is None) as (parts, text_format):
+        notations = (PLAIN,) if text_format is None else text_format.notations
+        frame, notation = read_rows(parts, missing, max_rows, seed, notations, words=words)
+    return frame, text_format and text_format.with_notation(notation)
 
 
 LEAST_ROWS_TO_SPLIT = 100

@@ -1,12 +1,20 @@
 """Evaluation: disagreement of judges, fidelity of explanations, statistics of rules."""
 
-from hornbook.evaluate.fidelity import Disagreement, Fidelity, ask_judge, disagreement, fidelity
+from hornbook.evaluate.fidelity import (
+    Disagreement,
+    Fidelity,
+    UnseenPopulation,
+    ask_judge,
+    disagreement,
+    fidelity,
+)
 from hornbook.evaluate.rules import RuleStatistics, measure_rules
 
 __all__ = [
     "Disagreement",
     "Fidelity",
     "RuleStatistics",
+    "UnseenPopulation",
     "ask_judge",
     "disagreement",
     "fidelity",

@@ -137,8 +137,11 @@ def disagreement(
     )
 
 
-Population: TypeAlias = Literal["unseen rows", "samples"]
-"""The population of a fidelity: held-out rows, or samples drawn near the other rows."""
+UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows"]
+"""Rows that nothing was made from: held out of the table, or given apart from it."""
+
+Population: TypeAlias = UnseenPopulation | Literal["samples"]
+"""The population of a fidelity: rows that nothing was made from, or samples drawn near the others."""
 
 
 @dataclass(frozen=True)
@@ -153,10 +156,12 @@ class Fidelity:
     samples
         The share of fresh samples, drawn near the rows that the explanation was made from.
     unseen_rows
-        The share of the rows that were held out; None where none were.
+        The share of the rows that were held out, or given as test rows; None where none were.
     used_rows
         The share of the rows that the explanation was made from. They say nothing sure about
         others, so it has no interval.
+    unseen_population
+        What the unseen rows are called: `test rows` if they were given apart from the table.
 
     Examples
     --------
@@ -173,11 +178,12 @@ class Fidelity:
     samples: Share
     unseen_rows: Share | None = None
     used_rows: float = math.nan
+    unseen_population: UnseenPopulation = "unseen rows"
 
     @property
     def population(self) -> Population:
         """The population of the headline."""
-        return "samples" if self.unseen_rows is None else "unseen rows"
+        return "samples" if self.unseen_rows is None else self.unseen_population
 
     @property
     def share(self) -> Share:

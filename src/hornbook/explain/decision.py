@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, islice, pairwise, product
 from typing import Any
 
@@ -11,13 +11,24 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, Condition, Explanation, Missing, Threshold
+from hornbook.explanations import (
+    Category,
+    CategorySet,
+    Condition,
+    Explanation,
+    Missing,
+    ReasonCode,
+    Threshold,
+)
 
 MAX_CHANGED_COLUMNS = 3
 """The most columns that are changed together in the search for another decision."""
 
 MAX_TRIED_CHANGES = 50_000
 """The most changed rows that are tried."""
+
+MAX_SHOWN_CODES = 4
+"""Reason codes that are shown of a decision, as many as notices of credit decisions name."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,8 @@ class Decision:
         found.
     otherwise
         That other class.
+    codes
+        The reason codes of a card, those with the most points first.
 
     Examples
     --------
@@ -49,9 +62,12 @@ class Decision:
     facts: tuple[str, ...]
     change: tuple[str, ...] = ()
     otherwise: str = ""
+    codes: tuple[ReasonCode, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.outcome}, because" if self.facts else f"{self.outcome}, whatever the row says"]
+        if self.codes:
+            lines += [*(f"  {code}" for code in self.codes[:MAX_SHOWN_CODES]), "by these points"]
         lines += [f"  {fact}" for fact in self.facts]
         if self.change:
             lines.append(f"with {' and '.join(self.change)} it would be {self.otherwise}")
@@ -62,6 +78,7 @@ class Decision:
         return {
             "outcome": self.outcome,
             "facts": list(self.facts),
+            "reason_codes": list(map(asdict, self.codes)),
             "change": list(self.change),
             "otherwise": self.otherwise or None,
         }
@@ -88,7 +105,7 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
     reason = explanation.explain(row)
     words, other = find_change(explanation, row, reason.outcome)
     otherwise = "" if other is None else explanation.classes[other]
-    return Decision(explanation.classes[reason.outcome], reason.facts, words, otherwise)
+    return Decision(explanation.classes[reason.outcome], reason.facts, words, otherwise, reason.codes)
 
 
 def find_change(

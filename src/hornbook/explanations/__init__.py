@@ -1,5 +1,6 @@
 """What a person reads: trees, score cards and rules about the columns of a table."""
 
+from hornbook.explanations.card_points import CardLine, Characteristic, PointsCase
 from hornbook.explanations.claims import (
     Claim,
     MonotoneClaim,
@@ -21,11 +22,20 @@ from hornbook.explanations.conditions import (
     write_value,
 )
 from hornbook.explanations.dialects import write_source
-from hornbook.explanations.explanation import Explanation, Line, PointsGroup, Reason, read_explanation
+from hornbook.explanations.explanation import (
+    Explanation,
+    Line,
+    PointsGroup,
+    Reason,
+    ReasonCode,
+    read_explanation,
+)
 from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
+from hornbook.explanations.pmml import write_pmml
 from hornbook.explanations.rules import ConditionRule, RuleSet
-from hornbook.explanations.score_card import CardLine, ScoreCard
+from hornbook.explanations.score_card import ScoreCard
+from hornbook.explanations.spreadsheet import write_workbook
 from hornbook.explanations.tree import DecisionTree, Split
 
 __all__ = [
@@ -33,6 +43,7 @@ __all__ = [
     "CardLine",
     "Category",
     "CategorySet",
+    "Characteristic",
     "Claim",
     "CompiledExplanation",
     "Conclusion",
@@ -45,8 +56,10 @@ __all__ = [
     "Line",
     "Missing",
     "MonotoneClaim",
+    "PointsCase",
     "PointsGroup",
     "Reason",
+    "ReasonCode",
     "RuleClaim",
     "RuleSet",
     "ScoreCard",
@@ -63,6 +76,8 @@ __all__ = [
     "smallest_undo",
     "split_groups",
     "write_condition",
+    "write_pmml",
     "write_source",
     "write_value",
+    "write_workbook",
 ]

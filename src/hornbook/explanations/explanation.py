@@ -43,6 +43,33 @@ class Line:
 
 
 @dataclass(frozen=True)
+class ReasonCode:
+    """What a column of a card has to do with a decision.
+
+    Its value favours the class that is decided for by so many points more than the value (or the
+    missing value) of that column that favours it least. Of several classes, favour is the lead over
+    the class with the next most points.
+
+    Parameters
+    ----------
+    fact
+        What the row says of the column, or of several columns together, in words.
+    points
+        How many points that gave, always above 0.
+    against
+        The case that favours the class least, in words.
+
+    """
+
+    fact: str
+    points: int
+    against: str
+
+    def __str__(self) -> str:
+        return f"{self.fact} ({self.points:+d} against {self.against})"
+
+
+@dataclass(frozen=True)
 class Reason:
     """Why an explanation decides as it does about one row.
 
@@ -52,11 +79,14 @@ class Reason:
         The number of the class.
     facts
         The facts that decide, in the order of reading, in words.
+    codes
+        The reason codes of a card, those with the most points first.
 
     """
 
     outcome: int
     facts: tuple[str, ...]
+    codes: tuple[ReasonCode, ...] = ()
 
 
 @dataclass(frozen=True)

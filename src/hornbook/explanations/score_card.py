@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.conditions import (
-    Category,
-    Condition,
-    Missing,
-    Threshold,
-    condition_object,
-    read_condition,
-    write_value,
+from hornbook.explanations.card_points import (
+    CardLine,
+    Characteristic,
+    Points,
+    PointsCase,
+    list_characteristics,
+    sum_points,
 )
+from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
+from hornbook.explanations.conditions import Condition, Missing, condition_object, read_condition
 from hornbook.explanations.dialects import Dialect
 from hornbook.explanations.explanation import (
     Explanation,
@@ -34,24 +35,10 @@ from hornbook.explanations.explanation import (
     Line,
     PointsGroup,
     Reason,
+    ReasonCode,
     describe_answer,
 )
 from hornbook.logic import Bools
-
-Points: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class CardLine:
-    """Points for a body of conditions, the last one its own, the others those of the lines above it.
-
-    `points` has one number for each class, or one alone if there are two classes; so has
-    `unknown_points`, for rows in which the line's own condition is unknown.
-    """
-
-    body: tuple[Condition, ...]
-    points: tuple[int, ...]
-    unknown_points: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -125,16 +112,7 @@ class ScoreCard(Explanation):
 
     def score(self, frame: pd.DataFrame) -> Points:
         """The sum of each row's points, shape (rows, classes), or (rows, 1) if there are two classes."""
-        scores = np.tile(np.array(self.base, np.int64), (len(frame), 1))
-        values = {condition: condition.evaluate(frame) for condition in self.conditions}
-        for line in self.lines_of_points:
-            reached = np.ones(len(frame), np.bool_)
-            for condition in line.body[:-1]:
-                reached &= values[condition][0]
-            true, false = values[line.body[-1]]
-            scores[reached & true] += np.array(line.points)
-            scores[reached & ~true & ~false] += np.array(line.unknown_points)
-        return scores
+        return sum_points(self.lines_of_points, self.base, frame)
 
     def decide(self, frame: pd.DataFrame) -> Ints:
         """The number of each row's class."""
@@ -187,47 +165,25 @@ class ScoreCard(Explanation):
         bili missing +2
 
         """
-        by_column: dict[str, list[CardLine]] = {}
+        groups = []
         together: list[tuple[str, tuple[str, ...]]] = []
-        for line in self.lines_of_points:
-            names = {condition.column for condition in line.body}
-            kinds = {type(condition) for condition in line.body}
-            if len(names) == 1 and (kinds <= {Threshold} or kinds <= {Category}):
-                by_column.setdefault(names.pop(), []).append(line)
+        for each in self.characteristics:
+            given = [case for case in each.cases if any(case.points)]
+            if not each.cases[-1].conditions:
+                together += [(each.describe_case(case), _sign_all(case.points)) for case in given]
             else:
-                together += _describe_cases(line)
-        groups = [
-            PointsGroup(column, rows)
-            for column, lines in by_column.items()
-            if (rows := self._column_rows(column, lines))
-        ]
+                *known, missing = each.cases
+                cases = [*known, missing] if any(missing.points) else known
+                rows = tuple((case.describe_values(), _sign_all(case.points)) for case in cases)
+                groups.append(PointsGroup(each.columns[0], rows))
         if together:
             groups.append(PointsGroup("", tuple(together)))
         return tuple(groups)
 
-    def _column_rows(self, column: str, lines: list[CardLine]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The ranges of a column that get different points, in order, and the points of each."""
-        conditions = [condition for line in lines for condition in line.body]
-        cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
-        named = dict.fromkeys(condition.value for condition in conditions if isinstance(condition, Category))
-        if cuts and named:
-            return tuple(case for line in lines for case in _describe_cases(line))
-        values = [*cuts, np.inf] if cuts else [*named, _OTHER]
-        alone = ScoreCard(self.classes, tuple(lines), (0,) * len(self.base))
-        scores = alone.score(pd.DataFrame({column: pd.Series([*values, None], dtype=object)})).tolist()
-        points = [tuple(map(_sign, score)) for score in scores]
-        rows: list[tuple[str, tuple[str, ...]]] = []
-        if cuts:
-            ends = [k for k in range(len(values)) if k + 1 == len(values) or scores[k] != scores[k + 1]]
-            for start, end in zip([-1, *ends], ends, strict=False):
-                low = -np.inf if start < 0 else values[start]
-                rows.append((_describe_range(low, values[end]), points[end]))
-        else:
-            rows = [(write_value(value), points[k]) for k, value in enumerate(named)]
-            rows.append(("any other", points[len(named)]))
-        if any(scores[-1]):
-            rows.append(("missing", points[-1]))
-        return tuple(rows)
+    @cached_property
+    def characteristics(self) -> tuple[Characteristic, ...]:
+        """The points by column, and those that several columns give together; they add up to the score."""
+        return tuple(list_characteristics(self.lines_of_points))
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each condition the rows that meet it and those above it; then those of each verdict."""
@@ -252,7 +208,26 @@ class ScoreCard(Explanation):
                     facts.append(f"{body}: {', '.join(map(_sign, points))}")
         if self.lines_of_points and not facts:
             facts.append("no line gives points")
-        return Reason(int(self.decide(row)[0]), tuple(facts))
+        sums = self.score(row)
+        outcome = int(choose_classes(sums)[0])
+        return Reason(outcome, tuple(facts), tuple(self._list_codes(row, outcome, sums[0])))
+
+    def _list_codes(self, row: pd.DataFrame, outcome: int, sums: Points) -> list[ReasonCode]:
+        """What favours the class that is decided for over the next best one, the most points first."""
+        others = [number for number in range(len(sums)) if number != outcome]
+        runner_up = max(others, key=lambda number: int(sums[number]), default=0)
+
+        def favour(case: PointsCase) -> int:
+            if len(sums) == 1:
+                return case.points[0] if outcome == 1 else -case.points[0]
+            return case.points[outcome] - case.points[runner_up]
+
+        codes = []
+        for each in self.characteristics:
+            own, least = each.find_case(row), min(each.cases, key=favour)
+            if (gain := favour(own) - favour(least)) > 0:
+                codes.append(ReasonCode(each.describe_case(own), gain, each.describe_case(least)))
+        return sorted(codes, key=lambda code: -code.points)
 
     def compile(self) -> CompiledExplanation:
         """Rules that sum up its points line after line; of several classes, those of each pair."""
@@ -388,27 +363,9 @@ def _line_cases(builder: TheoryBuilder, number: int, line: CardLine) -> list[tup
     return [(met, line.points), (unmet, none), *((fact, line.unknown_points) for fact in missing)]
 
 
-_OTHER = object()
-"""A value that no condition names."""
-
-
-def _describe_range(low: float, high: float) -> str:
-    """The numbers above `low` and at most `high`, in words."""
-    if low == -np.inf:
-        return f"≤ {write_value(high)}"
-    return f"> {write_value(low)}" if high == np.inf else f"> {write_value(low)} and ≤ {write_value(high)}"
-
-
-def _describe_cases(line: CardLine) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The cases in which a line gives points, in words, with its points."""
-    *above, own = line.body
-    cases = [(str(own), line.points)]
-    if not isinstance(own, Missing):  # whether a value is missing is never unknown
-        cases.append((str(Missing(own.column)), line.unknown_points))
-    for words, points in cases:
-        if any(points):
-            yield " and ".join([*map(str, above), words]), tuple(map(_sign, points))
-
-
 def _sign(points: int) -> str:
     return f"{points:+d}".replace("-", "−") if points else "0"
+
+
+def _sign_all(points: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(map(_sign, points))

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.evaluate import Fidelity
+from hornbook.data import count_shared_rows
+from hornbook.evaluate import Fidelity, UnseenPopulation
 from hornbook.explanations import Explanation, measure_groups
 from hornbook.extraction.result import (
     ColumnSummary,
@@ -38,6 +39,7 @@ def explain_classifier(
     unseen: pd.DataFrame,
     target: str,
     *,
+    unseen_population: UnseenPopulation = "unseen rows",
     form: Form = "auto",
     max_literals: int = 20,
     n_samples: int | None = None,
@@ -54,6 +56,8 @@ def explain_classifier(
         Rows that the teacher does not have: fidelity is measured on them.
     target
         What the model predicts: what its classes are called in words.
+    unseen_population
+        What the unseen rows are: held out of the table, or test rows, given apart from it.
     form
         `tree`, `card`, `rules`, or `auto` for the best of them.
     max_literals
@@ -94,9 +98,10 @@ def explain_classifier(
     )
     chosen = result.chosen.explanation
     fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
-    labelled = LabelledPopulations.of(teacher, unseen, fresh)
+    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
     fidelity = labelled.measure(chosen)
-    rows = pd.concat([teacher.frame, unseen])
+    given = unseen_population == "test rows"
+    rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
     frontier = tuple(
         FrontierPoint(
             point.literals,
@@ -118,11 +123,19 @@ def explain_classifier(
         columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
         groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
         differences=tuple(list_differences(chosen, *labelled.headline, columns)),
-        answers=result.answers + len(rows) + len(fresh),
+        answers=result.answers + len(teacher.frame) + len(unseen) + len(fresh),
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
+        notes=tuple(_note_shared_rows(unseen, teacher.frame)) if given else (),
     )
+
+
+def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
+    """Say how many test rows stand in the table too: these are not unseen."""
+    if shared := count_shared_rows(test_rows, table):
+        rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
+        yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +148,20 @@ class LabelledPopulations:
     fresh_labels: NDArray[np.intp]
     used: pd.DataFrame
     used_labels: NDArray[np.intp]
+    unseen_population: UnseenPopulation
 
     @classmethod
-    def of(cls, teacher: ClassifierTeacher, unseen: pd.DataFrame, fresh: pd.DataFrame) -> LabelledPopulations:
+    def of(
+        cls,
+        teacher: ClassifierTeacher,
+        unseen: pd.DataFrame,
+        fresh: pd.DataFrame,
+        population: UnseenPopulation,
+    ) -> LabelledPopulations:
         """Ask the model about each population."""
         used = teacher.frame
-        return cls(unseen, teacher.labels(unseen), fresh, teacher.labels(fresh), used, teacher.labels(used))
+        labels = [teacher.labels(rows) for rows in (unseen, fresh, used)]
+        return cls(unseen, labels[0], fresh, labels[1], used, labels[2], population)
 
     @property
     def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
@@ -159,6 +180,7 @@ class LabelledPopulations:
             samples=share(self.fresh, self.fresh_labels),
             unseen_rows=share(self.unseen, self.unseen_labels) if len(self.unseen) else None,
             used_rows=share(self.used, self.used_labels).estimate,
+            unseen_population=self.unseen_population,
         )
 
 
@@ -221,4 +243,5 @@ def name_classes(target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:
-    return "unseen rows of the table" if fidelity.unseen_rows is not None else teacher.sampler.describe()
+    names = {"unseen rows": "unseen rows of the table", "test rows": "test rows, given apart from the table"}
+    return names.get(fidelity.population, teacher.sampler.describe())

@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Fidelity
+from hornbook.evaluate import Fidelity, UnseenPopulation
 from hornbook.explanations import (
     CompiledExplanation,
     Explanation,
@@ -329,16 +329,20 @@ def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
         "unseen_rows": None if unseen is None else share_object(unseen),
         "samples": share_object(fidelity.samples),
         "used_rows": None if np.isnan(fidelity.used_rows) else fidelity.used_rows,
+        "unseen_population": fidelity.unseen_population,
     }
 
 
 def read_fidelity(content: Mapping[str, Any]) -> Fidelity:
     """The fidelity that `fidelity_object` wrote."""
-    unseen, used = content["unseen_rows"], content["used_rows"]
+    unseen, used, population = content["unseen_rows"], content["used_rows"], content["unseen_population"]
+    if population not in get_args(UnseenPopulation):
+        raise HornbookError(f"{population!r} is no population of unseen rows")
     return Fidelity(
         read_share(content["samples"]),
         None if unseen is None else read_share(unseen),
         float("nan") if used is None else float(used),
+        population,
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data import split_rows
+from hornbook.data import as_frame, fit_columns, name_columns, split_rows
 from hornbook.errors import HornbookError
 from hornbook.explain import Decision, explain_row
 from hornbook.extraction import explain_classifier
@@ -101,7 +101,12 @@ class HornExtractor(Extractor):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, *, watch: Callable[[Candidate], None] | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        unseen: Any = None,
+        watch: Callable[[Candidate], None] | None = None,
     ) -> Self:
         """Ask the model about samples of rows like these, and explain its answers.
 
@@ -112,6 +117,9 @@ class HornExtractor(Extractor):
             held out: the fidelity on unseen rows is measured on it.
         y
             Not used: the explanation is about what the model says.
+        unseen
+            Test rows with the same columns. Fidelity is measured on them, and no rows of X are held
+            out; rows that X has too are counted in the notes of the extraction.
         watch
             Is called with every candidate.
 
@@ -119,13 +127,15 @@ class HornExtractor(Extractor):
         refuse_numbers(y, self.target)
         frame = self._read_frame(X, reset=True)
         seed = draw_seed(self.random_state)
-        used, held_out = split_rows(frame, seed)
+        used, held_out = split_rows(frame, seed, hold_out=unseen is None)
+        test_rows = None if unseen is None else self._read_unseen(unseen, frame)
         self.teacher_ = bind_classifier(self.model, frame.iloc[used], seed)
         self.classes_ = np.array(self.teacher_.classes)
         extraction = explain_classifier(
             self.teacher_,
-            frame.iloc[held_out],
+            frame.iloc[held_out] if test_rows is None else test_rows,
             self.target,
+            unseen_population="unseen rows" if test_rows is None else "test rows",
             form=self.form,
             max_literals=self.max_literals,
             n_samples=self.n_samples,
@@ -134,6 +144,13 @@ class HornExtractor(Extractor):
         )
         self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
         return self
+
+    def _read_unseen(self, rows: Any, table: pd.DataFrame) -> pd.DataFrame:
+        """Test rows in the columns that were given to `fit`."""
+        frame = as_frame(rows)
+        if frame is None:
+            frame = self._read_frame(rows, reset=False)
+        return fit_columns(frame.set_axis(name_columns(frame), axis=1), table, "unseen")
 
     def explain(self, row: Any) -> Decision:
         """Why the explanation decides as it does about one row, and the smallest change that would change it.

@@ -130,6 +130,7 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 POPULATIONS = {
     "unseen rows": "rows of the table that were held out before anything was made of the others",
+    "test rows": "rows that were given apart from the table, and that nothing was made of",
     "samples": "fresh samples near the rows of the table, from which they stray on purpose",
 }
 """What the cases are on which fidelity is measured."""

@@ -21,7 +21,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hornbook.explanations.score_card import Points, choose_classes
+from hornbook.explanations.card_points import Points
+from hornbook.explanations.score_card import choose_classes
 from hornbook.logic import Bools
 from hornbook.surrogates.grid import CodedRows, Floats, Ints
 

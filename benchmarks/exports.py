@@ -1,0 +1,247 @@
+"""Every export of explanations, run by its own engine on random rows with holes, beside `decide`.
+
+    python benchmarks/exports.py
+
+Trees, cards and rules of two and three classes are learned from a made-up model, and as many drawn at
+random, with every kind of condition. An engine that is not installed is named and left out: DuckDB,
+SWI-Prolog (`swipl`), the PMML evaluators of the packages `jpmml_evaluator` and `pypmml` (both need
+Java), and LibreOffice (`soffice`, with openpyxl), which gets a sheet for each row. PMML is also held
+against the schema of the standard, if `xmlschema` is installed. Names here have no `<` and `&`: pmml4s
+1.5.8 reads only the last piece of such a text.
+"""
+
+import argparse
+import io
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+
+from hornbook import HornExtractor
+from hornbook.explanations import (
+    CardLine,
+    Category,
+    CategorySet,
+    Condition,
+    ConditionRule,
+    DecisionTree,
+    Explanation,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Split,
+    Threshold,
+    write_pmml,
+    write_source,
+    write_workbook,
+)
+
+NUMBERS = [f"value {k}" for k in range(6)]
+
+
+def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Numbers, words and truth values, a tenth of them missing."""
+    frame = pd.DataFrame(rng.normal(size=(size, len(NUMBERS))).round(2), columns=NUMBERS)
+    frame["kind"] = rng.choice(["red", "green", "it's blue"], size)
+    frame["ill"] = pd.Series(rng.random(size) < 0.5, dtype=object)
+    return frame.mask(rng.random(frame.shape) < 0.1)
+
+
+def learn_explanation(form: str, classes: int, frame: pd.DataFrame) -> Explanation:
+    class Model:
+        classes_ = np.arange(classes)
+        feature_names_in_ = np.array(frame.columns, dtype=object)
+
+        def predict(self, rows: pd.DataFrame) -> np.ndarray:
+            known = rows[NUMBERS].fillna(0.3).to_numpy(float)
+            score = known @ [2, -1, 1, 0.5, -2, 1] + (rows["kind"] == "red") * 2
+            return np.digitize(score, [0, 2][: classes - 1])
+
+    extractor = HornExtractor(Model(), "score", form=form, n_samples=2000, random_state=0)
+    return extractor.fit(frame[:300]).explanation_
+
+
+def draw_condition(rng: np.random.Generator) -> Condition:
+    positive = bool(rng.integers(2))
+    match rng.integers(5):
+        case 0 | 1:
+            return Threshold(str(rng.choice(NUMBERS)), round(float(rng.normal()), 2), positive)
+        case 2:
+            return Category("kind", str(rng.choice(["red", "it's blue"])), positive)
+        case 3:
+            return CategorySet("kind", ("green", "it's blue"), positive)
+    if rng.integers(2):
+        return Category("ill", True, positive)
+    return Missing(str(rng.choice([*NUMBERS, "kind", "ill"])), positive)
+
+
+def draw_explanation(form: str, classes: int, rng: np.random.Generator) -> Explanation:
+    names = ("low", "it's high", "other")[:classes]
+
+    def draw_node(depth: int) -> Split[Condition] | int:
+        if depth == 4 or rng.random() < 0.15:
+            return int(rng.integers(classes))
+        return Split(draw_condition(rng), draw_node(depth + 1), draw_node(depth + 1))
+
+    def draw_points() -> tuple[int, ...]:
+        return tuple(rng.integers(-3, 4, 1 if classes == 2 else classes).tolist())
+
+    def draw_bodies(count: int) -> list[tuple[Condition, ...]]:
+        bodies = [tuple(draw_condition(rng) for _ in range(rng.integers(1, 3))) for _ in range(count)]
+        return list(
+            {(body[:-1], min(body[-1], body[-1].negate(), key=str)): body for body in bodies}.values()
+        )
+
+    if form == "tree":
+        return DecisionTree(names, draw_node(0))
+    bodies = draw_bodies(8)
+    if form == "rules":
+        return RuleSet(names, tuple(ConditionRule(body, int(rng.integers(classes))) for body in bodies), 0)
+    lines = tuple(CardLine(body, draw_points(), draw_points()) for body in bodies)
+    return ScoreCard(names, lines, draw_points())
+
+
+def run_sqlite(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    database = sqlite3.connect(":memory:")
+    frame.to_sql("cases", database, index=False)
+    return [name for (name,) in database.execute(f"SELECT {write_source(explanation, 'sql')} FROM cases")]
+
+
+def run_duckdb(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    import duckdb
+
+    with duckdb.connect() as database:
+        database.register("cases", frame.convert_dtypes())
+        found = database.execute(f"SELECT {write_source(explanation, 'sql')} FROM cases").fetchall()
+    return [name for (name,) in found]
+
+
+def run_python(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    module: dict[str, Callable[..., str]] = {}
+    exec(write_source(explanation, "python"), module)
+    return [module["decide"](row) for row in frame.to_dict("records")]
+
+
+def run_prolog(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    def write(value: object) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        quoted = str(value).replace("'", "\\'")
+        return f"'{quoted}'" if isinstance(value, str) else f"({value!r})"
+
+    facts = [
+        "["
+        + ", ".join(f"{write(name)}-{write(value)}" for name, value in row.items() if not pd.isna(value))
+        + "]"
+        for row in frame.to_dict("records")
+    ]
+    goals = "\n".join(f"case({row})." for row in facts)
+    loop = ":- forall(case(R), (decide(R, C), write(C), nl)), halt."
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program.pl"
+        program.write_text(f"{write_source(explanation, 'prolog')}\n{goals}\n{loop}\n")
+        done = subprocess.run(["swipl", "-q", "-f", program], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def run_jpmml(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    from jpmml_evaluator import make_evaluator
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.pmml"
+        path.write_text(write_pmml(explanation, "score"), "utf-8")
+        return make_evaluator(str(path)).verify().evaluateAll(frame)["decision"].tolist()
+
+
+def run_pmml4s(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    from pypmml import Model
+
+    model = Model.fromString(write_pmml(explanation, "score"))
+    rows = frame[list(explanation.columns)]
+    records = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    return [model.predict(record)["decision"] for record in records]  # a frame loses missing truth values
+
+
+def run_libreoffice(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
+    """A copy of the sheet for each row, with its values in the cells."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(write_workbook(explanation, "score")))
+    sheet = book["decision"]
+    inputs = {cell.value: cell.row for cell in sheet["A"][4:] if cell.value in explanation.columns}
+    place = 5 + len(explanation.columns)
+    for number, row in enumerate(frame.to_dict("records")):
+        copy = book.copy_worksheet(sheet)
+        copy.title = f"row {number}"
+        for name in explanation.columns:
+            copy.cell(inputs[name], 2).value = None if pd.isna(row[name]) else row[name]
+    with tempfile.TemporaryDirectory() as folder:
+        book.save(Path(folder) / "cases.xlsx")
+        command = ["soffice", "--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir"]
+        subprocess.run(
+            [*command, Path(folder) / "out", Path(folder) / "cases.xlsx"], check=True, capture_output=True
+        )
+        computed = openpyxl.load_workbook(Path(folder) / "out" / "cases.xlsx", data_only=True)
+    return [computed[f"row {number}"].cell(place, 2).value for number in range(len(frame))]
+
+
+def validate_pmml(explanation: Explanation) -> bool:
+    """Whether the schema that comes with `jpmml_evaluator` accepts the document."""
+    import jpmml_evaluator
+    import xmlschema
+
+    jar = next((Path(jpmml_evaluator.__file__).parent / "dependencies").glob("pmml-model-[0-9]*.jar"))
+    with ZipFile(jar) as archive:
+        schema = xmlschema.XMLSchema(archive.read("pmml.xsd").decode())
+    return schema.is_valid(write_pmml(explanation, "score"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument(
+        "--sheets", type=int, default=300, help="rows that LibreOffice gets of each explanation"
+    )
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    frame = draw_rows(options.rows, rng)
+    explanations = [
+        make
+        for form in ("tree", "card", "rules")
+        for classes in (2, 3)
+        for make in (learn_explanation(form, classes, frame), draw_explanation(form, classes, rng))
+    ]
+    java = shutil.which("java") is not None
+    engines = {
+        "SQL in SQLite": (run_sqlite, True, len(frame)),
+        "SQL in DuckDB": (run_duckdb, find_spec("duckdb") is not None, len(frame)),
+        "Python": (run_python, True, len(frame)),
+        "Prolog in SWI-Prolog": (run_prolog, shutil.which("swipl") is not None, len(frame)),
+        "PMML in JPMML": (run_jpmml, java and find_spec("jpmml_evaluator") is not None, len(frame)),
+        "PMML in pmml4s": (run_pmml4s, java and find_spec("pypmml") is not None, len(frame)),
+        "Excel in LibreOffice": (run_libreoffice, shutil.which("soffice") is not None, options.sheets),
+    }
+    for name, (run, installed, size) in engines.items():
+        if not installed:
+            print(f"{name}: not installed")
+            continue
+        differences = 0
+        for explanation in explanations:
+            rows = frame[:size]
+            expected = [explanation.classes[number] for number in explanation.decide(rows)]
+            differences += sum(a != b for a, b in zip(run(explanation, rows), expected, strict=True))
+        print(f"{name}: {differences} differences in {len(explanations)} explanations x {size:,} rows")
+    if find_spec("xmlschema") is not None and find_spec("jpmml_evaluator") is not None:
+        valid = sum(map(validate_pmml, explanations))
+        print(f"PMML 4.4 schema: {valid} of {len(explanations)} documents are valid")
+
+
+if __name__ == "__main__":
+    main()

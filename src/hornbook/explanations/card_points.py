@@ -1,0 +1,210 @@
+"""The points of a score card: its lines, and what each column gives, value by value.
+
+A card is a sum of lines. Read by column it is a sum of characteristics, as credit score cards call
+them: each has cases, of which one applies to a row and gives its points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.explanations.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    write_value,
+)
+from hornbook.logic import Bools
+
+Points: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """Points for a body of conditions, the last one its own, the others those of the lines above it.
+
+    `points` has one number for each class, or one alone if there are two classes; so has
+    `unknown_points`, for rows in which the line's own condition is unknown.
+    """
+
+    body: tuple[Condition, ...]
+    points: tuple[int, ...]
+    unknown_points: tuple[int, ...]
+
+
+def sum_points(lines: Iterable[CardLine], start: tuple[int, ...], frame: pd.DataFrame) -> Points:
+    """The points that lines give to each row, on top of those to start with, shape (rows, sums)."""
+    sums = np.tile(np.array(start, np.int64), (len(frame), 1))
+    values: dict[Condition, tuple[Bools, Bools]] = {}
+    for line in lines:
+        for condition in line.body:
+            if condition not in values:
+                values[condition] = condition.evaluate(frame)
+        reached = np.ones(len(frame), np.bool_)
+        for condition in line.body[:-1]:
+            reached &= values[condition][0]
+        true, false = values[line.body[-1]]
+        sums[reached & true] += np.array(line.points)
+        sums[reached & ~true & ~false] += np.array(line.unknown_points)
+    return sums
+
+
+@dataclass(frozen=True)
+class PointsCase:
+    """A case of a characteristic: conditions that are all true, and the points that it gives.
+
+    A case without conditions is whatever the cases before it are not.
+    """
+
+    conditions: tuple[Condition, ...]
+    points: tuple[int, ...]
+
+    def match(self, frame: pd.DataFrame) -> Bools:
+        """The rows of which all conditions are true."""
+        met = np.ones(len(frame), np.bool_)
+        for condition in self.conditions:
+            met &= condition.evaluate(frame)[0]
+        return met
+
+    def describe_values(self) -> str:
+        """The values of its column that are meant, in words: `> 1.1 and ≤ 3.4`, `f, m`, `missing`."""
+        words = []
+        for condition in self.conditions:
+            match condition:
+                case Threshold():
+                    words.append(f"{'>' if condition.above else '≤'} {write_value(condition.cut)}")
+                case Category():
+                    words.append(write_value(condition.value) if condition.equal else "any other")
+                case CategorySet():
+                    named = ", ".join(map(write_value, condition.values))
+                    words.append(named if condition.inside else "any other")
+                case Missing():
+                    words.append("missing" if condition.missing else "any value")
+        return " and ".join(words)
+
+
+@dataclass(frozen=True)
+class Characteristic:
+    """The points of one column, or of several together, for each case.
+
+    The first case of which all conditions are true applies; there always is one.
+    """
+
+    columns: tuple[str, ...]
+    cases: tuple[PointsCase, ...]
+
+    def find_case(self, row: pd.DataFrame) -> PointsCase:
+        """The case that applies to a frame of one row."""
+        return next(case for case in self.cases if case.match(row)[0])
+
+    def describe_case(self, case: PointsCase) -> str:
+        """A case in words: its conditions, or that those of the first case are not all true."""
+        if case.conditions:
+            return " and ".join(map(str, case.conditions))
+        return f"not ({' and '.join(map(str, self.cases[0].conditions))})"
+
+
+def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:
+    """The lines of a card by column, and then those that several columns give together.
+
+    Examples
+    --------
+    >>> low, high = (CardLine((Threshold("bili", cut),), (2,), (1,)) for cut in (1.1, 3.4))
+    >>> for case in next(list_characteristics([low, high])).cases:
+    ...     print(case.describe_values(), *case.points)
+    ≤ 1.1 0
+    > 1.1 and ≤ 3.4 2
+    > 3.4 4
+    missing 2
+
+    """
+    by_column: dict[str, list[CardLine]] = {}
+    together = []
+    for line in lines:
+        names = {condition.column for condition in line.body}
+        if len(names) == 1:
+            by_column.setdefault(names.pop(), []).append(line)
+        else:
+            together.append(line)
+    for column, own in by_column.items():
+        kinds = {type(condition) for line in own for condition in line.body}
+        if Threshold in kinds and kinds & {Category, CategorySet}:
+            together += own  # numbers and words in one column
+        else:
+            yield Characteristic((column,), tuple(_list_column_cases(column, own)))
+    for line in together:
+        columns = dict.fromkeys(condition.column for condition in line.body)
+        yield Characteristic(tuple(columns), tuple(_list_line_cases(line)))
+
+
+def _list_line_cases(line: CardLine) -> Iterator[PointsCase]:
+    """Where a line is true, where it is unknown, and all else, which gives nothing."""
+    *above, own = line.body
+    yield PointsCase(line.body, line.points)
+    if not isinstance(own, Missing) and any(line.unknown_points):
+        yield PointsCase((*above, Missing(own.column)), line.unknown_points)
+    yield PointsCase((), (0,) * len(line.points))
+
+
+def _list_column_cases(column: str, lines: list[CardLine]) -> Iterator[PointsCase]:
+    """The ranges or values of a column that get different points, in order, and a missing value."""
+    conditions = [condition for line in lines for condition in line.body]
+    cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
+    named = list(_list_values(conditions))
+    values = [*cuts, np.inf] if cuts else [*named, object()]  # an object is like no value that is named
+    rows = pd.DataFrame({column: pd.Series([*values, None], dtype=object)})
+    zero = (0,) * len(lines[0].points)
+    points = [tuple(each) for each in sum_points(lines, zero, rows).tolist()]
+    if cuts:
+        ends = [k for k in range(len(values)) if k + 1 == len(values) or points[k] != points[k + 1]]
+        for start, end in zip([None, *ends], ends, strict=False):
+            yield PointsCase(
+                _write_range(column, None if start is None else values[start], values[end]), points[end]
+            )
+    else:
+        yield from _list_value_cases(column, dict(zip(named, points, strict=False)), points[len(named)])
+    yield PointsCase((Missing(column),), points[-1])
+
+
+def _write_range(column: str, low: float | None, high: float) -> tuple[Condition, ...]:
+    """The conditions of a range of numbers: above `low`, and at most `high`."""
+    above = () if low is None else (Threshold(column, low),)
+    at_most = () if high == np.inf else (Threshold(column, high, above=False),)
+    return (*above, *at_most) or (Missing(column, missing=False),)
+
+
+def _list_value_cases(
+    column: str, points: dict[Any, tuple[int, ...]], other: tuple[int, ...]
+) -> Iterator[PointsCase]:
+    """The values with the same points together, then all others."""
+    by_points: dict[tuple[int, ...], list[Any]] = {}
+    for value, each in points.items():
+        if each != other:
+            by_points.setdefault(each, []).append(value)
+    for each, values in by_points.items():
+        yield PointsCase((_name_values(column, values),), each)
+    named = [value for values in by_points.values() for value in values]
+    rest = _name_values(column, named).negate() if named else Missing(column, missing=False)
+    yield PointsCase((rest,), other)
+
+
+def _name_values(column: str, values: list[Any]) -> Category | CategorySet:
+    return Category(column, values[0]) if len(values) == 1 else CategorySet(column, tuple(values))
+
+
+def _list_values(conditions: Iterable[Condition]) -> Iterator[Any]:
+    """The values that conditions name, each once."""
+    every = (
+        (condition.value,) if isinstance(condition, Category) else condition.values
+        for condition in conditions
+        if isinstance(condition, Category | CategorySet)
+    )
+    yield from dict.fromkeys(value for values in every for value in values)
