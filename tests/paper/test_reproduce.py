@@ -298,6 +298,24 @@ def test_reproduce_mistake_is_one_line_and_exit_code_2(tmp_path, mistake, capsys
     assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("hornbook: ")
 
 
+def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monkeypatch):
+    asked = []
+
+    def reproduce_at_once(table, folder, scale, seed, *, protocols, synthetic):
+        asked.append([protocol.name for protocol in protocols])
+        return metrics
+
+    monkeypatch.setattr("hornbook.paper.reproduce.reproduce", reproduce_at_once)
+    command = runner(capsys, monkeypatch)
+    printed = command("reproduce", "-o", tmp_path / "run").stdout
+    assert " ".join(printed.split()).endswith(" ".join(answer_in_sentences(metrics)))
+    assert (
+        json.loads(command("reproduce", "-o", tmp_path / "run", "--json", "--protocol", "hard").stdout)
+        == metrics
+    )
+    assert asked == [["paper", "hard"], ["hard"]]
+
+
 def test_reproduce_interrupted_command_keeps_what_is_finished(tmp_path):
     command = [sys.executable, "-m", "hornbook", "reproduce", "-o", str(tmp_path / "run")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
