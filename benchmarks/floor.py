@@ -27,7 +27,7 @@ from hornbook.data import load_dataset
 from hornbook.distributions import Random, Violations
 from hornbook.logic import Batch
 from hornbook.models import MLP
-from hornbook.paper import Task
+from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.published import NETS
 
 FALSE, TRUE, UNKNOWN = range(3)
@@ -120,7 +120,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the HCC file")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     arguments = parser.parse_args()
-    task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
+    table = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset()
+    task = Task.of(table, HARD_PROTOCOL)
     shares = {type(part): share for part, share in zip(task.mixed.components, task.mixed.shares, strict=True)}
     violations = next(part for part in task.mixed.components if isinstance(part, Violations))
     said = Table(

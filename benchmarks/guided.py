@@ -25,7 +25,7 @@ from hornbook.learners import Settings, extract
 from hornbook.logic import Batch, Bools, HornTheory, bits
 from hornbook.models import Net, as_predictor, train
 from hornbook.oracles import SAMPLING_CHUNK, Counted, Judge, LocalSearch
-from hornbook.paper import draw_training_set, target_theory
+from hornbook.paper import HARD_PROTOCOL, draw_training_set, target_theory
 from hornbook.queries import Budget
 
 SAMPLES = 708_344
@@ -88,7 +88,8 @@ def main() -> None:
     table = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset()
     _, rows = binarise_table(table, dual=True)
     theory = target_theory(rows, table.label)
-    examples = draw_training_set(theory, rows, rng=np.random.default_rng(arguments.seed))
+    recipe = HARD_PROTOCOL.recipe(theory, rows)
+    examples = draw_training_set(theory, recipe, np.random.default_rng(arguments.seed))
     network = train(examples, Net((32, 16, 8, 16, 32), 0.1), seed=arguments.seed)
     predictor = as_predictor(network.module, encoding="half")
     judge = Judge(predictor)

@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="a file for the plot")
     arguments = parser.parse_args()
     task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
-    points = Sweep().run(task.theory, task.rows)
+    points = Sweep().run(task.theory, task.protocol, task.rows)
     table = Table("open values unknown", "all values unknown", "own test set", "common test set")
     for point in points:
         accuracies = (f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in (point.own, point.common))

@@ -33,7 +33,7 @@ from hornbook.distributions import Groups, ImposedViolations, Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, MLP, Net, as_predictor
-from hornbook.paper import Task, default_recipe, draw_training_set, target_theory
+from hornbook.paper import HARD_PROTOCOL, Task, target_theory
 from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN
 from hornbook.proof.witness import climb, random_states
@@ -64,7 +64,7 @@ def prover_of(network: MLP, seconds: float, groups: Groups = ()) -> Timed:
 def networks(task: Task) -> Iterator[tuple[str, MLP]]:
     """The paper's architecture trained on 400 examples, and on 5,000."""
     yield "400 examples", task.network(PAPER, seed=0)
-    larger = replace(task, recipe=replace(task.recipe, sizes=(2500, 2500)))
+    larger = replace(task, protocol=replace(task.protocol, sizes=(2500, 2500)))
     yield "5,000 examples", larger.network(PAPER, seed=0)
 
 
@@ -161,8 +161,8 @@ def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterat
 
 def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
     """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
-    recipe = replace(task.recipe, sizes=(2500, 2500))
-    examples = draw_training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=recipe)
+    larger = replace(task, protocol=replace(task.protocol, sizes=(2500, 2500)))
+    examples = larger.examples(np.random.default_rng(0))
     inputs = ENCODINGS["half"].encode(examples.batch)
     for name, model in (
         ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
@@ -199,7 +199,7 @@ def smaller(task: Task, variables: int, net: Net) -> MLP:
     at = [whole.index(name) for name in vocabulary]
     rows = Batch(vocabulary, task.rows.true[at], task.rows.false[at], len(task.rows))
     theory = target_theory(rows, label, conflicts="drop")
-    narrow = replace(task, rows=rows, theory=theory, recipe=default_recipe(theory, rows))
+    narrow = replace(task, rows=rows, theory=theory)
     return narrow.network(net, seed=0)
 
 
@@ -272,7 +272,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=2, help="rules to repair or shrink for each network")
     arguments = parser.parse_args()
     data = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset("hcc-synthetic")
-    task = Task.of(data)
+    task = Task.of(data, HARD_PROTOCOL)
     parts = {
         "rules": lambda: rules_table(task, arguments.seconds),
         "repairs": lambda: repairs_table(task, arguments.seconds, arguments.count),

@@ -9,6 +9,7 @@ is used. With --folder an interrupted search goes on where it was.
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,14 @@ from rich.table import Table
 
 from hornbook.data import load_dataset, split_examples
 from hornbook.models import Net
-from hornbook.paper import ModelSelection, Recipe, SelectionResult, Task, draw_training_set, select_network
+from hornbook.paper import (
+    HARD_PROTOCOL,
+    ModelSelection,
+    SelectionResult,
+    Task,
+    draw_training_set,
+    select_network,
+)
 
 FRESH = (1000, 1000)
 
@@ -55,11 +63,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, help="where finished parts are kept")
     arguments = parser.parse_args()
-    task = Task.of(load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset())
+    table = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset()
+    task = Task.of(table, HARD_PROTOCOL)
     rng = np.random.default_rng(arguments.seed)
-    examples, _ = split_examples(draw_training_set(task.theory, task.rows, rng=rng, recipe=task.recipe), rng)
-    several = Recipe(task.recipe.accepted, task.recipe.rejected, FRESH)
-    fresh = draw_training_set(task.theory, task.rows, rng=rng, recipe=several)
+    examples, _ = split_examples(task.examples(rng), rng)
+    fresh = draw_training_set(task.theory, replace(task.recipe, sizes=FRESH), rng)
     start = time.perf_counter()
     found = select_network(examples, fresh, ModelSelection(seed=arguments.seed), folder=arguments.folder)
     console = Console(width=110)

@@ -29,7 +29,7 @@ from hornbook.distributions import Random
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.models import MLP
 from hornbook.oracles import Sampling
-from hornbook.paper import ModelSelection, Task, draw_training_set, grid, score_nets
+from hornbook.paper import ModelSelection, Task, grid, score_nets
 
 PAIRS, RULES, BODY = 102, 100, 18
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)
@@ -89,8 +89,7 @@ def sampling_query(samples: int) -> Callable[[int | None], Any]:
 def search(nets: int) -> Callable[[int | None], Any]:
     """Trainings of nets of the paper's grid."""
     task = Task.of(load_dataset())
-    examples = draw_training_set(task.theory, task.rows, rng=np.random.default_rng(0), recipe=task.recipe)
-    setting = ModelSelection().validation(examples, 0)
+    setting = ModelSelection().validation(task.examples(np.random.default_rng(0)), 0)
     chosen = grid()[:: len(grid()) // nets][:nets]
 
     def scores(n_jobs: int | None) -> Any:

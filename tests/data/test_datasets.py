@@ -20,7 +20,7 @@ from hornbook.data.datasets import hide_values
 from hornbook.data.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper import draw_training_set, target_theory
+from hornbook.paper import HARD_PROTOCOL, draw_training_set, target_theory
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
@@ -70,7 +70,7 @@ def test_target_theory_of_the_hcc_patients(patients: Table) -> None:
 def test_draw_training_set_of_the_hcc_patients(patients: Table) -> None:
     _, rows = binarise_table(patients, dual=True)
     theory = target_theory(rows, "survives")
-    examples = draw_training_set(theory, rows, rng=np.random.default_rng(0))
+    examples = draw_training_set(theory, HARD_PROTOCOL.recipe(theory, rows), np.random.default_rng(0))
     assert examples.accepted.sum() == (~examples.accepted).sum() == 200
     assert np.array_equal(theory.satisfied_by(examples.batch), examples.accepted)
 

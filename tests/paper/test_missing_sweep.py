@@ -1,27 +1,28 @@
 """The sweep over missing values: what varies, what does not, and what comes out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
-from hornbook.models import MLP, Net, Training
-from hornbook.paper import Sweep
+from hornbook.models import MLP, Net
+from hornbook.paper import HARD_PROTOCOL, Sweep
 from hornbook.paper.missing import accuracy
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
 THEORY = HornTheory.parse(
     "v0 & v1 & v2 -> v3\nv4 & not_v5 & v6 -> not_v7\nv8 & v9 -> v10", VOCABULARY
 ) | HornTheory.background(VOCABULARY)
-SWEEP = Sweep(
-    shares=(0.0, 0.5), net=Net((16, 8), 0.1), training=Training(epochs=30), tested=100, seeds=(0, 1)
-)
+SWEEP = Sweep(shares=(0.0, 0.5), net=Net((16, 8), 0.1), tested=100, seeds=(0, 1))
+PROTOCOL = replace(HARD_PROTOCOL, epochs=30)
 
 
 @pytest.fixture(scope="module")
 def points():
-    return SWEEP.run(THEORY)
+    return SWEEP.run(THEORY, PROTOCOL)
 
 
 def test_a_point_for_each_share_and_an_accuracy_for_each_seed(points):
@@ -38,7 +39,7 @@ def test_sweep_only_what_a_rule_leaves_open_is_unknown(points):
 
 
 def test_the_sweep_is_decided_by_its_seeds(points):
-    assert SWEEP.run(THEORY) == points
+    assert SWEEP.run(THEORY, PROTOCOL) == points
 
 
 def test_accuracy_counts_right_answers():
@@ -57,4 +58,4 @@ def test_a_sweep_over_nothing(wrong):
 
 def test_sweep_share_that_is_none():
     with pytest.raises(HornbookError, match="between 0 and 1"):
-        Sweep(shares=(1.5,)).run(THEORY)
+        Sweep(shares=(1.5,)).run(THEORY, PROTOCOL)

@@ -1,6 +1,7 @@
 """Choosing a net: finalists are scored again, and fresh examples play no part in the choice."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ from hornbook.data import Examples, binarise_table, load_dataset
 from hornbook.errors import HornbookError
 from hornbook.models import Net, Training, train
 from hornbook.paper import (
+    HARD_PROTOCOL,
     ModelSelection,
-    default_recipe,
     draw_training_set,
     grid,
     select_network,
@@ -27,12 +28,8 @@ def patients():
     table = load_dataset("hcc-synthetic")
     _, rows = binarise_table(table, dual=True)
     theory = target_theory(table)
-    return [
-        draw_training_set(
-            theory, rng=np.random.default_rng(seed), recipe=default_recipe(theory, rows, sizes=(60, 60))
-        )
-        for seed in (0, 1)
-    ]
+    recipe = replace(HARD_PROTOCOL, sizes=(60, 60)).recipe(theory, rows)
+    return [draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +112,8 @@ def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
     table = load_dataset("hcc", path=REAL)
     _, rows = binarise_table(table, dual=True)
     theory = target_theory(table)
-    examples, fresh = (draw_training_set(theory, rows, rng=np.random.default_rng(seed)) for seed in (0, 1))
+    recipe = HARD_PROTOCOL.recipe(theory, rows)
+    examples, fresh = (draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1))
     selection = select_network(
         examples, fresh, ModelSelection(grid((2,), rates=(0.01,)), finalists=4, seeds=2), n_jobs=1
     )

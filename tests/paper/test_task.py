@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hornbook.data import Examples, accuracy_by_kind, assign_parts, split_examples
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Vocabulary
-from hornbook.paper import Recipe, default_recipe, draw_training_set, target_theory
-from hornbook.paper.task import quotas
+from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
+from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, Protocol, Recipe, draw_training_set, target_theory
+from hornbook.paper.task import quotas, violating_body
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")
@@ -37,7 +37,8 @@ def with_other_class(rows: Batch) -> Batch:
 
 ROWS = some_rows()
 THEORY = target_theory(ROWS, "label")
-EXAMPLES = draw_training_set(THEORY, ROWS, rng=rng())
+RECIPE = HARD_PROTOCOL.recipe(THEORY, ROWS)
+EXAMPLES = draw_training_set(THEORY, RECIPE, rng())
 
 
 def same(left: Examples, right: Examples) -> bool:
@@ -87,12 +88,12 @@ def test_draw_training_set_is_balanced_distinct_and_labelled_by_the_theory() -> 
     counted = {kind: int((EXAMPLES.kinds == kind).sum()) for kind in set(EXAMPLES.kinds.tolist())}
     assert counted == {"random": 180, "row": 10, "near miss": 10, "violation": 200}
     assert set(EXAMPLES[EXAMPLES.kinds == "row"].batch) <= set(ROWS)
-    assert same(draw_training_set(THEORY, ROWS, rng=rng(4)), draw_training_set(THEORY, ROWS, rng=rng(4)))
+    assert same(draw_training_set(THEORY, RECIPE, rng(4)), draw_training_set(THEORY, RECIPE, rng(4)))
 
 
 def test_the_recipe_is_a_parameter_that_states_itself() -> None:
-    recipe = default_recipe(THEORY, hard=0.5, missing=0.2, sizes=(30, 10))
-    examples = draw_training_set(THEORY, rng=rng(), recipe=recipe)
+    recipe = Protocol("half", hard_share=0.5, sizes=(30, 10)).recipe(THEORY)
+    examples = draw_training_set(THEORY, recipe, rng())
     assert int((examples.kinds == "near miss").sum()) == 15
     assert len(examples) == 40
     assert str(recipe).startswith(
@@ -107,10 +108,49 @@ def test_an_impossible_recipe_ends_with_a_reason() -> None:
     with pytest.raises(
         HornbookError, match="found 40 distinct accepted examples of 41 wanted in 40 real rows"
     ):
-        draw_training_set(THEORY, rng=rng(), recipe=recipe)
+        draw_training_set(THEORY, recipe, rng())
     never = Recipe(Rows(ROWS), Rows(ROWS), (1, 1))
     with pytest.raises(HornbookError, match="found 0 distinct rejected"):
-        draw_training_set(THEORY, rng=rng(), recipe=never)
+        draw_training_set(THEORY, never, rng())
+
+
+def test_the_paper_protocol_has_no_examples_of_ours() -> None:
+    """Accepted examples are random, and a rejected one knows little beside the rule that it violates."""
+    examples = draw_training_set(THEORY, PAPER_PROTOCOL.recipe(THEORY, ROWS), rng())
+    assert set(examples.kinds[examples.accepted].tolist()) == {"random"}
+    assert set(examples.kinds[~examples.accepted].tolist()) == {"violation"}
+    bodies = [violating_body(rule, VOCABULARY) for rule in THEORY]
+    beside = [
+        min(len(item.true - body) for body in bodies if body <= item.true)
+        for item in examples[~examples.accepted].batch
+    ]
+    assert 0 < np.mean(beside) < 1, "of three or so open values one in twenty is known"
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=20)
+def test_protocol_mixed_has_the_shares_that_it_names(hard: float, violations: float) -> None:
+    mixed = Protocol("any", hard_share=hard, asked_violations=violations).mixed(THEORY, ROWS)
+    shares = dict.fromkeys(("violation", "random", "row", "near miss"), 0.0)
+    for component, share in zip(mixed.components, mixed.shares, strict=True):
+        shares[component.kind] += share
+    rest = 1 - violations
+    expected = (violations, rest * (1 - hard), rest * hard / 2, rest * hard / 2)
+    np.testing.assert_allclose(list(shares.values()), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"open_unknown": 1.5}, {"hard_share": -0.1}, {"line_7": "never"}], ids=str)
+def test_a_protocol_refuses_what_is_no_choice(wrong: dict[str, object]) -> None:
+    with pytest.raises(HornbookError, match=next(iter(wrong))):
+        Protocol("wrong", **wrong)  # type: ignore[arg-type]
+
+
+def test_violating_body_is_the_same_on_either_side_of_the_class() -> None:
+    body = frozenset({0, 5})
+    assert violating_body(Rule(body, LABEL), VOCABULARY) == body | {NOT_LABEL}
+    assert violating_body(Rule(body, LABEL), VOCABULARY) == violating_body(
+        Rule(body | {NOT_LABEL}, BOTTOM), VOCABULARY
+    )
 
 
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=5), st.integers(0, 300))

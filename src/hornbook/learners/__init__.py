@@ -1,7 +1,7 @@
 """Query learners of Horn theories, and `extract`, which runs one on a model."""
 
 from hornbook.learners.extract import INTERRUPTED, MODEL_FAILED, extract
-from hornbook.learners.heads import by_groups
+from hornbook.learners.heads import Closed, by_groups, meet_query
 from hornbook.learners.horn1 import horn1
 from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings
@@ -10,6 +10,7 @@ from hornbook.learners.shrink import Shrink, shrink_by_halves, shrink_one_zero
 __all__ = [
     "INTERRUPTED",
     "MODEL_FAILED",
+    "Closed",
     "DisagreementPoint",
     "QueryResult",
     "Settings",
@@ -19,6 +20,7 @@ __all__ = [
     "horn1",
     "lrn_star",
     "lrn_star_by_heads",
+    "meet_query",
     "shrink_by_halves",
     "shrink_one_zero",
 ]

@@ -35,6 +35,7 @@ def lrn_star(
     background: HornTheory | None = None,
     rhs: Rhs = one_by_one,
     closed: Closed | None = meet_query,
+    close: bool = True,
     shrink: Shrink | None = None,
     strict: bool = True,
 ) -> Iterator[Step]:
@@ -56,6 +57,9 @@ def lrn_star(
         How the heads of an antecedent are found, see `hornbook.learners.heads`.
     closed
         How line 7 tests a meet; None: by its heads, as `lrn_star_by_heads` does.
+    close
+        Whether a counterexample is closed under the hypothesis before it meets S; the paper does
+        not print this step.
     shrink
         How a counterexample is made smaller before use, see `hornbook.learners.shrink`.
     strict
@@ -89,7 +93,7 @@ def lrn_star(
         P, N = answer.interpretation.true, answer.interpretation.false
         if shrink:
             P, N = shrink(member, vocabulary, P, N)
-        A = V & h.closure(P)
+        A = V & h.closure(P) if close else P
         for i, (A_i, R_i) in enumerate(S):
             M = A_i & A
             if A_i > M and (R := heads(M, A_i, R_i)) is not None:  # line 7

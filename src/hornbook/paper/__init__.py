@@ -6,20 +6,24 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.paper.missing import Sweep
+    from hornbook.paper.protocol import HARD_PROTOCOL, PAPER_PROTOCOL, PROTOCOLS, Protocol, Recipe
     from hornbook.paper.published import run_lrn_star
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale
-    from hornbook.paper.task import Recipe, Task, default_recipe, draw_training_set, target_theory
+    from hornbook.paper.task import Task, draw_training_set, target_theory
 
 __all__ = [
+    "HARD_PROTOCOL",
+    "PAPER_PROTOCOL",
+    "PROTOCOLS",
     "SCALES",
     "ModelSelection",
+    "Protocol",
     "Recipe",
     "Scale",
     "SelectionResult",
     "Sweep",
     "Task",
-    "default_recipe",
     "draw_training_set",
     "grid",
     "run_lrn_star",
@@ -32,10 +36,11 @@ __getattr__ = load_lazily(
     "hornbook.paper",
     {
         "missing": ["Sweep"],
+        "protocol": ["HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale"],
-        "task": ["Recipe", "Task", "default_recipe", "draw_training_set", "target_theory"],
+        "task": ["Task", "draw_training_set", "target_theory"],
     },
 )
 """These modules need PyTorch and scikit-learn."""

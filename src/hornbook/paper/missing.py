@@ -4,27 +4,26 @@ The paper notes that networks trained on more missing values are more accurate a
 rules. A rejected example violates a rule, so only the values that the rule leaves open can be
 missing in it. The more of them are missing, the clearer the rule stands out, in training and in
 testing. Accuracy is therefore measured twice: on examples drawn like the training examples, and on
-one test set common to all shares. Rules are extracted and evaluated on the latter's distribution.
+one test set common to all shares. Rules are extracted by LRN*, as in the paper, and evaluated on the
+latter's distribution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hornbook.data import Examples, split_examples
-from hornbook.distributions import Distribution, Mixture, Violations
+from hornbook.distributions import Mixture
 from hornbook.errors import HornbookError
 from hornbook.evaluate import disagreement
-from hornbook.learners import Settings, extract
-from hornbook.logic import Batch, Head, HornTheory
-from hornbook.models import MLP, Net, Training, train
-from hornbook.models.network import EncodingName
+from hornbook.logic import Batch, HornTheory
+from hornbook.models import MLP, Net, train
 from hornbook.paper import published
+from hornbook.paper.protocol import Protocol, Recipe
 from hornbook.paper.stages import show_progress
-from hornbook.paper.task import Recipe, default_recipe, draw_training_set
+from hornbook.paper.task import draw_training_set
 from hornbook.queries import Membership
 from hornbook.randomness import Purpose, generator
 
@@ -59,90 +58,98 @@ class Sweep:
     shares
         The probabilities that an open value of a rejected example is unknown. Accepted examples
         are drawn in the same way for all of them.
-    net, training, encoding
-        The network and its training.
+    net
+        The network.
     sizes
         The number of accepted and of rejected training examples.
     tested
         The number of test examples of each kind.
     seeds
         The seeds of examples and networks.
-    reading
-        How rules are extracted from each network; None for no extraction.
+    queries, size
+        The limit on LRN*'s equivalence queries, 0 for no extraction, and the samples of each.
 
     """
 
-    shares: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
+    shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95)
     net: Net = published.NETS[0][0]
-    training: Training = field(default_factory=Training)
-    encoding: EncodingName = "half"
     sizes: tuple[int, int] = (160, 160)
     tested: int = 500
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    reading: Settings | None = None
+    queries: int = 0
+    size: int = 1 << 18
 
     def __post_init__(self) -> None:
         if not self.shares or not self.seeds or self.tested < 1:
             raise HornbookError("a sweep needs shares of missing values, seeds, and examples to test on")
 
-    def run(
-        self, theory: HornTheory, rows: Batch | None = None, heads: Sequence[Head] | None = None
-    ) -> list[SweepPoint]:
-        """Train and test with every share, on examples labelled by the theory.
+    def run(self, theory: HornTheory, protocol: Protocol, rows: Batch | None = None) -> list[SweepPoint]:
+        """Train and test with every share, everything else as in the protocol.
 
-        `rows` are real rows to include in the accepted examples, `heads` the allowed heads of
-        rules.
+        `rows` are real rows among the hard examples, if the protocol has any.
         """
-        accepted = default_recipe(theory, rows).accepted
-        violations = [Violations(theory, missing) for missing in self.shares]
-        every = Mixture(tuple(violations), (1.0,) * len(violations))
-        recipe = Recipe(accepted, every, (self.tested, self.tested))
+        recipes = [replace(protocol, open_unknown=share).recipe(theory) for share in self.shares]
+        every = Mixture(tuple(recipe.rejected for recipe in recipes), (1.0,) * len(recipes))
+        common = Recipe(protocol.recipe(theory, rows).accepted, every, (self.tested, self.tested))
         test = _Test(
             theory,
-            draw_training_set(theory, rng=np.random.default_rng(self.seeds), recipe=recipe),
-            Mixture((accepted, every), (1.0, 1.0)),
-            heads,
+            protocol,
+            draw_training_set(theory, common, np.random.default_rng(self.seeds)),
+            Mixture((common.accepted, every), (1.0, 1.0)),
         )
-        found = (self._point(accepted, rejected, test) for rejected in violations)
-        return list(show_progress(found, len(violations), "shares of missing values"))
+        points = (
+            self._point(share, replace(common, rejected=recipe.rejected), test)
+            for share, recipe in zip(self.shares, recipes, strict=True)
+        )
+        return list(show_progress(points, len(recipes), "shares of missing values"))
 
-    def _point(self, accepted: Distribution, rejected: Violations, test: _Test) -> SweepPoint:
+    def _point(self, share: float, recipe: Recipe, test: _Test) -> SweepPoint:
         sizes = (self.sizes[0] + self.tested, self.sizes[1] + self.tested)
-        recipe = Recipe(accepted, rejected, sizes)
         unknown, own, shared, rules = [], [], [], []
         for seed in self.seeds:
             rng = np.random.default_rng(seed)
-            examples = draw_training_set(test.theory, rng=rng, recipe=recipe)
+            examples = draw_training_set(test.theory, replace(recipe, sizes=sizes), rng)
             learnt, apart = split_examples(examples, rng, 2 * self.tested / sum(sizes))
-            network = train(learnt, self.net, training=self.training, encoding=self.encoding, seed=seed)
+            protocol = test.protocol
+            network = train(
+                learnt, self.net, training=protocol.training, encoding=protocol.encoding, seed=seed
+            )
             unknown.append(_unknown_share(learnt[~learnt.accepted].batch))
             own.append(accuracy(network, apart))
             shared.append(accuracy(network, test.examples))
-            if self.reading is not None:
-                rules.append(test.measure_rules(network, replace(self.reading, seed=seed)))
+            if self.queries:
+                rules.append(test.measure_rules(network, self, seed))
         t_h, h_nn = zip(*rules, strict=True) if rules else ((), ())
-        return SweepPoint(rejected.missing, float(np.mean(unknown)), tuple(own), tuple(shared), t_h, h_nn)
+        return SweepPoint(share, float(np.mean(unknown)), tuple(own), tuple(shared), t_h, h_nn)
 
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """What all shares have in common: the theory, the test examples, and their distribution."""
+    """What all shares have in common: the theory, the protocol, the test examples and their distribution."""
 
     theory: HornTheory
+    protocol: Protocol
     examples: Examples
     distribution: Mixture
-    heads: Sequence[Head] | None
 
-    def measure_rules(self, network: MLP, settings: Settings) -> tuple[float, float]:
-        """Extract rules; return their disagreement with the theory and with the network."""
-        found = extract(network, self.distribution, settings, margin=network.log_odds, heads=self.heads)
+    def measure_rules(self, network: MLP, sweep: Sweep, seed: int) -> tuple[float, float]:
+        """Extract rules by LRN*; return their disagreement with the theory and with the network."""
+        found = published.run_lrn_star(
+            network,
+            self.distribution,
+            sweep.size,
+            generator(seed, Purpose.LRN_STAR),
+            queries=sweep.queries,
+            line_7=self.protocol.line_7,
+            close=self.protocol.close,
+        )
         judges: dict[str, Membership] = {
             "t": self.theory.satisfied_by,
             "h": found.theory.satisfied_by,
             "nn": network,
         }
         table = disagreement(
-            judges, self.distribution, EVALUATION_SAMPLES, generator(settings.seed, Purpose.RULE_JUDGEMENT)
+            judges, self.distribution, EVALUATION_SAMPLES, generator(seed, Purpose.RULE_JUDGEMENT)
         )
         return table["t_h"].estimate, table["h_nn"].estimate
 

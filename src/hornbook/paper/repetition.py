@@ -7,7 +7,7 @@ on fresh interpretations. Each stage writes its results into its own folder.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -27,13 +27,13 @@ from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
-from hornbook.paper.stages import read_json, write_json
-from hornbook.paper.task import Task, draw_training_set
+from hornbook.paper.stages import Stage, read_json, write_json
+from hornbook.paper.task import Task, draw_training_set, violating_body
 from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
-READINGS = ("paper", "ours", "longer", "tree")
+READINGS = ("lrn_star", "ours", "longer", "tree")
 """The stages that extract rules from the network."""
 
 ERROR_SAMPLES = 1 << 17
@@ -58,18 +58,48 @@ class Repetition:
     seed: int
     run: Path
 
+    def stages(self) -> dict[str, Stage]:
+        """The stages by name, each with its work, its settings and its predecessors.
+
+        The paper's remark on missing values is examined under the paper's own protocol alone.
+        """
+        scale, sample, protocol = self.scale, self.sample, self.task.protocol
+
+        def stage(name: str, work: Callable[[Path], None], inputs: dict[str, Any], *after: str) -> Stage:
+            inputs = {"protocol": protocol.settings(), **inputs}
+            return Stage(self.stage_path(name), work, inputs, ("data", *map(self.stage_path, after)))
+
+        search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
+        lrn_star = {"queries": self.queries, "sample": sample}
+        longer = {"queries": scale.longer * self.queries, "sample": sample}
+        tree = {**asdict(scale.tree_budget(protocol)), "sample": sample}
+        evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
+        stages = {
+            "search": stage("search", self.search, search),
+            "lrn_star": stage("lrn_star", self.read_by_lrn_star, lrn_star, "search"),
+            "longer": stage("longer", self.read_by_longer_lrn_star, longer, "search"),
+            "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
+            "tree": stage("tree", self.read_by_tree, tree, "search"),
+            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *READINGS),
+        }
+        if protocol.is_published:
+            stages["missing"] = stage("missing", self.sweep, asdict(scale.sweep) | {"sample": sample})
+        return stages
+
     def search(self, folder: Path) -> None:
         """Select the network: draw a training set, search architectures, save the best network."""
         task, scale = self.task, self.scale
         rng = generator(self.seed, Purpose.TRAINING_SET)
-        examples = draw_training_set(task.theory, rng=rng, recipe=task.recipe)
-        training, apart = split_examples(examples, rng)
+        training, apart = split_examples(task.examples(rng), rng)
         recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
-        fresh = draw_training_set(
-            task.theory, rng=generator(self.seed, Purpose.FRESH_EXAMPLES), recipe=recipe
+        fresh = draw_training_set(task.theory, recipe, generator(self.seed, Purpose.FRESH_EXAMPLES))
+        selection = replace(
+            scale.selection,
+            training=task.protocol.training,
+            encoding=task.protocol.encoding,
+            # a selection uses the seeds that follow its own, so they are spread out
+            seed=self.seed * (1 + scale.selection.seeds),
         )
-        # a selection uses the seeds that follow its own, so they are spread out
-        selection = replace(scale.selection, seed=self.seed * (1 + scale.selection.seeds))
         found = select_network(training, fresh, selection)
         found.network.save(folder / "network.safetensors")
         chosen = found.chosen
@@ -107,8 +137,16 @@ class Repetition:
         self._read_by_lrn_star(folder, self.scale.longer * self.queries)
 
     def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
-        rng = generator(self.seed, Purpose.LRN_STAR)
-        found = published.run_lrn_star(self.network, self.task.mixed, self.sample, rng, queries=queries)
+        protocol = self.task.protocol
+        found = published.run_lrn_star(
+            self.network,
+            self.task.mixed,
+            self.sample,
+            generator(self.seed, Purpose.LRN_STAR),
+            queries=queries,
+            line_7=protocol.line_7,
+            close=protocol.close,
+        )
         self._keep_rules(folder, found.rules)
         about = {
             "equivalence_queries": found.equivalence_queries,
@@ -135,7 +173,8 @@ class Repetition:
 
     def read_by_tree(self, folder: Path) -> None:
         """Tune an incremental tree, then train it on samples until it errs on none of them."""
-        budget, network, mixed = self.scale.tree, self.network, self.task.mixed
+        budget = self.scale.tree_budget(self.task.protocol)
+        network, mixed = self.network, self.task.mixed
         tuning = tune_hoeffding_tree(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
         labels = budget.labels or self.sample
         grown = hoeffding_tree(
@@ -168,8 +207,8 @@ class Repetition:
 
     def sweep(self, folder: Path) -> None:
         """Measure accuracy and rules against the share of missing values."""
-        sweep = replace(self.scale.sweep, seeds=(self.seed,))
-        points = sweep.run(self.task.theory, self.task.rows, self.task.heads)
+        sweep = replace(self.scale.sweep, seeds=(self.seed,), size=self.sample)
+        points = sweep.run(self.task.theory, self.task.protocol, self.task.rows)
         write_json(folder / "points.json", [asdict(point) for point in points])
 
     def evaluate(self, folder: Path) -> None:
@@ -177,7 +216,7 @@ class Repetition:
         network, task = self.network, self.task
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
-            "paper": self._theory("paper").satisfied_by,
+            "lrn_star": self._theory("lrn_star").satisfied_by,
             "ours": self._theory("ours").satisfied_by,
             "longer": self._theory("longer").satisfied_by,
             "tree": self._tree(),
@@ -221,7 +260,7 @@ class Repetition:
 
     def stage_path(self, stage: str) -> str:
         """The folder of a stage of this repetition."""
-        return f"seed-{self.seed}/{stage}"
+        return f"{self.task.protocol.name}/seed-{self.seed}/{stage}"
 
     def _keep_rules(self, folder: Path, rules: Sequence[Rule]) -> None:
         theory = HornTheory(self.task.theory.vocabulary, rules)
@@ -246,15 +285,33 @@ class Repetition:
         return {"missing": _share(missed), "wrong": _share(wronged)}
 
     def _about_rules(self, reading: str) -> dict[str, Any]:
-        rules, target = self._rules(reading).rules, self.task.theory
-        known = set(target)
+        rules = self._rules(reading).rules
         return {
-            "count": len(rules),
-            "in_t": sum(rule in known for rule in rules),
-            "entailed_by_t": sum(target.entails(rule) for rule in rules),
-            "mean_body": float(np.mean([len(rule.body) for rule in rules])) if rules else 0.0,
+            **count_rules(rules, self.task),
             "examples": [describe_rule(rule, self.task.binariser) for rule in rules[:EXAMPLE_RULES]],
         }
+
+
+def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:
+    """Count rules, those that are rules of T in three senses, and the mean length of their bodies.
+
+    `in_t` counts literally, `in_t_by_side` up to the side of the class literal, `entailed_by_t`
+    what follows from T. Lengths are in literals and in features, both without the class.
+    """
+    target, vocabulary = task.theory, task.theory.vocabulary
+    literally = set(target)
+    violations = {violating_body(rule, vocabulary) for rule in target}
+    classes = {v for v in task.heads if not isinstance(v, Bottom)}
+    bodies = [(len(rule.body - classes), len(task.features(rule))) for rule in rules] or [(0, 0)]
+    literals, features = np.mean(bodies, axis=0).tolist()
+    return {
+        "count": len(rules),
+        "in_t": sum(rule in literally for rule in rules),
+        "in_t_by_side": sum(violating_body(rule, vocabulary) in violations for rule in rules),
+        "entailed_by_t": sum(target.entails(rule) for rule in rules),
+        "body_literals": literals,
+        "body_features": features,
+    }
 
 
 def describe_rule(rule: Rule, binariser: Binariser) -> str:

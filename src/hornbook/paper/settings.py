@@ -1,4 +1,4 @@
-"""The scales of a reproduction, quick and paper, and the choices that the paper leaves open."""
+"""The scales of a reproduction, quick and paper: how much of everything a run spends."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings
-from hornbook.models import Training
 from hornbook.paper import published
 from hornbook.paper.missing import Sweep
+from hornbook.paper.protocol import OpenChoice, Protocol
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.task import Task
 from hornbook.queries import Budget
 from hornbook.statistics import sample_size
 
 PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
-
-SEARCH_TRAINING = Training(epochs=20)
-"""Few epochs: at rate 0.1, which the paper's four best nets have, more of them only overfit."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,11 @@ class Scale:
     repetitions
         The number of repetitions, with consecutive seeds.
     selection
-        The architecture search.
+        The architecture search; training and encoding are the protocol's.
     ours
         The settings of our extraction; its sample size applies to all equivalence queries.
-    tree
-        The Hoeffding tree's budget.
+    tree, hard_tree
+        The Hoeffding tree's budget, and that under a protocol which is not the paper's.
     sweep
         The sweep over missing values, with one seed per repetition.
     fresh
@@ -77,6 +74,7 @@ class Scale:
     selection: ModelSelection
     ours: Settings
     tree: TreeBudget
+    hard_tree: TreeBudget
     sweep: Sweep
     fresh: int = 1000
     evaluation: int = 2
@@ -94,6 +92,10 @@ class Scale:
         ours = self.ours
         return sample_size(ours.size, width, ours.epsilon, ours.delta, 1)
 
+    def tree_budget(self, protocol: Protocol) -> TreeBudget:
+        """The budget of the tree under a protocol."""
+        return self.tree if protocol.is_published else self.hard_tree
+
     def settings(self) -> dict[str, Any]:
         """All settings as a JSON object."""
         described = asdict(self)
@@ -104,81 +106,71 @@ class Scale:
 QUICK = Scale(
     "quick",
     repetitions=5,
-    selection=ModelSelection(grid(depths=(2,)), SEARCH_TRAINING, finalists=8, seeds=3),
+    selection=ModelSelection(grid(depths=(2,)), finalists=8, seeds=3),
     ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
-    tree=TreeBudget(labels=40_000, tuning=2_000, seconds=300),
-    sweep=Sweep(
-        shares=(0.0, 0.4, 0.8),
-        reading=Settings(
-            Budget(equivalence_queries=20), pool=1 << 13, tries=2, evaluation=1 << 12, coherence=0
-        ),
-    ),
+    tree=TreeBudget(labels=10_000, tuning=500, seconds=300),
+    hard_tree=TreeBudget(labels=10_000, tuning=500, seconds=300),
+    sweep=Sweep(shares=(0.0, 0.5, 0.95), queries=published.QUERIES),
     longer=2,
 )
 """Only the two-layer nets are searched, and pools and trees are smaller; the rest equals `PAPER`."""
 
 PAPER = Scale(
     "paper",
-    repetitions=3,
-    selection=ModelSelection(training=SEARCH_TRAINING),
+    repetitions=5,
+    selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, coherence=0),
-    tree=TreeBudget(labels=None, tuning=10_000, seconds=600),
-    sweep=Sweep(
-        reading=Settings(
-            Budget(equivalence_queries=40), pool=1 << 15, tries=3, evaluation=1 << 14, coherence=0
-        )
-    ),
+    tree=TreeBudget(labels=None, tuning=5_000, seconds=1200),
+    hard_tree=TreeBudget(labels=50_000, tuning=5_000, seconds=600),
+    sweep=Sweep(queries=published.QUERIES),
 )
 """The paper's search, queries and samples."""
 
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
-def open_choices(task: Task, scale: Scale) -> list[tuple[str, str]]:
-    """The choices that the paper leaves open, each with the value used here."""
-    selection, ours, tree = scale.selection, scale.ours, scale.tree
-    training = selection.training
-    labels = tree.labels or scale.sample(len(task.theory.vocabulary))
+def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
+    """The choices that the paper leaves open: those of the protocol, then those of the run's effort."""
+    selection, ours, tree = scale.selection, scale.ours, scale.tree_budget(task.protocol)
+    sample = scale.sample(len(task.theory.vocabulary))
     return [
-        (
-            "ε and δ of the sample size",
-            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: "
-            f"{scale.sample(len(task.theory.vocabulary)):,} interpretations a query",
+        *task.protocol.choices(),
+        OpenChoice(
+            "epsilon, delta: the sample size",
+            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,} interpretations a query",
+            "the formula is the paper's, its ε and δ are not in it",
         ),
-        ("what interpretations are drawn, for queries and for evaluation alike", task.mixed.describe()),
-        ("what networks are trained on", task.recipe.describe()),
-        ("how ? enters a network", f"the encoding “{selection.encoding}”: 1 for true, 0 for false, ½ for ?"),
-        (
-            "optimiser, epochs, batches",
-            f"{training.optimiser}, {training.epochs} epochs, at most {training.batch_size} examples a step; "
-            "the loss is the binary cross-entropy",
-        ),
-        (
-            "how the best net is chosen",
+        OpenChoice("what interpretations are drawn", task.mixed.describe(), "see asked_violations"),
+        OpenChoice("what networks are trained on", task.recipe.describe(), "see open_unknown and hard_share"),
+        OpenChoice(
+            "finalists, seeds: how the best net is chosen",
             f"the {selection.finalists} best by {selection.folds}-fold cross-validation are scored again "
             f"with {selection.seeds} further seeds, and the best of these scores wins",
+            "the best of thousands of noisy scores is partly best by luck",
         ),
-        (
+        OpenChoice(
             "which counterexample LRN* gets",
-            "the first sample that the network rejects and the hypothesis accepts; the other kind is "
-            "passed over, since LRN* has no use for it",
+            "the first sample that the network rejects and the hypothesis accepts",
+            "LRN* has no use for the other kind",
         ),
-        (
-            "what LRN* does with it",
-            "closes it under the hypothesis first, without which some targets are never learned",
+        OpenChoice(
+            "how the tree sees ? and pairs",
+            "½, between false and true; one variable of each pair",
+            "the other variable of a pair says the same",
         ),
-        (
-            "how the tree sees ?, and pairs",
-            "½, between false and true; of each pair it sees one variable, since the other says the same",
-        ),
-        (
-            "the tree's parameters and budget",
+        OpenChoice(
+            "labels, tuning: the tree's parameters and budget",
             f"grace period and split confidence are the best of twelve on a validation sample of "
-            f"{tree.tuning:,}; it then learns from {labels:,} of the network's answers, "
-            f"and would be stopped after {tree.seconds:g} s",
+            f"{tree.tuning:,}; it then learns whole samples until it misclassifies none, at most "
+            f"{tree.labels or sample:,} of the network's answers, and would be stopped "
+            f"after {tree.seconds:g} s",
+            "the paper gives no budget; one sample of a query is the least that its procedure takes"
+            if tree.labels is None
+            else "fewer than a whole sample, for the time that it takes",
         ),
-        (
-            "real rows in Table 2",
-            "each row once, with its true class; drawn again and again they would seem to be more",
+        OpenChoice(
+            "real rows in the tables",
+            "each row once, with its true class",
+            "drawn again and again they would seem to be more than they are",
         ),
     ]

@@ -10,23 +10,17 @@ Northern Lights Deep Learning Workshop 3, 2022.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from hornbook.data import Binariser, Examples, Table, binarise_table, split_examples
-from hornbook.distributions import (
-    DEFAULT_MISSING,
-    Distribution,
-    Mixture,
-    NearMisses,
-    Random,
-    Rows,
-    Violations,
-)
+from hornbook.distributions import Distribution, Mixture
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Head, HornTheory, Rule, bits
+from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, bits
 from hornbook.models import MLP, Net, train
+from hornbook.paper.protocol import PAPER_PROTOCOL, Protocol, Recipe
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""
@@ -99,77 +93,7 @@ def row_rules(rows: Batch, label: str) -> list[Rule]:
     return rules
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """The distributions and numbers of accepted and rejected training examples."""
-
-    accepted: Distribution
-    rejected: Distribution
-    sizes: tuple[int, int] = (200, 200)
-
-    def describe(self) -> str:
-        """The recipe in words, as reports state it."""
-        accepted, rejected = self.sizes
-        return (
-            f"{accepted} accepted examples, drawn from:\n{self.accepted.describe()}\n"
-            f"{rejected} rejected examples, drawn from:\n{self.rejected.describe()}"
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {
-            "sizes": list(self.sizes),
-            "accepted": self.accepted.settings(),
-            "rejected": self.rejected.settings(),
-        }
-
-    def __str__(self) -> str:
-        return self.describe()
-
-
-def default_recipe(
-    theory: HornTheory,
-    rows: Batch | None = None,
-    hard: float = 0.1,
-    missing: float = DEFAULT_MISSING,
-    sizes: tuple[int, int] = (200, 200),
-) -> Recipe:
-    """The default recipe: one accepted example in ten is hard, the rest random; rejected ones violate a rule.
-
-    Parameters
-    ----------
-    theory
-        The rules to violate.
-    rows
-        Real rows with their class. Half of the hard examples are such rows, half near misses;
-        without rows all are near misses.
-    hard
-        The share of hard examples among the accepted. It determines which accuracy is possible.
-    missing
-        The probability that a random value is unknown.
-    sizes
-        How many accepted and rejected examples.
-
-    """
-    near = NearMisses(theory, missing)
-    hard_kinds: tuple[Distribution, ...] = (near,) if rows is None else (Rows(rows), near)
-    return Recipe(
-        Mixture(
-            (Random(theory.vocabulary, missing), *hard_kinds),
-            (1 - hard, *(hard / len(hard_kinds) for _ in hard_kinds)),
-        ),
-        Violations(theory, missing),
-        sizes,
-    )
-
-
-def draw_training_set(
-    theory: HornTheory,
-    rows: Batch | None = None,
-    *,
-    rng: np.random.Generator,
-    recipe: Recipe | None = None,
-) -> Examples:
+def draw_training_set(theory: HornTheory, recipe: Recipe, rng: np.random.Generator) -> Examples:
     """Draw distinct labelled examples in random order.
 
     Every label is computed by the theory; a draw with the other label is discarded. The
@@ -179,15 +103,12 @@ def draw_training_set(
     ----------
     theory
         The theory that labels.
-    rows
-        Real rows for the default recipe.
+    recipe
+        The distributions and sizes, such as `PAPER_PROTOCOL.recipe(theory)`.
     rng
         The source of randomness.
-    recipe
-        The distributions and sizes; by default `default_recipe(theory, rows)`.
 
     """
-    recipe = recipe or default_recipe(theory, rows)
     seen: set[bytes] = set()
     sides = zip((True, False), (recipe.accepted, recipe.rejected), recipe.sizes, strict=True)
     found = [
@@ -245,29 +166,29 @@ def _draw_distinct(
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table, its binarised rows, its target theory T and the recipe of its training sets."""
+    """A table, its binarised rows, its target theory T, and the protocol of its experiment."""
 
     table: Table
     binariser: Binariser
     rows: Batch
     theory: HornTheory
-    recipe: Recipe
+    protocol: Protocol
 
     @classmethod
-    def of(cls, table: Table) -> Task:
-        """The task with the default recipe: one accepted example in ten is hard."""
+    def of(cls, table: Table, protocol: Protocol = PAPER_PROTOCOL) -> Task:
+        """The task of a table, binarised as in the paper."""
         binariser, rows = binarise_table(table, dual=True)
-        theory = target_theory(rows, table.label)
-        return cls(table, binariser, rows, theory, default_recipe(theory, rows))
+        return cls(table, binariser, rows, target_theory(rows, table.label), protocol)
 
-    @property
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The distributions and sizes of training sets."""
+        return self.protocol.recipe(self.theory, self.rows)
+
+    @cached_property
     def mixed(self) -> Mixture:
-        """The distribution of half accepted, half rejected examples, as in a training set."""
-        accepted = self.recipe.accepted
-        parts, shares = (
-            (accepted.components, accepted.shares) if isinstance(accepted, Mixture) else ((accepted,), (1.0,))
-        )
-        return Mixture((self.recipe.rejected, *parts), (1.0, *shares))
+        """The distribution of what is asked and evaluated: half accepted, half rejected by default."""
+        return self.protocol.mixed(self.theory, self.rows)
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -277,9 +198,28 @@ class Task:
         dual = vocabulary.dual(label)
         return (label, BOTTOM) if dual is None else (label, dual, BOTTOM)
 
+    def examples(self, rng: np.random.Generator) -> Examples:
+        """Draw a training set."""
+        return draw_training_set(self.theory, self.recipe, rng)
+
+    def features(self, rule: Rule) -> set[str]:
+        """The features that the body of a rule speaks of, without the class."""
+        conditions = self.binariser.conditions_
+        return {conditions[v % len(conditions)].column for v in rule.body} - {str(self.table.label)}
+
     def network(self, net: Net, seed: int) -> MLP:
         """Train a network on four fifths of a training set; the rest decides when to stop."""
         rng = np.random.default_rng(seed)
-        examples = draw_training_set(self.theory, self.rows, rng=rng, recipe=self.recipe)
-        training, validation = split_examples(examples, rng)
-        return train(training, net, validation=validation, seed=seed)
+        training, validation = split_examples(self.examples(rng), rng)
+        encoding = self.protocol.encoding
+        return train(training, net, encoding=encoding, validation=validation, seed=seed)
+
+
+def violating_body(rule: Rule, vocabulary: Vocabulary) -> frozenset[int]:
+    """The literals that violate a rule: its body, and the dual of its head.
+
+    Rules with the same violation say the same of a class that has a dual: B → survives and
+    B ∧ not_survives → ⊥ differ in the side of the class literal alone.
+    """
+    dual = None if isinstance(rule.head, Bottom) else vocabulary.dual(rule.head)
+    return rule.body if dual is None else rule.body | {dual}

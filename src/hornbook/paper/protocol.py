@@ -1,0 +1,216 @@
+"""Protocols: how the paper's experiment is done where its text leaves a choice open.
+
+`PAPER_PROTOCOL` follows the text of the paper. `HARD_PROTOCOL` is a second experiment of ours, on a
+harder task: some accepted examples are real rows and near misses, and most of what a violated rule
+leaves open is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from hornbook.distributions import (
+    DEFAULT_MISSING,
+    Distribution,
+    Mixture,
+    NearMisses,
+    Random,
+    Rows,
+    Violations,
+)
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory
+from hornbook.models import Training
+from hornbook.models.network import EncodingName, Optimiser
+from hornbook.paper.published import LINE_7, Line7
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The distributions and numbers of accepted and rejected training examples."""
+
+    accepted: Distribution
+    rejected: Distribution
+    sizes: tuple[int, int] = (200, 200)
+
+    def describe(self) -> str:
+        """The recipe in words, as reports state it."""
+        accepted, rejected = self.sizes
+        return (
+            f"{accepted} accepted examples, drawn from:\n{self.accepted.describe()}\n"
+            f"{rejected} rejected examples, drawn from:\n{self.rejected.describe()}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {
+            "sizes": list(self.sizes),
+            "accepted": self.accepted.settings(),
+            "rejected": self.rejected.settings(),
+        }
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+class OpenChoice(NamedTuple):
+    """A question that the paper leaves open, the answer used here, and the reason for it."""
+
+    question: str
+    answer: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One value for each choice that the paper leaves open about its task, networks and algorithm.
+
+    Parameters
+    ----------
+    name
+        Its name on the command line and in results.
+    open_unknown
+        The probability that a value which a violated rule leaves open is unknown.
+    random_unknown
+        The probability that a value of a random example is unknown.
+    hard_share
+        The share of hard examples among the accepted: half of them real rows with their class, half
+        near misses; without rows all are near misses.
+    asked_violations
+        The share of violations among the interpretations of queries and evaluations.
+    encoding
+        How 1, 0 and ? enter a network.
+    optimiser, epochs
+        How networks are trained.
+    line_7
+        How line 7 of Algorithm 1 tests a meet, see `run_lrn_star`.
+    close
+        Whether a counterexample is closed under the hypothesis before it meets others.
+    sizes
+        The numbers of accepted and of rejected training examples; the paper names 200 of each.
+
+    """
+
+    name: str
+    open_unknown: float = 0.95
+    random_unknown: float = DEFAULT_MISSING
+    hard_share: float = 0.0
+    asked_violations: float = 0.5
+    encoding: EncodingName = "half"
+    optimiser: Optimiser = "sgd"
+    epochs: int = 20
+    line_7: Line7 = "printed"
+    close: bool = False
+    sizes: tuple[int, int] = (200, 200)
+
+    def __post_init__(self) -> None:
+        for name in ("open_unknown", "random_unknown", "hard_share", "asked_violations"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise HornbookError(f"{name} is a share between 0 and 1; got {getattr(self, name)}")
+        if self.line_7 not in LINE_7:
+            raise HornbookError(f"line_7 is one of {', '.join(LINE_7)}; got {self.line_7!r}")
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the task is the paper's, without hard examples, so that its claims can be judged."""
+        return not self.hard_share
+
+    @property
+    def training(self) -> Training:
+        """How networks are trained."""
+        return Training(self.optimiser, self.epochs)
+
+    def recipe(self, theory: HornTheory, rows: Batch | None = None) -> Recipe:
+        """The training sets: accepted examples random but for the hard ones, rejected ones violate a rule.
+
+        `theory` has the rules to violate; `rows` are real rows with their class.
+        """
+        accepted: Distribution = Random(theory.vocabulary, self.random_unknown)
+        if self.hard_share:
+            near = NearMisses(theory, self.open_unknown)
+            hard: tuple[Distribution, ...] = (near,) if rows is None else (Rows(rows), near)
+            shares = (1 - self.hard_share, *(self.hard_share / len(hard) for _ in hard))
+            accepted = Mixture((accepted, *hard), shares)
+        return Recipe(accepted, Violations(theory, self.open_unknown), self.sizes)
+
+    def mixed(self, theory: HornTheory, rows: Batch | None = None) -> Mixture:
+        """The interpretations of queries and evaluations: violations, and examples like the accepted ones."""
+        recipe, share = self.recipe(theory, rows), self.asked_violations
+        accepted = recipe.accepted
+        parts, shares = (
+            (accepted.components, accepted.shares) if isinstance(accepted, Mixture) else ((accepted,), (1.0,))
+        )
+        if not share:
+            return Mixture(parts, shares)
+        return Mixture((recipe.rejected, *parts), (share, *((1 - share) * part for part in shares)))
+
+    def settings(self) -> dict[str, Any]:
+        """All choices, ready for JSON."""
+        return asdict(self)
+
+    def choices(self) -> list[OpenChoice]:
+        """The open choices in words, each with its reason."""
+        hard = self.hard_share > 0
+        return [
+            OpenChoice(
+                "open_unknown: how much is unknown in a rejected example, beside the violated rule",
+                f"{self.open_unknown:.3g} of the values that the rule leaves open",
+                "as much as in a random example: a harder task"
+                if hard
+                else "the paper violates rules that match a row of the data, whose missing values are ?; "
+                "with all of them unknown there would be one violation a row, fewer than the 200 needed",
+            ),
+            OpenChoice(
+                "random_unknown: how much is unknown in a random example",
+                f"{self.random_unknown:.3g} of the values",
+                "1, 0 and ? are equally likely",
+            ),
+            OpenChoice(
+                "hard_share: hard examples among the accepted",
+                f"{self.hard_share:.3g}",
+                "real rows and near misses show whether a network has learned the rules or only what a row "
+                "looks like; our addition"
+                if hard
+                else "the paper draws the accepted examples at random",
+            ),
+            OpenChoice(
+                "asked_violations: violations among what is asked and evaluated",
+                f"{self.asked_violations:.3g}; the rest is drawn like the accepted examples",
+                "as in the balanced training set; among random interpretations alone T rejects none, so "
+                "that every hypothesis without rules would be right",
+            ),
+            OpenChoice(
+                "encoding: how ? enters a network",
+                {"half": "1 true, 0 false, ½ unknown", "signed": "1 true, -1 false, 0 unknown"}.get(
+                    self.encoding, "two inputs a variable: is it true, is it false"
+                ),
+                "one input a variable, as in the paper, and ? between both values",
+            ),
+            OpenChoice(
+                "optimiser, epochs",
+                f"{self.optimiser}, {self.epochs} epochs, at most {self.training.batch_size} examples a "
+                "step, binary cross-entropy",
+                "the paper's four best nets have rate 0.1, at which plain gradient descent works and more "
+                "epochs overfit",
+            ),
+            OpenChoice(
+                "line_7: how Algorithm 1 tests a meet", LINE_7[self.line_7], "so it is printed in the paper"
+            ),
+            OpenChoice(
+                "close: whether a counterexample is closed under the hypothesis first",
+                "yes" if self.close else "no",
+                "without it some targets are never learned"
+                if self.close
+                else "so it is printed in the paper; rules that end in ⊥, as nearly all do here, add nothing",
+            ),
+        ]
+
+
+PAPER_PROTOCOL = Protocol("paper")
+"""As the paper has it."""
+
+HARD_PROTOCOL = Protocol("hard", open_unknown=DEFAULT_MISSING, hard_share=0.1)
+"""A harder task: one accepted example in ten is hard, and what a rule leaves open is mostly known."""
+
+PROTOCOLS = {protocol.name: protocol for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL)}

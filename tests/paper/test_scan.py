@@ -1,0 +1,93 @@
+"""The scan of open choices: what it varies, what it combines, and that it can be resumed."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hornbook.data import read_table
+from hornbook.paper import PAPER_PROTOCOL, SCALES
+from hornbook.paper.claims import describe_tried
+from hornbook.paper.protocol import Protocol
+from hornbook.paper.reproduce import scan_choices
+from hornbook.paper.scan import LEVELS, PUBLISHED, ScanPlan, measure_distance, name_level
+
+PLAN = ScanPlan(
+    levels=({"hard_share": 0.1}, {"line_7": "append"}, {"open_unknown": 0.5}),
+    seeds=1,
+    rounds=2,
+    partners=1,
+    queries=3,
+    labels=200,
+    fresh=20,
+    evaluation=1000,
+)
+pytestmark = pytest.mark.slow
+
+
+def patients():
+    """Some made-up rows."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 2, (12, 12)).astype(float), columns=list("abcdefghijkl"))
+    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    frame["well"] = rng.permutation([0, 1] * 6)
+    return read_table(frame, label="well", name="made-up")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scan")
+    scan_choices(patients(), folder, SCALES["quick"], plan=PLAN, synthetic=True, processes=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scan(folder):
+    return json.loads((folder / "scan.json").read_text("utf-8"))
+
+
+def test_scan_varies_each_choice_alone_and_combines_the_nearest(scan):
+    combinations = scan["combinations"]
+    alone = ["default", *map(name_level, PLAN.levels)]
+    assert list(combinations)[:4] == alone
+    distances = {name: each["distance"] for name, each in combinations.items()}
+    assert scan["nearest"] == min(distances, key=distances.get)
+    for name in list(combinations)[4:]:
+        assert len(combinations[name]["level"]) >= 2
+    for each in combinations.values():
+        medians = {name: figure["median"] for name, figure in each["figures"].items()}
+        assert each["distance"] == pytest.approx(measure_distance(medians))
+
+
+def test_scan_interrupted_scan_does_no_work_twice(folder, scan):
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("stage.json")}
+    again = scan_choices(patients(), folder, SCALES["quick"], plan=PLAN, synthetic=True, processes=1)
+    assert json.loads(json.dumps(again)) == scan
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("stage.json")} == before
+
+
+def test_scan_page_names_every_combination(folder, scan):
+    for file in ("scan.md", "scan.html"):
+        text = (folder / file).read_text("utf-8")
+        assert all(name in text for name in scan["combinations"])
+        assert f"“{scan['nearest']}” comes nearest" in text
+
+
+def test_a_claim_that_is_not_reproduced_says_what_the_scan_tried(scan):
+    tried = describe_tried(scan, "in_t_by_side")
+    assert tried.startswith(f"{len(scan['combinations'])} combinations of hard_share, line_7, open_unknown")
+
+
+def test_scan_levels_vary_every_choice_of_a_protocol():
+    varied = {name for level in LEVELS for name in level}
+    assert varied == set(PAPER_PROTOCOL.settings()) - {"name", "sizes"}
+    for level in LEVELS:
+        assert Protocol("varied", **level) != Protocol("varied")
+
+
+def test_measure_distance_counts_a_half_like_a_double():
+    for figure in PUBLISHED:
+        for factor in (0.5, 2):
+            changed = PUBLISHED | {figure: factor * PUBLISHED[figure]}
+            assert measure_distance(changed) == pytest.approx(1 / len(PUBLISHED))
