@@ -7,15 +7,16 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.explanations import CardLine, Category, Missing, RuleSet, ScoreCard, Threshold
+from hornbook.explanations import CardLine, Category, CategorySet, Missing, RuleSet, ScoreCard, Threshold
 
 ROWS = pd.DataFrame(
-    list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]
+    list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x", "y"])), columns=["age", "sex"]
 ).astype({"age": float, "sex": object})
 
 conditions = st.one_of(
     st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.sampled_from([("f", "m"), ("m", "x")]), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
 )
 
@@ -67,5 +68,7 @@ def read_words(group, words, conditions):
     if words.startswith((">", "≤")):
         signs = {">": pd.Series.gt, "≤": pd.Series.le}
         return np.all([signs[part[0]](values, float(part[1:])) for part in words.split(" and ")], axis=0)
-    named = values.isin([w for w, _ in group.rows])
-    return (~named & values.notna() if words == "any other" else values == words).to_numpy(bool)
+    named = values.isin([value for w, _ in group.rows for value in w.split(", ")])
+    return (~named & values.notna() if words == "any other" else values.isin(words.split(", "))).to_numpy(
+        bool
+    )

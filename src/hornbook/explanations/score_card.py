@@ -20,6 +20,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import (
     Category,
+    CategorySet,
     Condition,
     Missing,
     Threshold,
@@ -192,7 +193,7 @@ class ScoreCard(Explanation):
         for line in self.lines_of_points:
             names = {condition.column for condition in line.body}
             kinds = {type(condition) for condition in line.body}
-            if len(names) == 1 and (kinds <= {Threshold} or kinds <= {Category}):
+            if len(names) == 1 and (kinds <= {Threshold} or kinds <= {Category, CategorySet}):
                 by_column.setdefault(names.pop(), []).append(line)
             else:
                 together += _describe_cases(line)
@@ -209,7 +210,7 @@ class ScoreCard(Explanation):
         """The ranges of a column that get different points, in order, and the points of each."""
         conditions = [condition for line in lines for condition in line.body]
         cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
-        named = dict.fromkeys(condition.value for condition in conditions if isinstance(condition, Category))
+        named = dict.fromkeys(value for condition in conditions for value in _list_values(condition))
         if cuts and named:
             return tuple(case for line in lines for case in _describe_cases(line))
         values = [*cuts, np.inf] if cuts else [*named, _OTHER]
@@ -223,7 +224,10 @@ class ScoreCard(Explanation):
                 low = -np.inf if start < 0 else values[start]
                 rows.append((_describe_range(low, values[end]), points[end]))
         else:
-            rows = [(write_value(value), points[k]) for k, value in enumerate(named)]
+            alike: dict[tuple[str, ...], list[str]] = {}
+            for value, own in zip(named, points, strict=False):
+                alike.setdefault(own, []).append(write_value(value))
+            rows = [(", ".join(words), own) for own, words in alike.items()]
             rows.append(("any other", points[len(named)]))
         if any(scores[-1]):
             rows.append(("missing", points[-1]))
@@ -397,6 +401,17 @@ def _describe_range(low: float, high: float) -> str:
     if low == -np.inf:
         return f"≤ {write_value(high)}"
     return f"> {write_value(low)}" if high == np.inf else f"> {write_value(low)} and ≤ {write_value(high)}"
+
+
+def _list_values(condition: Condition) -> tuple[Any, ...]:
+    """The categories that a condition names."""
+    match condition:
+        case Category():
+            return (condition.value,)
+        case CategorySet():
+            return condition.values
+        case _:
+            return ()
 
 
 def _describe_cases(line: CardLine) -> Iterator[tuple[str, tuple[str, ...]]]:
