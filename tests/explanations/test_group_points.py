@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hornbook.explanations import CardLine, Category, CategorySet, Missing, RuleSet, ScoreCard, Threshold
 
 ROWS = pd.DataFrame(
-    list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]
+    list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x", "y"])), columns=["age", "sex"]
 ).astype({"age": float, "sex": object})
 
 conditions = st.one_of(
     st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
-    st.builds(CategorySet, st.just("sex"), st.just(("f", "m")), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.sampled_from([("f", "m"), ("m", "x")]), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
 )
 

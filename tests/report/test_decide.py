@@ -10,6 +10,7 @@ from hornbook.explain.decision import list_cells
 from hornbook.explanations import (
     CardLine,
     Category,
+    CategorySet,
     ConditionRule,
     DecisionTree,
     Missing,
@@ -142,7 +143,10 @@ def random_condition(rng):
         return Missing(column, sign)
     if column in CUTS:
         return Threshold(column, float(rng.choice(CUTS[column])), sign)
-    return Category(column, VALUES[column][rng.integers(1, len(VALUES[column]))], sign)
+    first, *others = rng.permutation(len(VALUES[column]) - 1) + 1
+    if rng.random() < 0.3:
+        return CategorySet(column, tuple(VALUES[column][k] for k in (first, *others[:1])), sign)
+    return Category(column, VALUES[column][first], sign)
 
 
 def random_explanation(rng):

@@ -17,6 +17,7 @@ from hornbook.explain import explain_row
 from hornbook.explain.decision import find_change
 from hornbook.explanations import (
     Category,
+    CategorySet,
     DecisionTree,
     Missing,
     Split,
@@ -32,6 +33,7 @@ ROWS = pd.DataFrame(
 conditions = st.one_of(
     st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.sampled_from([("f", "m"), ("m", "x")]), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import (
     CardLine,
     Category,
+    CategorySet,
     ConditionRule,
     DecisionTree,
     Missing,
@@ -32,7 +33,7 @@ from hornbook.surrogates import Candidate, Grid, choose_candidate, search_explan
 from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import fit_explanations
-from hornbook.surrogates.tree import grow_tree, improve_tree
+from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
 AGES, SEXES = [None, 20.0, 30.0, 40.0, 55.5], [None, "f", "m", "x"]
 EVERY_ROW = pd.DataFrame(list(product(AGES, SEXES)), columns=["age", "sex"]).astype(
@@ -42,6 +43,7 @@ EVERY_ROW = pd.DataFrame(list(product(AGES, SEXES)), columns=["age", "sex"]).ast
 conditions = st.one_of(
     st.builds(Threshold, st.just("age"), st.sampled_from([25, 30, 40, 50.5]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
+    st.builds(CategorySet, st.just("sex"), st.sampled_from([("f", "m"), ("m", "x")]), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
 )
 
@@ -56,6 +58,8 @@ def value_of(condition, row):
         return None
     if isinstance(condition, Threshold):
         return (value > condition.cut) == condition.above
+    if isinstance(condition, CategorySet):
+        return (value in condition.values) == condition.inside
     return (value == condition.value) == condition.equal
 
 
@@ -127,17 +131,21 @@ frames = st.integers(1, 60).flatmap(
             "age": st.lists(st.sampled_from(AGES), min_size=size, max_size=size),
             "sex": st.lists(st.sampled_from(SEXES), min_size=size, max_size=size),
             "dose": st.lists(st.integers(0, 5), min_size=size, max_size=size),
+            "city": st.lists(st.sampled_from([None, *"abcdefg"]), min_size=size, max_size=size),
         }
-    ).map(lambda columns: pd.DataFrame(columns).astype({"age": float, "sex": object}))
+    ).map(lambda columns: pd.DataFrame(columns).astype({"age": float, "sex": object, "city": object}))
 )
 
 
-@given(frames, st.integers(0, 2**32 - 1))
+@given(frames, st.integers(2, 3), st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_grid_sums_are_those_of_its_conditions(frame, seed):
-    grid = Grid.of(frame)
-    rows = grid.encode(frame)
-    weights = np.random.default_rng(seed).normal(size=len(frame))
+def test_grid_sums_are_those_of_its_conditions(frame, classes, seed):
+    rng = np.random.default_rng(seed)
+    rows = (
+        Grid.of(frame).encode(frame).rank_categories(np.eye(classes)[rng.integers(classes, size=len(frame))])
+    )
+    grid = rows.grid
+    weights = rng.normal(size=len(frame))
     sums = rows.sum_true(weights)
     for number, condition in enumerate(grid.literals):
         true, false = condition.evaluate(frame)
@@ -145,6 +153,28 @@ def test_grid_sums_are_those_of_its_conditions(frame, seed):
         assert rows.where_unknown(number).tolist() == (~true & ~false).tolist()
         assert sums[number] == pytest.approx(weights[true].sum())
         assert grid.literals[number ^ 1] == condition.negate()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), min_size=20, max_size=60))
+@settings(max_examples=40)
+def test_ranked_categories_part_two_classes_as_purely_as_any_set_does(pairs):
+    frame, labels = pd.DataFrame(pairs, columns=["city", "label"])[["city"]], [int(one) for _, one in pairs]
+    weights = np.eye(2)[labels]
+    rows = Grid.of(frame).encode(frame).rank_categories(weights)
+    best = purity_gains(rows.sum_true(weights), weights.sum(axis=0)).max()
+    named = sorted(set(frame.city))
+    every = [frame.city.isin(some).to_numpy() for n in range(len(named)) for some in combinations(named, n)]
+    sums = np.array([weights[inside].sum(axis=0) for inside in every])
+    assert best == pytest.approx(purity_gains(sums, weights.sum(axis=0)).max())
+
+
+def test_ranked_categories_are_named_by_their_shorter_side():
+    frame = pd.DataFrame({"city": list("abcdefg") * 10, "sex": list("fm") * 35})
+    labels = frame.city.isin(list("ace")).to_numpy(int)
+    grid = Grid.of(frame).encode(frame).rank_categories(np.eye(2)[labels]).grid
+    sets = [condition for condition in grid.literals if isinstance(condition, CategorySet)]
+    assert CategorySet("city", tuple("ace")) in sets
+    assert all(condition.column == "city" and 2 <= len(condition.values) <= 3 for condition in sets)
 
 
 def test_grid_takes_values_that_it_has_not_seen():
@@ -232,6 +262,19 @@ def test_rules_decide_in_order(rules, default):
     assert rule_set.decide(EVERY_ROW).tolist() == expected
     assert rule_set.literals == sum(len(body) for body, _ in rules)
     assert len(rule_set.lines()) == len(rules) + 1
+
+
+@pytest.mark.parametrize("form", ["tree", "card", "rules"])
+def test_search_finds_a_set_of_categories(form):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"status": rng.choice([f"A{j}" for j in range(8)], 300), "x": rng.normal(size=300)})
+
+    def decide(rows):
+        return (rows.status.isin(["A1", "A4", "A6"]) & (rows.x > 0)).to_numpy(int)
+
+    result = search_explanations(decide, RowSampler(frame), NAMES, n_samples=2000, max_literals=4, form=form)
+    assert result.chosen.fidelity.estimate > 0.99
+    assert "in {A1, A4, A6}" in str(result.chosen.explanation)
 
 
 def labelled(seed, size=400, classes=2):

@@ -275,7 +275,6 @@ class _Choice:
         bins = []
         for codes, size in zip(part.codes, np.diff(rows.grid.offsets).tolist(), strict=True):
             bins.append(np.bincount(codes * width + bucket, change, size * width).reshape(size, width))
-        summed: Floats = np.cumsum(np.vstack([np.zeros((1, width)), *bins]), axis=0)
-        totals = np.cumsum(rows.grid.sum_bins(summed), axis=1)  # (literals, positions)
+        totals = np.cumsum(rows.grid.sum_bins(np.concatenate(bins)), axis=1)  # (literals, positions)
         ordered: Floats = totals[:, SHIFTS + MAX_POINTS] - totals[:, MAX_POINTS, None]
         return ordered + part.sum_true(fixed)[:, None] if fixed.any() else ordered

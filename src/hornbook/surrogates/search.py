@@ -132,8 +132,8 @@ def search_explanations(
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
     weights = np.eye(len(classes))[labels]  # (samples, classes)
-    grid = Grid.of(sampler.frame)
-    rows, judged = grid.encode(samples), grid.encode(fresh)
+    rows = Grid.of(sampler.frame).encode(samples).rank_categories(weights)
+    judged = rows.grid.encode(fresh)
     builds = {}
     for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
         share = Share.of(int((decided == truth).sum()), len(truth))
