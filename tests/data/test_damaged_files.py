@@ -3,6 +3,7 @@ run by `benchmarks/fuzz.py`."""
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,31 @@ def test_damaged_file_is_read_or_refused_in_one_line(name: str, tmp_path: Path) 
     assert try_case(FORMATS[name], 0, tmp_path) == "read"
     outcomes = Counter(try_case(FORMATS[name], case, tmp_path) for case in range(1, CASES))
     assert set(outcomes) <= {"read", "refused"} and outcomes["refused"]
+
+
+@pytest.mark.parametrize("max_rows", [None, 3])
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pa.array([b"\xff", b"a"]).view(pa.string()), "t.parquet: .*damaged or cut short .*UTF8"),
+        (pa.array([b"\xff", b"a"]), "column 'a' holds values that are not numbers or text, such as"),
+        (
+            pa.array([dt.date(2024, 1, 31), None]),
+            "such as '2024-01-31'; make them numbers or words, or drop it",
+        ),
+        (pa.array([dt.datetime(2024, 1, 31), None]), "column 'a' holds times; make them numbers"),
+        (pa.array([[1], [2, 3]]), "column 'a' holds values that are not numbers or text"),
+        (pa.array([None, None]), "column 'a' has no known value"),
+        (pa.array([], pa.int64()), "t.parquet has 2 columns and 0 rows"),
+    ],
+)
+def test_read_table_refuses_columns_of_other_types(
+    tmp_path: Path, column: pa.Array, message: str, max_rows: int | None
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": column, "b": range(len(column))}), path)
+    with pytest.raises(HornbookError, match=message):
+        read_table(path, max_rows=max_rows)
 
 
 def write_varint(value: int) -> bytes:

@@ -9,7 +9,7 @@ import io
 import lzma
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +130,7 @@ def test_read_table_never_takes_a_number_for_another(
     if not is_plain:  # plain numbers are what they look like: 1.234 is less than 2
         assert {name: guessed.frame[name].tolist() for name in guessed.frame} == expected
     assert guessed.text_format is not None
-    again = read_table(
-        path, **{each.name: getattr(guessed.text_format, each.name) for each in fields(TextFormat)}
-    )
+    again = read_table(path, **asdict(guessed.text_format))
     pd.testing.assert_frame_equal(again.frame, guessed.frame)
 
 
@@ -249,6 +247,7 @@ def test_text_format_parses_its_own_description(text_format: TextFormat) -> None
         ("colour=red", "'colour=red' is not one of"),
         ("decimal=. decimal=,", "once each"),
         ("decimal=x", "the decimal sign is . or ,; got 'x'"),
+        ("encoding=utf_8_x", "there is no encoding 'utf_8_x'"),
         ("delimiter=;;", "the delimiter is one character, such as ; or tab; got ';;'"),
         ("thousands=_", "the sign between thousands is"),
         ("decimal=, thousands=,", "',' is either the decimal sign or between thousands"),
@@ -288,6 +287,10 @@ def test_read_table_decompresses_by_content(tmp_path: Path, suffix: str) -> None
     for name in (f"t.arff{suffix}", "t.arff"):
         table = read_table(written(tmp_path, name, COMPRESSIONS[suffix](content.encode())))
         assert table.frame["a"].tolist() == [1, 2]
+    assert table.text_format is not None
+    assert read_table(tmp_path / "t.arff", **asdict(table.text_format)).text_format == table.text_format
+    with pytest.raises(HornbookError, match=r"t.arff: an ARFF file has no decimal=,; leave that out"):
+        read_table(tmp_path / "t.arff", decimal=",")
 
 
 @pytest.mark.parametrize("suffix", list(COMPRESSIONS)[1:])
@@ -360,5 +363,5 @@ def test_read_table_refuses_what_is_no_file(tmp_path: Path) -> None:
 def test_read_table_refuses_a_format_where_there_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path)
-    with pytest.raises(HornbookError, match="a Parquet file has no decimal=, to choose; leave that out"):
+    with pytest.raises(HornbookError, match="a Parquet file has no decimal=,; leave that out"):
         read_table(path, decimal=",")

@@ -58,11 +58,13 @@ def open_parts(
     with _name_errors(path):
         suffix = _find_suffix(path)
         if suffix in PARQUET_SUFFIXES:
-            _refuse_format(text_format, "a Parquet file")
+            if text_format != TextFormat():
+                raise HornbookError(f"a Parquet file has no {text_format.describe()}; leave that out")
             yield _parquet_parts(path, whole), None
         elif suffix == ".arff":
-            _refuse_format(replace(text_format, encoding=None), "an ARFF file")
             arff_format = replace(PLAIN_TEXT, encoding=text_format.resolve_encoding(path).encoding)
+            if other := text_format.without(arff_format).describe():
+                raise HornbookError(f"an ARFF file has no {other}; leave that out")
             with arff_format.open_text(path) as file:
                 yield _arff_parts(file), arff_format
         else:
@@ -92,12 +94,6 @@ def _find_suffix(path: Path) -> str:
     return PARQUET_SUFFIXES[0] if is_parquet else suffix
 
 
-def _refuse_format(text_format: TextFormat, kind: str) -> None:
-    """Refuse a text format for a file that has none."""
-    if text_format != TextFormat():
-        raise HornbookError(f"{kind} has no {text_format.describe()} to choose; leave that out")
-
-
 def _resolve_delimiter(text_format: TextFormat, path: Path, names: Sequence[str] | None) -> TextFormat:
     """The format with the delimiter of a file, detected if it is not given."""
     if text_format.delimiter is not None:
@@ -120,8 +116,11 @@ def _parquet_parts(path: Path, whole: bool) -> Iterator[pd.DataFrame]:
                 )
             rows = 0
             for part in [file.read()] if whole else file.iter_batches(ROWS_PER_PART):
+                part.validate(full=True)  # its texts too
                 rows += part.num_rows
                 yield part.to_pandas()
+            if not claimed:
+                yield file.schema_arrow.empty_table().to_pandas()
             if rows != claimed:
                 raise HornbookError(f"it claims {claimed:,} rows and has {rows:,}; get it again")
     except (HornbookError, MemoryError):
@@ -273,7 +272,9 @@ def _name_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise HornbookError(f"{shorten(path.name)} cannot be read: {error.strerror or error}") from None
     except UnicodeError as error:
-        raise HornbookError(f"{shorten(path.name)} changed while it was read ({error})") from None
+        raise HornbookError(
+            f"{shorten(path.name)} holds bytes that are no text: {shorten(str(error))}"
+        ) from None
     except MemoryError:
         raise HornbookError(
             f"{shorten(path.name)} does not fit into memory; read some of its rows by max_rows=…"

@@ -63,12 +63,14 @@ class BinaryColumns:
         """Recognise the variables of a binary table."""
         columns = tuple(map(str, frame.columns))
         values = to_floats(frame)
-        duals = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in columns}
+        positions = {name: position for position, name in enumerate(columns)}
+        duals = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in positions}
         for name, dual in duals.items():
-            left, right = (values[:, columns.index(column)] for column in (name, dual))
+            left, right = (values[:, positions[column]] for column in (name, dual))
             if not np.array_equal(left, 1 - right, equal_nan=True):
                 raise HornbookError(f"columns {name!r} and {dual!r} should have opposite values; rename one")
-        lone = [name for name in columns if name not in duals and name not in duals.values()]
+        paired = {*duals, *duals.values()}
+        lone = [name for name in columns if name not in paired]
         added = {name: NEGATION_PREFIX + name for name in lone if add_duals}
         vocabulary = Vocabulary((*columns, *added.values()), {**duals, **added})
         return cls(columns, vocabulary, _find_exclusive(columns, set(duals.values()), values))
@@ -182,8 +184,9 @@ class Reader:
         frame = as_frame(row)
         if frame is None and isinstance(row, Mapping | pd.Series):
             named = {str(name): value for name, value in row.items()}
+            vocabulary = Vocabulary(self.columns)
             for name in named:
-                Vocabulary(self.columns).index(name)
+                vocabulary.index(name)
             frame = pd.DataFrame({name: [named.get(name, np.nan)] for name in self.columns})
         if frame is None:
             frame = pd.DataFrame(np.asarray(row, object).reshape(1, -1)).infer_objects()

@@ -61,7 +61,9 @@ def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
     if known.dtype == object:
         known = known.infer_objects()
     if pd.api.types.is_datetime64_any_dtype(known) or pd.api.types.is_timedelta64_dtype(known):
-        raise HornbookError(f"column {values.name!r} holds times; turn them into numbers first")
+        raise HornbookError(
+            f"column {values.name!r} holds times; make them numbers, such as days, or drop it"
+        )
     return known
 
 
@@ -75,7 +77,11 @@ def sorted_levels(known: pd.Series[Any]) -> list[Any]:
     except TypeError:
         distinct = [None]
     if not all(isinstance(level, str | int | float) for level in distinct):
-        raise HornbookError(f"column {known.name!r} holds values that are not numbers or text")
+        example = str(known.iloc[0])[:40]
+        raise HornbookError(
+            f"column {known.name!r} holds values that are not numbers or text, such as {example!r}; "
+            "make them numbers or words, or drop it"
+        )
     return sorted(distinct, key=lambda level: (isinstance(level, str), level))
 
 

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -39,6 +39,20 @@ BYTE_ORDER_MARKS = {
 
 _MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _NOT_WESTERN = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+
+
+def _is_delimiter(sign: str) -> bool:
+    """Whether a sign can stand between values, and in a description."""
+    return len(sign) == 1 and sign not in '"\0' and (sign in "\t " or not sign.isspace())
+
+
+def _is_encoding(name: str) -> bool:
+    """Whether Python knows an encoding of texts by a name, of one word."""
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        return False
+    return name.split() == [name]
 
 
 @dataclass(frozen=True)
@@ -73,7 +87,7 @@ class TextFormat:
     thousands: str | None = None
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
             raise HornbookError(f"the delimiter is one character, such as ; or tab; got {self.delimiter!r}")
         if self.decimal not in (None, *DECIMALS):
             raise HornbookError(f"the decimal sign is . or ,; got {self.decimal!r}")
@@ -81,12 +95,10 @@ class TextFormat:
             raise HornbookError(f"the sign between thousands is , . ' space or none; got {self.thousands!r}")
         if self.decimal is not None and self.decimal == self.thousands:
             raise HornbookError(f"{self.decimal!r} is either the decimal sign or between thousands, not both")
-        try:
-            "".encode(self.encoding or UTF8)
-        except (LookupError, ValueError):
+        if self.encoding is not None and not _is_encoding(self.encoding):
             raise HornbookError(
                 f"there is no encoding {self.encoding!r}; there are utf-8, cp1252, latin-1, utf-16 and others"
-            ) from None
+            )
 
     @classmethod
     def parse(cls, text: str) -> TextFormat:
@@ -112,14 +124,17 @@ class TextFormat:
         )
 
     def describe_guesses(self, given: TextFormat) -> str:
-        """What was found out and is not plain: no comma, no UTF-8, no decimal point, or thousands."""
-        guesses = {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if getattr(given, field.name) is None
-            and getattr(self, field.name) != getattr(PLAIN_TEXT, field.name)
-        }
-        return TextFormat(**guesses).describe()
+        """What was found out, since it was not given, and is not plain."""
+        known = asdict(given)
+        guesses = {name: None if known[name] is not None else value for name, value in asdict(self).items()}
+        return TextFormat(**guesses).without(PLAIN_TEXT).describe()
+
+    def without(self, other: TextFormat) -> TextFormat:
+        """The format without what is as in another one."""
+        values = asdict(other)
+        return TextFormat(
+            **{name: None if value == values[name] else value for name, value in asdict(self).items()}
+        )
 
     @property
     def notations(self) -> tuple[Notation, ...]:
