@@ -107,10 +107,10 @@ QUICK = Scale(
     "quick",
     repetitions=5,
     selection=ModelSelection(grid(depths=(2,)), finalists=8, seeds=3),
-    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=3, evaluation=1 << 15, coherence=0),
-    tree=TreeBudget(labels=10_000, tuning=500, seconds=300),
-    hard_tree=TreeBudget(labels=10_000, tuning=500, seconds=300),
-    sweep=Sweep(shares=(0.0, 0.5, 0.95), queries=published.QUERIES),
+    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=2, evaluation=1 << 14, coherence=0),
+    tree=TreeBudget(labels=8_000, tuning=500, seconds=300),
+    hard_tree=TreeBudget(labels=8_000, tuning=500, seconds=300),
+    sweep=Sweep(shares=(0.0, 0.5, 0.95), queries=30),
     longer=2,
 )
 """Only the two-layer nets are searched, and pools and trees are smaller; the rest equals `PAPER`."""
