@@ -38,6 +38,8 @@ MAX_LITERALS = 20
 """The most literals of a default explanation."""
 
 FORMS = ("tree", "card", "rules")
+CHOICE = "choice among the peers"
+"""The best fit of all peers by the fresh samples that choose among ours too."""
 
 
 def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict[str, Any]:
@@ -48,6 +50,15 @@ def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict
     )
     teacher = bind_classifier(fit_model(kind, train, known, seed), train, seed)
     truth = teacher.labels(test)
+    one = {"table": table, "model": kind, "seed": seed, **judge_ours(teacher, seed, test, truth, sizes)}
+    one["right"] |= judge_peers(teacher, seed, test, truth, sizes)
+    return one
+
+
+def judge_ours(
+    teacher: ClassifierTeacher, seed: int, test: Any, truth: Any, sizes: tuple[int, ...]
+) -> dict[str, Any]:
+    """The shares of ours and of its forms, the default explanation, and the CPU-seconds."""
     started = time.process_time()
     result = search_explanations(
         teacher.labels,
@@ -67,15 +78,7 @@ def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict
                 right[who][str(size)] = max(short, key=lambda pair: pair[0].fidelity.hits)[1]
     chosen = choose_candidate(result.candidates, MAX_LITERALS)
     default = {"literals": chosen.literals, "form": chosen.form, "right": dict(judged)[chosen]}
-    right |= judge_peers(teacher, seed, test, truth, sizes)
-    return {
-        "table": table,
-        "model": kind,
-        "seed": seed,
-        "right": right,
-        "default": default,
-        "seconds": seconds,
-    }
+    return {"right": dict(right), "default": default, "seconds": seconds}
 
 
 def judge_peers(
@@ -86,17 +89,21 @@ def judge_peers(
     fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
     data = PeerData(samples, teacher.labels(samples), (fresh, test))
     labels = teacher.labels(fresh)
-    right: dict[str, dict[str, float]] = {}
+    fits: dict[str, list[tuple[int, float, float]]] = {CHOICE: []}
     for name, fit in PEERS.items():
         try:
-            fits = [(own, np.mean(a == labels), np.mean(b == truth)) for own, (a, b) in fit(data)]
+            fits[name] = [
+                (own, float(np.mean(a == labels)), float(np.mean(b == truth))) for own, (a, b) in fit(data)
+            ]
         except ImportError:
             continue
-        right[name] = {}
+        fits[CHOICE] += fits[name]
+    right: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, own in fits.items():
         for size in sizes:
-            if short := [one for one in fits if one[0] <= size]:
-                right[name][str(size)] = float(max(short, key=lambda one: one[1])[2])
-    return right
+            if short := [one for one in own if one[0] <= size]:
+                right[name][str(size)] = max(short, key=lambda one: one[1])[2]
+    return dict(right)
 
 
 def mean_points(figures: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str, int], float]:
@@ -109,6 +116,18 @@ def mean_points(figures: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str, 
     return {key: float(np.mean(each)) for key, each in values.items()}
 
 
+def find_gaps(
+    points: dict[tuple[str, str, str, int], float], learner: str, peers: list[str]
+) -> dict[tuple[str, str, int], float]:
+    """How much a learner has more than the best of the peers in hindsight, at each of its points."""
+    gaps = {}
+    for who, *point in points:
+        if who == learner:
+            best = max((points[peer, *point] for peer in peers if (peer, *point) in points), default=0.0)
+            gaps[tuple(point)] = points[learner, *point] - best
+    return gaps
+
+
 def print_figures(figures: list[dict[str, Any]]) -> None:
     """The mean of each learner at each size, and how ours compares with the best peer at each point."""
     points = mean_points(figures)
@@ -118,11 +137,8 @@ def print_figures(figures: list[dict[str, Any]]) -> None:
     for who in learners:
         means = [[points[key] for key in points if key[0] == who and key[3] == size] for size in sizes]
         print(f"| {who} |", " | ".join(f"{np.mean(each):.1f}" if each else "–" for each in means), "|")
-    peers = [who for who in learners if who not in ("ours", *FORMS)]
-    gaps = {}
-    for _, *point in (key for key in points if key[0] == "ours"):
-        best = max((points[peer, *point] for peer in peers if (peer, *point) in points), default=0.0)
-        gaps[tuple(point)] = points["ours", *point] - best
+    peers = [who for who in learners if who not in ("ours", CHOICE, *FORMS)]
+    gaps = find_gaps(points, "ours", peers)
     print("\n| table | seeds | ours − best peer, mean | at or above | worst |\n|---|---:|---:|---:|---:|")
     for table in [*dict.fromkeys(key[0] for key in gaps), "all"]:
         own = np.array([gap for key, gap in gaps.items() if table in (key[0], "all")])
@@ -135,6 +151,11 @@ def print_figures(figures: list[dict[str, Any]]) -> None:
         f"\nat or above the best peer at {100 * np.mean(every >= 0):.0f} % of {len(every)} points, ", end=""
     )
     print(f"within a point at {100 * np.mean(every >= -1):.0f} %, worst {every.min():+.1f}")
+    if chosen := find_gaps(points, CHOICE, peers):
+        share = np.mean(np.array(list(chosen.values())) >= 0)
+        print(
+            f"the {CHOICE} by fresh samples is at or above the best peer at {100 * share:.0f} % of the points"
+        )
     for peer in peers:
         own = [points["ours", *key[1:]] - share for key, share in points.items() if key[0] == peer]
         print(f"at or above {peer} at {100 * np.mean(np.array(own) >= 0):.0f} % of {len(own)} points")

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -48,14 +48,14 @@ MIN_RANKED, MAX_SET = 4, 6
 class BinRange:
     """A condition that is true in a range of a column's bins, or, if `outside`, in its other known bins.
 
-    `order` is the number of the column's order of bins that the range belongs to.
+    `ranking` is the number of the column's ranking that the range belongs to, if it is one of categories.
     """
 
     condition: Condition
     low: int
     high: int
     outside: bool = False
-    order: int = 0
+    ranking: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class NumericColumn:
 
     name: str
     cuts: tuple[float, ...]
+    rankings: ClassVar[tuple[tuple[int, ...], ...]] = ()
 
     @property
     def size(self) -> int:
@@ -74,11 +75,6 @@ class NumericColumn:
         """The bin of each row; the one after the last for missing values."""
         values = read_numbers(frame, self.name)
         return np.where(np.isnan(values), self.size, np.searchsorted(self.cuts, values, side="left"))
-
-    @property
-    def orders(self) -> tuple[tuple[int, ...], ...]:
-        """The orders of bins that ranges belong to: the one of the numbers."""
-        return (tuple(range(self.size + 1)),)
 
     def ranges(self) -> Iterator[BinRange]:
         """Each condition with its bins, then its negation."""
@@ -109,11 +105,6 @@ class CategoryColumn:
         codes = pd.Index(self.values, dtype=object).get_indexer(pd.Index(column, dtype=object))
         return np.where(column.isna(), self.size, np.where(codes < 0, len(self.values), codes))
 
-    @property
-    def orders(self) -> tuple[tuple[int, ...], ...]:
-        """The orders of bins that ranges belong to: the one of the values, and the rankings."""
-        return (tuple(range(self.size + 1)), *self.rankings)
-
     def ranges(self) -> Iterator[BinRange]:
         """Each condition with its bins, then its negation."""
         for j, value in enumerate(self.values):
@@ -125,15 +116,15 @@ class CategoryColumn:
         """Each set of categories that a ranking parts from the others, by its shorter side."""
         count = len(self.values)
         seen: set[frozenset[int]] = set()
-        for order, ranking in enumerate(self.rankings, 1):
+        for number, ranking in enumerate(self.rankings):
             for j in range(2, count - 1):
                 low, high = (0, j) if j <= count - j else (j, count)
                 members = frozenset(ranking[low:high])
                 if len(members) <= MAX_SET and not {members, frozenset(ranking) - members} & seen:
                     seen.add(members)
                     named = CategorySet(self.name, tuple(self.values[j] for j in members))
-                    yield BinRange(named, low, high, order=order)
-                    yield BinRange(named.negate(), low, high, outside=True, order=order)
+                    yield BinRange(named, low, high, ranking=number)
+                    yield BinRange(named.negate(), low, high, outside=True, ranking=number)
 
 
 GridColumn: TypeAlias = NumericColumn | CategoryColumn
@@ -165,13 +156,13 @@ class Grid:
 
     @cached_property
     def arranged(self) -> Ints:
-        """The numbers of all bins, then those of each column's further orders."""
-        further = [
-            start + np.array(order, np.intp)
+        """The numbers of all bins in order, then once more those of each ranking."""
+        rankings = [
+            start + np.array(ranking, np.intp)
             for column, start in zip(self.columns, self.offsets.tolist(), strict=False)
-            for order in column.orders[1:]
+            for ranking in column.rankings
         ]
-        return np.concatenate([np.arange(self.offsets[-1]), *further])
+        return np.concatenate([np.arange(self.offsets[-1]), *rankings])
 
     @cached_property
     def bounds(self) -> Ints:
@@ -219,20 +210,18 @@ class Grid:
     @cached_property
     def _ranges(self) -> list[tuple[Condition, tuple[int, int], tuple[int, int], int]]:
         ranges: list[tuple[Condition, tuple[int, int], tuple[int, int], int]] = []
-        further = int(self.offsets[-1])
+        ranked = int(self.offsets[-1])  # where the column's rankings begin among the arranged bins
         for position, (column, start) in enumerate(zip(self.columns, self.offsets.tolist(), strict=False)):
-            starts = [start]
-            for order in column.orders[1:]:
-                starts.append(further)
-                further += len(order)
             known = start, start + column.size
             for own in column.ranges():
-                inside = starts[own.order] + own.low, starts[own.order] + own.high
+                first = start if own.ranking is None else ranked + own.ranking * len(column.rankings[0])
+                inside = first + own.low, first + own.high
                 parts = (known, inside) if own.outside else (inside, (0, 0))
                 ranges.append((own.condition, *parts, position))
             missing = start + column.size, start + column.size + 1
             ranges.append((Missing(column.name), missing, (0, 0), position))
             ranges.append((Missing(column.name, missing=False), known, (0, 0), position))
+            ranked += sum(map(len, column.rankings))
         return ranges
 
     def encode(self, frame: pd.DataFrame) -> CodedRows:
