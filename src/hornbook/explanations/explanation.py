@@ -107,6 +107,36 @@ class PointsGroup:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True)
+class Box:
+    """A box of a drawing: a question with two ways on, or a class.
+
+    A yes leads to the right, to a box in the same row; a no leads down, to a box in the same column.
+
+    Parameters
+    ----------
+    text
+        The question, or the name of the class.
+    column, row
+        Its place, counted from the left and from above.
+    line
+        The number of the explanation's line that says the same.
+    outcome
+        The number of the class; None for a question.
+    yes, no
+        The numbers of the boxes that follow; None for a class.
+
+    """
+
+    text: str
+    column: int
+    row: int
+    line: int
+    outcome: int | None = None
+    yes: int | None = None
+    no: int | None = None
+
+
 class Explanation(ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
@@ -161,6 +191,10 @@ class Explanation(ABC):
 
     def group_points(self) -> tuple[PointsGroup, ...]:
         """Its points, grouped by column; empty where there are none."""
+        return ()
+
+    def list_boxes(self) -> tuple[Box, ...]:
+        """Its drawing, the first box to read first; empty where it has none."""
         return ()
 
     @abstractmethod
