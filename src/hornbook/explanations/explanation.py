@@ -205,6 +205,14 @@ class Explanation(ABC):
     def explain(self, row: pd.DataFrame) -> Reason:
         """Why it decides as it does about a frame of one row."""
 
+    def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
+        """Why it decides as it does about each row; rows of which the same conditions hold share a reason."""
+        answers = [part for condition in self.conditions for part in condition.evaluate(frame)]
+        table = np.array([np.zeros(len(frame), np.bool_), *answers])  # (2 * conditions + 1, rows)
+        _, first, same = np.unique(table, axis=1, return_index=True, return_inverse=True)
+        reasons = [self.explain(frame.iloc[[number]]) for number in first]
+        return [reasons[number] for number in same]
+
     @abstractmethod
     def compile(self) -> CompiledExplanation:
         """A Horn theory that derives the same classes."""
