@@ -65,6 +65,8 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert json.loads(shown["json"])["explanation"] == explanation.to_object()
     for language in ("prolog", "python", "sql"):
         assert shown[language] == write_source(explanation, language).rstrip("\n") + "\n"
+    drawn = hornbook("show", runs / form, "--format", "svg")
+    assert is_one_line(drawn) if form != "tree" else drawn.stdout.startswith("<svg")
     assert shown["pmml"] == write_pmml(explanation, run.extraction.target)
     assert "<html" in shown["html"] and r"\begin{align*}" in shown["latex"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))

@@ -101,6 +101,13 @@ def test_sql_decides_alike_in_duckdb(explanation):
     assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
 
 
+@given(explanations)
+@settings(max_examples=8, deadline=None)
+def test_reasons_of_many_rows_are_those_of_each(explanation):
+    each = [explanation.explain(ROWS.iloc[[number]]) for number in range(len(ROWS))]
+    assert explanation.explain_rows(ROWS) == each
+
+
 def learn(form, classes):
     """An explanation of a made-up model of seven columns, and 10,000 rows with holes."""
     from hornbook import HornExtractor

@@ -36,7 +36,7 @@ def predict(
     explanation = Run.load(run).extraction.explanation
     frame = read_row_file(data, csv)
     decided = explanation.decide(frame)
-    reasons = [explanation.explain(frame.iloc[[number]]) for number in range(len(frame))]
+    reasons = explanation.explain_rows(frame)
     classes = [explanation.classes[number] for number in decided]
     if as_json:
         rows = [

@@ -31,6 +31,7 @@ class Format(StrEnum):
     PYTHON = "python"
     SQL = "sql"
     PMML = "pmml"
+    SVG = "svg"
     XLSX = "xlsx"
     HTML = "html"
     LATEX = "latex"
@@ -56,7 +57,7 @@ def show(
     SQL, Python, Prolog, PMML and Excel decide by the columns of your table: SQL as one expression for
     the SELECT of any query, Excel as a sheet into which values are typed. DIMACS, SymPy and LaTeX hold
     the theory: the rules that derive what the explanation decides. Of a run by queries SQL, Python and
-    Prolog hold the theory too, and there is no PMML and no sheet.
+    Prolog hold the theory too, and there is no PMML and no sheet. SVG is the drawing of a tree.
 
     Examples:
       hornbook show run/
@@ -136,6 +137,12 @@ def _pmml(run: Run, background: bool) -> str:
     return write_pmml(run.extraction.explanation, run.extraction.target)
 
 
+def _svg(run: Run, background: bool) -> str:
+    from hornbook.report import write_svg
+
+    return write_svg(run.extraction)
+
+
 def _xlsx(run: Run, background: bool) -> bytes:
     from hornbook.explanations import write_workbook
 
@@ -186,6 +193,7 @@ _FORMATS: dict[Format, Callable[[Run, bool], str | bytes]] = {
     Format.DIMACS: _dimacs,
     Format.SYMPY: _sympy,
     Format.PMML: _pmml,
+    Format.SVG: _svg,
     Format.XLSX: _xlsx,
     **{form: _source(form.value) for form in (Format.PROLOG, Format.PYTHON, Format.SQL)},
 }

@@ -23,6 +23,7 @@ from hornbook.explanations.conditions import (
 )
 from hornbook.explanations.dialects import write_source
 from hornbook.explanations.explanation import (
+    Box,
     Explanation,
     Line,
     PointsGroup,
@@ -40,6 +41,7 @@ from hornbook.explanations.tree import DecisionTree, Split
 
 __all__ = [
     "UNDETERMINED",
+    "Box",
     "CardLine",
     "Category",
     "CategorySet",

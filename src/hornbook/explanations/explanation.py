@@ -107,6 +107,36 @@ class PointsGroup:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True)
+class Box:
+    """A box of a drawing: a question with two ways on, or a class.
+
+    A yes leads to the right, to a box in the same row; a no leads down, to a box in the same column.
+
+    Parameters
+    ----------
+    text
+        The question, or the name of the class.
+    column, row
+        Its place, counted from the left and from above.
+    line
+        The number of the explanation's line that says the same.
+    outcome
+        The number of the class; None for a question.
+    yes, no
+        The numbers of the boxes that follow; None for a class.
+
+    """
+
+    text: str
+    column: int
+    row: int
+    line: int
+    outcome: int | None = None
+    yes: int | None = None
+    no: int | None = None
+
+
 class Explanation(ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
@@ -163,6 +193,10 @@ class Explanation(ABC):
         """Its points, grouped by column; empty where there are none."""
         return ()
 
+    def list_boxes(self) -> tuple[Box, ...]:
+        """Its drawing, the first box to read first; empty where it has none."""
+        return ()
+
     @abstractmethod
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each line the rows that it applies to, shape (lines, rows)."""
@@ -170,6 +204,14 @@ class Explanation(ABC):
     @abstractmethod
     def explain(self, row: pd.DataFrame) -> Reason:
         """Why it decides as it does about a frame of one row."""
+
+    def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
+        """Why it decides as it does about each row; rows of which the same conditions hold share a reason."""
+        answers = [part for condition in self.conditions for part in condition.evaluate(frame)]
+        table = np.array([np.zeros(len(frame), np.bool_), *answers])  # (2 * conditions + 1, rows)
+        _, first, same = np.unique(table, axis=1, return_index=True, return_inverse=True)
+        reasons = [self.explain(frame.iloc[[number]]) for number in first]
+        return [reasons[number] for number in same]
 
     @abstractmethod
     def compile(self) -> CompiledExplanation:

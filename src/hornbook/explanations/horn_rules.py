@@ -178,6 +178,10 @@ class HornRules(Explanation):
         words = tuple(self.describe(self.theory.vocabulary.name(v)) for v in facts)
         return Reason(int(self.decide(row)[0]), words)
 
+    def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
+        """The facts of each row from which its class follows."""
+        return [self.explain(frame.iloc[[number]]) for number in range(len(frame))]
+
     def conclude(self, facts: Interpretation) -> Conclusion:
         """What follows from facts, with its proof, and the fewest facts that would undo it."""
         assumed = None if self.label is None else self.classes[self.default]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
 from hornbook.explanations.dialects import Dialect
-from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answer
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
@@ -96,6 +97,28 @@ class DecisionTree(Explanation):
                 yield Line(f"{opening} {node.question}", depth, outcome=self.classes[node.yes])
             node, opening = node.no, "otherwise if"
         yield Line("always" if opening == "if" else "otherwise", depth, outcome=self.classes[node])
+
+    def list_boxes(self) -> tuple[Box, ...]:
+        """A box for each question and each class: a yes leads to the right, a no down."""
+        boxes: list[Box] = []
+        lines = count()
+
+        def place(node: Node[Condition], column: int, row: int, line: int | None) -> int:
+            """Place a node and all below it; the number of its box."""
+            number = len(boxes)
+            line = next(lines) if line is None else line
+            if not isinstance(node, Split):
+                boxes.append(Box(self.classes[node], column, row, line, outcome=node))
+                return number
+            box = Box(str(node.question), column, row, line)
+            boxes.append(box)
+            yes = place(node.yes, column + 1, row, None if isinstance(node.yes, Split) else line)
+            no = place(node.no, column, max(each.row for each in boxes) + 1, None)
+            boxes[number] = replace(box, yes=yes, no=no)
+            return number
+
+        place(self.root, 0, 0, None)
+        return tuple(boxes)
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each question the rows that come to it with a yes, for each `otherwise` those that are left."""

@@ -29,7 +29,9 @@ from hornbook.report.content import (
     list_limits,
     summarise_extraction,
     title_report,
+    typeset_conditions,
 )
+from hornbook.report.drawings import draw_boxes
 from hornbook.report.explorers import choose_explorer, readable_points
 
 MAX_WRITTEN_LINES = 100
@@ -158,18 +160,6 @@ def keep_units(text: str) -> str:
     return re.sub(" (%|s|min|h)(?![a-z])", "\N{NO-BREAK SPACE}\\1", text)
 
 
-def typeset_conditions(text: str) -> str:
-    """Write the sign of a threshold as printed texts do.
-
-    Examples
-    --------
-    >>> typeset_conditions("if age <= 40 and bili > 2")
-    'if age ≤ 40 and bili > 2'
-
-    """
-    return re.sub(r" <= (?=[-\d.])", " ≤ ", text)
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -189,5 +179,5 @@ def _environment() -> Environment:
         typeset=typeset_conditions,
         unbroken=keep_units,
     )
-    environment.globals.update(svg=to_svg, style=lambda name: Markup(read_asset(name)))
+    environment.globals.update(svg=to_svg, boxes=draw_boxes, style=lambda name: Markup(read_asset(name)))
     return environment

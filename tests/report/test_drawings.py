@@ -1,0 +1,103 @@
+"""Drawings: the boxes of a tree lead to the class that it decides for, and pictures hold any name."""
+
+from __future__ import annotations
+
+import io
+from itertools import product
+from xml.etree import ElementTree as ET
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_reports import make_card, make_classes, make_extraction, make_rules, make_tree
+
+from hornbook.errors import HornbookError
+from hornbook.explanations import Category, DecisionTree, Missing, Split, Threshold
+from hornbook.extraction import LineStatistics
+from hornbook.report import plot_explanation, plot_frontier, write_svg
+from hornbook.report.drawings import draw_boxes, place_boxes
+from hornbook.statistics import Share
+
+ROWS = pd.DataFrame(list(product([None, 30.0, 45.0, 70.0], [None, "f", "m"])), columns=["age", "sex"]).astype(
+    {"age": float, "sex": object}
+)
+conditions = st.one_of(
+    st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0]), st.booleans()),
+    st.builds(Category, st.just("sex"), st.just("f"), st.booleans()),
+    st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
+)
+trees = st.recursive(
+    st.integers(0, 2), lambda below: st.builds(Split, conditions, below, below), max_leaves=10
+).map(lambda root: DecisionTree(("a", "b", "c"), root))
+
+
+def count_rows(tree):
+    """The statistics of a tree's lines on the rows of this test."""
+    return [LineStatistics(int(match.sum()), Share.of(0, 1), None) for match in tree.match_lines(ROWS)]
+
+
+@given(trees)
+@settings(max_examples=50)
+def test_boxes_lead_each_row_to_the_class_that_the_tree_decides_for(tree):
+    boxes, lines = tree.list_boxes(), tree.lines()
+    answers = {str(each): each.evaluate(ROWS)[0] for each in tree.conditions}
+    for row, decided in enumerate(tree.decide(ROWS)):
+        box = boxes[0]
+        while box.outcome is None:
+            assert lines[box.line].text.endswith(box.text)
+            box = boxes[box.yes if answers[box.text][row] else box.no]
+        assert box.outcome == decided and lines[box.line].outcome == box.text
+
+
+@given(trees)
+@settings(max_examples=50)
+def test_boxes_have_a_place_of_their_own_and_ways_that_cross_none(tree):
+    drawing = place_boxes(tree.list_boxes(), count_rows(tree))
+    assert len({(each.box.column, each.box.row) for each in drawing.boxes}) == len(drawing.boxes)
+    for each in drawing.boxes:
+        assert 0 <= each.x < drawing.width and each.y >= 0 and each.y + each.height <= drawing.height
+        if each.box.outcome is None:
+            yes, no = drawing.boxes[each.box.yes], drawing.boxes[each.box.no]
+            assert (yes.box.row, yes.box.column) == (each.box.row, each.box.column + 1)
+            assert no.box.column == each.box.column and no.y > each.y + each.height
+            below = [b.box.row for b in drawing.boxes if b.box.column == each.box.column]
+            assert not any(each.box.row < row < no.box.row for row in below)
+            assert each.rows == yes.rows + no.rows
+    assert drawing.boxes[0].rows == len(ROWS)
+
+
+@given(trees)
+@settings(max_examples=20)
+def test_svg_of_a_tree_has_every_box(tree):
+    boxes = tree.list_boxes()
+    if len(boxes) < 2:
+        assert draw_boxes(tree) == ""
+        return
+    root = ET.fromstring(draw_boxes(tree, count_rows(tree)))
+    assert len(root.findall(".//rect")) == len(boxes)
+    assert root.get("viewBox") and root.get("aria-label").startswith("The decision tree as a drawing")
+
+
+HOSTILE = "</svg><script>alert(1)</script>&amp;$x^2$ " + "a" * 200
+
+
+def test_pictures_hold_any_name():
+    tree = DecisionTree(
+        (HOSTILE, "$b"), Split(Threshold(HOSTILE, 1.5), Split(Category("a", HOSTILE), 0, 1), 1)
+    )
+    extraction = make_extraction(tree)
+    plot_explanation(extraction).figure.savefig(io.BytesIO(), format="svg")
+    root = ET.fromstring(write_svg(extraction))
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    with pytest.raises(HornbookError, match="a decision tree has one"):
+        write_svg(make_extraction(make_card()))
+
+
+@pytest.mark.parametrize("make", [make_tree, make_card, make_classes, make_rules])
+def test_every_form_has_a_figure(make):
+    extraction = make_extraction(make())
+    ax = plot_explanation(extraction)
+    texts = " ".join(text.get_text() for text in (*ax.texts, *ax.get_yticklabels()))
+    assert all(column in texts for column in extraction.explanation.columns)
+    assert plot_frontier(extraction.frontier).get_ylabel() == "fidelity"
