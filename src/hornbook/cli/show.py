@@ -13,6 +13,7 @@ import typer
 
 from hornbook.cli.app import RunArgument, app, emit
 from hornbook.errors import HornbookError
+from hornbook.storage import write_file
 
 if TYPE_CHECKING:
     from hornbook.runs import Run
@@ -77,18 +78,11 @@ def show(
 
     written = _FORMATS[Format.JSON if as_json else form](Run.load(run), background)
     if output is not None:
-        _write_file(output, written)
+        write_file(output, written)
     elif isinstance(written, bytes):
         raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
     else:
         emit(written.rstrip("\n"))
-
-
-def _write_file(path: Path, content: str | bytes) -> None:
-    try:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    except OSError as error:
-        raise HornbookError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _text(run: Run, background: bool) -> str:
@@ -96,11 +90,13 @@ def _text(run: Run, background: bool) -> str:
 
 
 def _json(run: Run, background: bool) -> str:
-    return _file(run, "extraction.json")
+    return run.extraction.to_json()
 
 
 def _html(run: Run, background: bool) -> str:
-    return _file(run, "report.html")
+    from hornbook.report import to_html
+
+    return to_html(run.extraction)
 
 
 def _rules(run: Run, background: bool) -> str:
@@ -174,13 +170,6 @@ def _source(language: str) -> Callable[[Run, bool], str]:
         return write_source(explanation, language)
 
     return write
-
-
-def _file(run: Run, name: str) -> str:
-    try:
-        return (run.folder / name).read_text("utf-8")
-    except OSError as error:
-        raise HornbookError(f"cannot read {run.folder / name}: {error.strerror}") from None
 
 
 _FORMATS: dict[Format, Callable[[Run, bool], str | bytes]] = {
