@@ -17,6 +17,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.memory import refuse_beyond_memory
+
+BYTES_A_VALUE = 16
+"""What a value of a sample takes in memory, about: itself, and where it came from."""
+
 SAMPLED_ROWS = 100_000
 """Rows of a larger table that samples are made of."""
 
@@ -68,6 +73,7 @@ class RowSampler:
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """So many samples, as rows of the table's columns."""
+        refuse_beyond_memory(size, BYTES_A_VALUE * (self.frame.shape[1] + 3), "samples")
         first, second = rng.integers(len(self.frame), size=(2, size))
         share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
         return self._exchange(first, second, share, rng)
