@@ -334,7 +334,11 @@ def test_read_table_takes_thousands_of_columns(tmp_path: Path) -> None:
         ("t.csv", b'a,b\n1,"2\n3,4\n', "line 3: a quote is opened and not closed; is the file cut short"),
         ("t.csv", b'a,b\n1,"x"y"\n3,4\n', "line 2: a quote inside a quoted value is to be written twice"),
         ("t.csv", b"PK\x03\x04rest", "this is a ZIP archive or an Excel workbook; save the table as CSV"),
-        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 999, mtime=0)[:-9], "the compressed file is damaged or cut short"),
+        (
+            "t.csv.gz",
+            gzip.compress(b"a,b\n1,2\n" * 999, mtime=0)[:-9],
+            "the compressed file is damaged or cut short",
+        ),
         ("t.parquet", b"a,b\n1,2\n", "this is no Parquet file: it does not begin with PAR1"),
         ("t.parquet", b"PAR1 and no more", "the Parquet file is damaged or cut short"),
         ("t.parquet.gz", gzip.compress(b"PAR1 and more", mtime=0), "compressed once more; decompress it"),
