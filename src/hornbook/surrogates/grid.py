@@ -131,10 +131,8 @@ class CategoryColumn:
             for j in range(2, count - 1):
                 low, high = (0, j) if j <= count - j else (j, count)
                 members = frozenset(ranking[low:high])
-                if (self.ordered or len(members) <= MAX_SET) and not {
-                    members,
-                    frozenset(ranking) - members,
-                } & seen:
+                fits = self.ordered or len(members) <= MAX_SET
+                if fits and not {members, frozenset(ranking) - members} & seen:
                     seen.add(members)
                     named = CategorySet(self.name, tuple(self.values[j] for j in members))
                     yield BinRange(named, low, high, ranking=number)
