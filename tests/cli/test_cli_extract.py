@@ -34,7 +34,7 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
     assert first.startswith("# fidelity to the model on 24 unseen rows") and " samples " in second
     assert "interval" in first and "interval" in second
-    assert re.search("age (>|<=) 6", done.stdout)
+    assert re.search("age [≥≤] 6", done.stdout)
     names = {path.name for path in run.glob("[!.]*")}
     assert names == {
         "config.json", "extraction.json", "rules.horn", "metrics.json", "report.html", "seconds.json",

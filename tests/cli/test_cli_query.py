@@ -41,7 +41,7 @@ def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, fold
     assert hb.HornTheory.parse(done.stdout, theory.vocabulary) == theory
     assert hb.HornTheory.parse((tmp_path / "rules.horn").read_text(), theory.vocabulary) == theory
     assert "# guarantee: " in done.stdout and "applies to" in done.stdout
-    assert "age > " in hornbook("show", tmp_path).stdout
+    assert "age ≥ " in hornbook("show", tmp_path).stdout
     page = (tmp_path / "report.html").read_text()
     assert "when only their conditions are known" in page
     told = [hornbook("explain", tmp_path, "--set", f"age={value}").stdout for value in ("low", "25")]

@@ -117,7 +117,7 @@ def test_explain_takes_values_of_columns(hornbook, runs, form):
     entry = json.loads(hornbook("explain", runs / form, *values, "--json").stdout)
     assert entry["outcome"] == decided and entry["facts"]
     for wrong, message in {
-        "petal=1": "the explanation speaks of",
+        "petal=1": "the table has no column 'petal'; did you mean 'petal_width'",
         "petal_width": "expected column=value",
     }.items():
         assert (

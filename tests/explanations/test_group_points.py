@@ -7,14 +7,34 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.explanations import CardLine, Category, CategorySet, Missing, RuleSet, ScoreCard, Threshold
+from hornbook.explanations import (
+    EMPTY_BOOK,
+    CardLine,
+    Category,
+    CategorySet,
+    Missing,
+    RuleSet,
+    ScoreCard,
+    Threshold,
+    read_code_book,
+)
 
 ROWS = pd.DataFrame(
     list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x", "y"])), columns=["age", "sex"]
 ).astype({"age": float, "sex": object})
 
+BOOK = read_code_book(
+    {
+        "columns": {
+            "age": {"label": "Age at diagnosis", "unit": "years"},
+            "sex": {"label": "Sex", "levels": {"f": "female", "m": "male"}},
+        }
+    },
+    ROWS,
+)
+
 conditions = st.one_of(
-    st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 50.0, 60.0]), st.booleans()),
+    st.builds(Threshold, st.just("age"), st.sampled_from([40.0, 41.5, 50.0, 60.0]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from(["f", "m"]), st.booleans()),
     st.builds(CategorySet, st.just("sex"), st.sampled_from([("f", "m"), ("m", "x")]), st.booleans()),
     st.builds(Missing, st.sampled_from(["age", "sex"]), st.booleans()),
@@ -31,16 +51,17 @@ def cards(draw, longest=3):
         max_size=5,
         unique_by=lambda line: (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()})),
     )
-    return ScoreCard(tuple("ab" if sums == 1 else "abc"), tuple(draw(lines)), draw(points))
+    book = draw(st.sampled_from([EMPTY_BOOK, BOOK]))
+    return ScoreCard(tuple("ab" if sums == 1 else "abc"), tuple(draw(lines)), draw(points), book)
 
 
 @given(cards())
 def test_score_card_grouped_by_column_adds_up_to_the_score(card):
-    conditions = {str(each): each for each in card.conditions}
-    conditions |= {f"{name} is missing": Missing(name) for name in ROWS}
+    book = card.code_book
+    conditions = {book.describe(each): each for each in (*card.conditions, *map(Missing, ROWS))}
     sums = np.tile(card.base, (len(ROWS), 1))
     for group in card.group_points():
-        masks = [read_words(group, words, conditions) for words, _ in group.rows]
+        masks = [read_words(group, words, conditions, book) for words, _ in group.rows]
         assert not group.title or (np.sum(masks, axis=0) <= 1).all(), "a value is in one range"
         for mask, (_, cells) in zip(masks, group.rows, strict=True):
             sums[mask] += [int(cell.replace("−", "-")) for cell in cells]
@@ -50,7 +71,7 @@ def test_score_card_grouped_by_column_adds_up_to_the_score(card):
 @given(cards())
 def test_score_card_names_no_two_neighbouring_ranges_with_the_same_points(card):
     for group in card.group_points():
-        ranges = [cells for words, cells in group.rows if words.startswith((">", "≤"))]
+        ranges = [cells for words, cells in group.rows if words[0] in ">≤≥" or words[0].isdigit()]
         assert all(one != other for one, other in pairwise(ranges))
 
 
@@ -58,22 +79,26 @@ def test_explanations_without_points_have_no_groups():
     assert RuleSet(("a", "b"), (), 0).group_points() == ()
 
 
-def read_words(group, words, conditions):
+def read_words(group, words, conditions, book):
     """The rows that a person who reads the words takes them to be about."""
     if not group.title:
         return np.all([conditions[part].evaluate(ROWS)[0] for part in words.split(" and ")], axis=0)
-    values = ROWS[group.title]
+    column = {"Age at diagnosis (years)": "age", "Sex": "sex"}.get(group.title, group.title)
+    values = ROWS[column]
     if words == "missing":
         return values.isna().to_numpy()
-    if words.startswith((">", "≤")):
-        signs = {">": pd.Series.gt, "≤": pd.Series.le}
-        return np.all([signs[part[0]](values, float(part[1:])) for part in words.split(" and ")], axis=0)
     if words == "any value":
         return values.notna().to_numpy()
-    named = values.isin([word for row, _ in group.rows for word in row.split(", ")])
-    return (~named & values.notna() if words == "any other" else values.isin(words.split(", "))).to_numpy(
-        bool
-    )
+    if words[0] in ">≤≥":
+        signs = {">": pd.Series.gt, "≤": pd.Series.le, "≥": pd.Series.ge}
+        return np.all([signs[part[0]](values, float(part[1:])) for part in words.split(" and ")], axis=0)
+    if words[0].isdigit():
+        low, _, high = words.partition("–")
+        return values.between(float(low), float(high or low)).to_numpy(bool)
+    read = book.words(column).read_level
+    named = values.isin([read(word) for row, _ in group.rows for word in row.split(", ")])
+    own = values.isin(list(map(read, words.split(", "))))
+    return (~named & values.notna() if words == "any other" else own).to_numpy(bool)
 
 
 @given(cards())
@@ -105,4 +130,6 @@ def test_reason_codes_of_a_card_are_what_each_column_gives_over_its_worst_value(
         expected.append(int(lead(row)[0] - lead(changed).min()))
     assert [code.points for code in reason.codes] == sorted((n for n in expected if n), reverse=True)
     for code in reason.codes:
-        assert code.fact.split()[0] == code.against.split()[0], "a value is held against one of its column"
+        labels = {card.code_book.label(name) for name in ROWS}
+        named = [{label for label in labels if label in words} for words in (code.fact, code.against)]
+        assert named[0] == named[1] and len(named[0]) == 1, "a value is held against one of its column"

@@ -31,7 +31,7 @@ def test_groups_are_listed_worst_first_with_their_own_share():
     groups = measure_groups(tree, samples, labels)
     shares = [group.fidelity.estimate for group in groups]
     assert shares == sorted(shares) and shares[0] < 0.7
-    low, high = map(float, groups[0].condition.split(" < age <= "))
+    low, high = map(float, groups[0].condition.split(" < age ≤ "))
     inside = (samples["age"] > low) & (samples["age"] <= high)
     assert low < 55 < high and groups[0].fidelity.size == inside.sum()
     assert groups[0].fidelity.hits == (tree.decide(samples) == labels)[inside].sum()

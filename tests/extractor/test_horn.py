@@ -230,7 +230,7 @@ def test_explain_takes_rows_of_every_kind(fitted):
     assert len(texts) == 1 and texts.pop().startswith("ill, because\n")
     assert {fitted.explain({name: 1}).outcome for name in "abcd"} <= {"ill", "not ill"}
     for wrong, message in (
-        ({"a": 1, "e": 1}, "there is no column 'e'; there are a, b, c, d"),
+        ({"a": 1, "e": 1}, "the table has no column 'e'; it has a, b, c, d"),
         ([1, 0], "a row has 4 values"),
         (FRAME, "one row"),
     ):

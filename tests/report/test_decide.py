@@ -8,9 +8,12 @@ import pytest
 
 from hornbook.explain.decision import list_cells
 from hornbook.explanations import (
+    EMPTY_BOOK,
     CardLine,
     Category,
     CategorySet,
+    CodeBook,
+    ColumnWords,
     ConditionRule,
     DecisionTree,
     Missing,
@@ -19,16 +22,18 @@ from hornbook.explanations import (
     Split,
     Threshold,
 )
-from hornbook.report.page import read_asset, typeset_conditions
+from hornbook.report.page import read_asset
 
 EXPLANATIONS, ROWS = 240, 25
 
 DECIDE = """
+for (const [name, words] of JSON.parse(arguments[1])) Decider.words.set(name, words);
 return JSON.stringify(JSON.parse(arguments[0]).map(({ explanation, rows }) => rows.map((row) =>
   Decider.decide(explanation, new Map(Object.entries(row))))));
 """
 
 CHANGE = """
+for (const [name, words] of JSON.parse(arguments[1])) Decider.words.set(name, words);
 return JSON.stringify(JSON.parse(arguments[0]).map(({ explanation, rows }) => rows.map((row) =>
   Decider.changes(explanation, new Map(Object.entries(row))))));
 """
@@ -43,6 +48,20 @@ VALUES = {
 }
 """The values of each column: numbers, texts, booleans, codes, and a name that scripts may trip over."""
 
+BOOK = CodeBook(
+    {
+        "age": ColumnWords("Age", "years", whole=True),
+        "dose (mg)": ColumnWords("Dose", "mg"),
+        "stage": ColumnWords(
+            "Tumour stage",
+            levels=(("I", "first"), ("II", "second"), ("<b>", "<i>fourth</i>")),
+            order=("I", "II", "", "<b>"),
+        ),
+        "code": ColumnWords(codes=True, levels=((1, "one"), (7, "seven"))),
+    }
+)
+"""Words for some of the columns."""
+
 CUTS = {"age": [20.0, 40.0, 60.25], "dose (mg)": [-2e-5, 0.0, 1.25e-7, 0.1 + 0.2, 2e15, 3e16]}
 
 
@@ -55,6 +74,29 @@ def cases():
 @pytest.fixture(scope="module")
 def decisions(browser, cases):
     return ask_page(browser, DECIDE, cases)
+
+
+def test_page_gives_reasons_in_the_words_of_a_code_book(browser, cases):
+    named = [(explanation.with_code_book(BOOK), rows.iloc[:2]) for explanation, rows in cases[::3]]
+    seen = set()
+    for (explanation, rows), decided in zip(named, ask_page(browser, DECIDE, named, BOOK), strict=True):
+        for number in range(2):
+            facts = explanation.explain(rows.iloc[[number]]).facts
+            assert [write_fact(fact) for fact in decided[number]["facts"]] == list(facts)
+            seen.update(facts)
+    words = " | ".join(seen)
+    for part in ("Age ≥ 41 years", "Age ≤ 60 years", "Tumour stage ≥ second", "Tumour stage = <i>fourth</i>"):
+        assert part in words
+
+
+def test_page_names_ranges_as_python_does(browser):
+    tree = DecisionTree(("a", "b"), Split(Threshold("age", 20), Split(Threshold("age", 60.25), 1, 0), 1))
+    for book in (EMPTY_BOOK, BOOK):
+        rows = pd.DataFrame({"age": [90.0, 30.0]})
+        changes = ask_page(browser, CHANGE, [(tree, rows)], book)[0]
+        words = {words for _, words in list_cells(tree.conditions, "age", book)}
+        assert {each["text"] for each in changes[0]} <= words | {book.describe(Missing("age"))}
+        assert len({each["text"] for change in changes for each in change} & words) == 3
 
 
 def test_page_decides_as_python_does(cases, decisions):
@@ -71,9 +113,7 @@ def test_page_gives_the_reasons_that_python_gives(cases, decisions):
     for (explanation, rows), decided in zip(cases, decisions, strict=True):
         for number in (0, 1):
             facts = explanation.explain(rows.iloc[[number]]).facts
-            assert [write_fact(fact) for fact in decided[number]["facts"]] == [
-                typeset_conditions(fact) for fact in facts
-            ]
+            assert [write_fact(fact) for fact in decided[number]["facts"]] == list(facts)
 
 
 def test_page_lists_single_changes_that_change_the_class(browser, cases):
@@ -112,14 +152,15 @@ def write_fact(fact):
     return f"{fact['text']}: {points}" if points else fact["text"]
 
 
-def ask_page(browser, script, cases):
+def ask_page(browser, script, cases, book=EMPTY_BOOK):
     """The answers of the page's deciders, all in one call."""
     batch = [
         {"explanation": explanation.to_object(), "rows": [plain_row(row) for _, row in rows.iterrows()]}
         for explanation, rows in cases
     ]
+    words = json.dumps([(name, words.to_object()) for name, words in book.columns.items()])
     browser.get("data:text/html,<title>decide</title>")
-    return json.loads(browser.execute_script(read_asset("decide.js") + script, json.dumps(batch)))
+    return json.loads(browser.execute_script(read_asset("decide.js") + script, json.dumps(batch), words))
 
 
 def plain_row(row):

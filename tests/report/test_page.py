@@ -24,7 +24,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from hornbook.evaluate import Fidelity
-from hornbook.explanations import DecisionTree
+from hornbook.explanations import CodeBook, ColumnWords, DecisionTree
 from hornbook.extraction import LineStatistics
 from hornbook.queries import Proved, Unknown
 from hornbook.report import to_html, to_notebook, to_text
@@ -214,6 +214,38 @@ def test_case_is_decided_by_a_tree_and_by_rules(browser, tmp_path):
         assert verdict(browser) == "does not survive"
         assert browser.find_element(By.ID, "why").text == because
     assert complaints(browser) == []
+
+
+def test_page_speaks_in_the_words_of_a_code_book(browser, tmp_path):
+    extraction = card_along_frontier()
+    stage = ColumnWords(
+        "Tumour stage", levels=(("IV", "<i>far</i> advanced"),), order=("I", "II", "III", "IV")
+    )
+    book = CodeBook({"age": ColumnWords("Age at diagnosis", "years", whole=True), "stage": stage})
+    points = [
+        replace(point, explanation=point.explanation.with_code_book(book)) for point in extraction.frontier
+    ]
+    worded = replace(
+        extraction, explanation=extraction.explanation.with_code_book(book), frontier=tuple(points)
+    )
+    show(browser, to_html(worded), tmp_path)
+    card = browser.find_element(By.CSS_SELECTOR, "#explanation [data-point]:not([hidden]) .card").text
+    assert "Age at diagnosis (years) ≤ 60 0\n≥ 61 −2" in card
+    assert "Age at diagnosis ≥ 61 years and Tumour stage = <i>far</i> advanced −1" in card
+    assert fields(browser) == ["albumin (g/dL)", "Age at diagnosis", "Tumour stage"]
+    age, stage = (find_field(browser, name) for name in ("Age at diagnosis", "Tumour stage"))
+    assert age.find_element(By.CLASS_NAME, "unit").text == "years" and "18 to 89 years" in age.text
+    select = Select(stage.find_element(By.TAG_NAME, "select"))
+    texts = [option.text for option in select.options]
+    assert texts == ["I", "II", "III", "<i>far</i> advanced", "(another value)", "(missing)"]
+    enter(browser, "albumin (g/dL)", "3")
+    enter(browser, "Age at diagnosis", "70")
+    select.select_by_visible_text("<i>far</i> advanced")
+    why = browser.find_element(By.ID, "why").text
+    assert "Age at diagnosis ≥ 61 years\n−2" in why and "Tumour stage = <i>far</i> advanced" in why
+    assert "Age at diagnosis" in browser.find_element(By.ID, "differences").get_attribute("textContent")
+    assert complaints(browser) == []
+    assert "Age at diagnosis ≥ 61 years" in to_text(worded) and "Age at diagnosis" in to_notebook(worded)
 
 
 def test_case_gets_the_class_with_the_most_points(browser, tmp_path):

@@ -60,7 +60,7 @@ def make_extraction(explanation, **changes) -> Extraction:
         ),
         "groups": (
             GroupFidelity("stage is missing", Share.of(160, 200)),
-            GroupFidelity("55 < age <= 67", Share.of(1900, 2048)),
+            GroupFidelity("55 < age ≤ 67", Share.of(1900, 2048)),
         ),
         "answers": 33_000,
         "stop_reason": "every form and size was tried",

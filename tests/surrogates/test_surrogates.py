@@ -393,7 +393,7 @@ def test_card_shows_a_condition_without_points_above_others():
     a, b = Threshold("a", 1), Threshold("b", 2)
     card = ScoreCard(("no", "yes"), (CardLine((a.negate(), b), (1,), (0,)),), (-1,))
     assert card.literals == 2
-    assert str(card).splitlines()[1:3] == ["     0  a <= 1", "    +1    and b > 2"]
+    assert str(card).splitlines()[1:3] == ["     0  a ≤ 1", "    +1    and b > 2"]
 
 
 def test_search_finds_what_a_model_does():

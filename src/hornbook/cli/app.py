@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
 
     from hornbook.data import Kind, Table, TextFormat
+    from hornbook.explanations import CodeBook
     from hornbook.runs import Run
 
 app = typer.Typer(
@@ -50,6 +51,10 @@ CsvOption = Annotated[
 EncodingOption = Annotated[
     str | None,
     typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
+]
+CodeBookOption = Annotated[
+    Path | None,
+    typer.Option("--code-book", help="A TOML file with labels, units, names of levels and classes."),
 ]
 TrustOption = Annotated[
     bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
@@ -141,9 +146,13 @@ class TargetTable:
     labels: pd.Series[Any] | None
     source: dict[str, Any]
 
-    def kinds_of(self, frame: pd.DataFrame) -> dict[str, Kind]:
-        """The kinds of the columns of a frame, which are some of the table's."""
-        return {column: kind for column, kind in self.table.kinds.items() if column in frame}
+    def kinds_of(self, frame: pd.DataFrame, code_book: CodeBook) -> dict[str, Kind]:
+        """The kinds of the columns of a frame, which are some of the table's; levels are categories."""
+        return {
+            column: "categorical" if code_book.words(column).are_categories else kind
+            for column, kind in self.table.kinds.items()
+            if column in frame
+        }
 
     def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
         """The table, with the file of its test rows: name, path and checksum."""

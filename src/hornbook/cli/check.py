@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    CodeBookOption,
     CsvOption,
     EncodingOption,
     JsonOption,
@@ -31,6 +32,7 @@ from hornbook.randomness import Purpose, generator
 if TYPE_CHECKING:
     from hornbook.data import Table
     from hornbook.explain import ClaimCheck, RuleCheck
+    from hornbook.explanations import CodeBook
     from hornbook.models import Predictor
 
 
@@ -53,6 +55,7 @@ def check(
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
     csv: CsvOption = None,
+    code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
@@ -84,7 +87,7 @@ def check(
     if target is None:
         broken = _check_judge(rules, subject, table, options)
     else:
-        broken = _check_columns(rules, subject, table, target, options)
+        broken = _check_columns(rules, subject, table, target, code_book, options)
     raise typer.Exit(int(broken))
 
 
@@ -99,46 +102,66 @@ class CheckOptions:
     as_json: bool
 
 
-def _check_columns(rules: Path, model: Any, table: Table, target: str, options: CheckOptions) -> bool:
+def _check_columns(
+    rules: Path, model: Any, table: Table, target: str, code_book: Path | None, options: CheckOptions
+) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
     from hornbook.explain import check as check_claims
+    from hornbook.explanations import read_code_book
 
     frame = table.frame
     if target not in frame:
         raise HornbookError(
             f"there is no column {target!r} in {table.name}; it has {', '.join(frame.columns[:12])}"
         )
+    features = frame.drop(columns=target)
+    words = read_code_book(code_book, features)
     results = check_claims(
         rules,
         model,
-        frame.drop(columns=target),
+        features,
         target,
         samples=options.samples,
         proof=options.proof,
         proof_seconds=options.seconds,
         seed=options.seed,
+        code_book=words,
     )
     if options.as_json:
         emit_json({"claims": [_claim_entry(result) for result in results]})
     else:
-        emit("\n".join([*map(_claim_line, results), *([PROOF_NOTE] if options.proof else [])]))
+        emit(
+            "\n".join(
+                [
+                    *(_claim_line(result, words) for result in results),
+                    *([PROOF_NOTE] if options.proof else []),
+                ]
+            )
+        )
     return any(result.broken for result in results)
 
 
-def _claim_line(result: ClaimCheck) -> str:
+def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
     """Format a result as one line, and what breaks the claim as further ones."""
     note = _describe_guarantee(
         result.guarantee, result.undecided, "broken by {} of {} samples", "no row can meet it"
     )
-    violation = result.violation
+    violation, claim = result.violation, result.claim.write(words)
     if violation is None:
-        return f"holds   {result.claim}   # {note}"
-    lines = [f"broken  {result.claim}   # {note}"]
+        return f"holds   {claim}   # {note}"
+    lines = [f"broken  {claim}   # {note}"]
     for place, outcome in enumerate(violation.outcomes):
-        values = ", ".join(f"{name}={_cell(violation.rows[name].iloc[place])}" for name in violation.rows)
+        values = ", ".join(
+            f"{words.label(name)}={_cell(violation.rows[name].iloc[place], name, words)}"
+            for name in map(str, violation.rows)
+        )
         lines.append(f"        {outcome}: {values}")
     where = f"row {violation.row} of the table"
-    with_changes = f"{where}, with another {', '.join(violation.changed)}" if violation.changed else where
+    with_changes = (
+        f"{where}, with another {', '.join(map(words.label, violation.changed))}"
+        if violation.changed
+        else where
+    )
     lines.append(f"        this is {with_changes}")
     return "\n".join(lines)
 
@@ -154,10 +177,8 @@ def _describe_guarantee(guarantee: Guarantee, undecided: str, counted: str, exac
     return f"{note}; no proof: {undecided}" if undecided else note
 
 
-def _cell(value: Any) -> str:
-    from hornbook.explanations import write_value
-
-    return "?" if value is None or value != value else write_value(value)
+def _cell(value: Any, column: str, words: CodeBook) -> str:
+    return "?" if value is None or value != value else words.name_value(column, value)
 
 
 def _claim_entry(result: ClaimCheck) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,13 +15,13 @@ def explain(
     run: RunArgument,
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A known value, column=value: a number or a word."),
+        typer.Option("--set", help="A known value, column=value: a number, a word, or ? for unknown."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Explain what a run's explanation decides for known values, and which change would change it.
 
-    Columns that are not set count as missing.
+    Values are those of the table, or names of the code book. Columns that are not set count as missing.
 
     Examples:
       hornbook explain run/ --set ascites=0 --set age=61
@@ -31,40 +31,33 @@ def explain(
     """
     from hornbook.explain import Decision, explain_row
     from hornbook.explanations import Conclusion, HornRules
+    from hornbook.extraction import read_facts, read_values
     from hornbook.runs import Run
 
-    kept = Run.load(run)
-    explanation = kept.extraction.explanation
-    values = dict(map(_read_pair, given or []))
+    extraction = Run.load(run).extraction
+    explanation, values = extraction.explanation, dict(map(_read_pair, given or []))
     conclusion: Conclusion | Decision
-    if isinstance(explanation, HornRules):
-        conclusion = explanation.conclude(explanation.reader.facts(values))
-    else:
-        for name in values:
-            if name not in explanation.columns:
-                raise HornbookError(
-                    f"--set {name}: the explanation speaks of {', '.join(explanation.columns) or 'no column'}"
-                )
-        row = {name: _read_value(values.get(name, "?")) for name in explanation.columns}
-        conclusion = explain_row(explanation, row)
+    unused: list[str] = []
+    try:
+        if isinstance(explanation, HornRules):
+            conclusion = explanation.conclude(read_facts(extraction, values))
+        else:
+            known = read_values(extraction, values)
+            unused = [column for column in known if column not in explanation.columns]
+            conclusion = explain_row(explanation, dict.fromkeys(explanation.columns) | known)
+    except HornbookError as error:
+        raise HornbookError(f"--set: {error}") from None
     if as_json:
-        emit_json(conclusion.to_object())
-    else:
-        emit(str(conclusion))
+        emit_json({**conclusion.to_object(), "unused": unused})
+        return
+    emit(str(conclusion))
+    for column in unused:
+        label = extraction.code_book.label(column)
+        emit(f"{label} makes no difference: the {explanation.noun} does not speak of it")
 
 
 def _read_pair(pair: str) -> tuple[str, str]:
     name, sign, value = pair.rpartition("=")
-    if not sign or not name or not value:
+    if not sign or not name:
         raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=61")
     return name, value
-
-
-def _read_value(text: str) -> Any:
-    """A number where the text is one, None for `?`, else the text."""
-    if text.strip() == "?":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text

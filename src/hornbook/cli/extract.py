@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
@@ -26,7 +27,13 @@ from hornbook.cli.app import (
     load_test_rows,
     progress,
 )
-from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
+from hornbook.cli.run import (
+    CommandRun,
+    describe_code_book,
+    describe_file,
+    describe_network,
+    open_table,
+)
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -72,6 +79,7 @@ def extract(
         int | None, typer.Option(min=1, help="Number of labelled samples; default 16,000 to 24,000.")
     ] = None,
     csv: CsvOption = None,
+    code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     proof: Annotated[
@@ -100,13 +108,17 @@ def extract(
 
       hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
 
+      hornbook extract patients.csv --target survives --train --code-book words.toml -o run/
+
       hornbook extract patients.csv --target survives --model model.onnx --form rules --proof -o run/
 
     """
+    from hornbook.explanations import read_code_book
     from hornbook.extractor import HornExtractor, describe_candidate
     from hornbook.runs import prove_lines, refuse_unprovable
 
     table = open_table(context, data, target, positive, above, csv, model, train, output)
+    words = read_code_book(code_book, table.features)
     test_rows = None if test is None else load_test_rows(test, table, csv)
     if test is not None:
         table = table.with_test_rows(describe_file(test))
@@ -123,6 +135,7 @@ def extract(
         "samples": samples,
         "encoding": encoding,
         "seed": seed,
+        "code_book": describe_code_book(code_book),
     }
     run = CommandRun.start(table, about, settings, output, force)
     if train and output is not None:
@@ -134,6 +147,7 @@ def extract(
         max_literals=max_literals,
         n_samples=samples,
         random_state=seed,
+        code_book=words,
     )
     try:
         with progress("asking the model") as show:

@@ -31,10 +31,11 @@ def predict(
 
     """
     from hornbook.explain import MAX_SHOWN_CODES
+    from hornbook.extraction import read_given_rows
     from hornbook.runs import Run
 
-    explanation = Run.load(run).extraction.explanation
-    frame = read_row_file(data, csv)
+    extraction = Run.load(run).extraction
+    explanation, frame = extraction.explanation, read_given_rows(extraction, read_row_file(data, csv))
     decided = explanation.decide(frame)
     reasons = explanation.explain_rows(frame)
     classes = [explanation.classes[number] for number in decided]

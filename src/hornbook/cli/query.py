@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from hornbook.cli.app import (
+    CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
@@ -23,13 +24,19 @@ from hornbook.cli.app import (
     exit_interrupted,
     progress,
 )
-from hornbook.cli.run import CommandRun, describe_file, describe_network, open_table
+from hornbook.cli.run import (
+    CommandRun,
+    describe_code_book,
+    describe_file,
+    describe_network,
+    open_table,
+)
 from hornbook.errors import HornbookError, ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hornbook.data import Binariser
+    from hornbook.data import Binariser, Kind
     from hornbook.extraction import Extraction
     from hornbook.extractor import QueryExtractor
     from hornbook.models import Predictor
@@ -62,6 +69,7 @@ def query(
     delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
     max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
     csv: CsvOption = None,
+    code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     proof: Annotated[
@@ -88,6 +96,7 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
+    from hornbook.explanations import read_code_book
     from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
     from hornbook.statistics import check_tolerances
@@ -97,10 +106,12 @@ def query(
     check_tolerances(epsilon, delta)
     table = open_table(context, data, target, positive, above, csv, model, train, output)
     frame = table.table.frame if judge else table.features
+    words = read_code_book(code_book, frame)
+    kinds = table.kinds_of(frame, words)
     if model is None:
-        about, black_box, binariser = _train(table, seed)
+        about, black_box, binariser = _train(table, kinds, seed)
     else:
-        black_box, binariser = _load(model, encoding, trust_pickle, table, frame, seed)
+        black_box, binariser = _load(model, encoding, trust_pickle, frame, kinds, judge, seed)
         about = describe_file(model)
     options = {
         "judge": judge,
@@ -110,11 +121,22 @@ def query(
         "delta": delta,
         "max_seconds": max_seconds,
     }
-    run = CommandRun.start(table, about, {**options, "encoding": encoding, "seed": seed}, output, force)
+    run = CommandRun.start(
+        table,
+        about,
+        {**options, "encoding": encoding, "seed": seed, "code_book": describe_code_book(code_book)},
+        output,
+        force,
+    )
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
     extractor = QueryExtractor(
-        black_box, table.target, binariser=binariser, random_state=seed, **cast(Any, options)
+        black_box,
+        table.target,
+        binariser=binariser,
+        random_state=seed,
+        code_book=words,
+        **cast(Any, options),
     )
     with progress("asking the model", max_queries) as show:
         extractor.fit(frame, trace=output and output / TRACE_FILE, watch=lambda entry: show(_describe(entry)))
@@ -147,7 +169,13 @@ def _describe(entry: dict[str, Any]) -> str:
 
 
 def _load(
-    path: Path, encoding: str | None, trust_pickle: bool, table: TargetTable, frame: pd.DataFrame, seed: int
+    path: Path,
+    encoding: str | None,
+    trust_pickle: bool,
+    frame: pd.DataFrame,
+    kinds: dict[str, Kind],
+    judge: bool,
+    seed: int,
 ) -> tuple[Predictor, Binariser]:
     """Load a model, and fit the binariser that suits it to the rows that the run will use."""
     from hornbook.data import split_rows
@@ -155,11 +183,11 @@ def _load(
     from hornbook.oracles.columns import fit_binariser
 
     predictor = as_predictor(load_model(path, trust_pickle), encoding=encoding, name=path.name)
-    used, _ = split_rows(frame, seed, hold_out=frame is not table.table.frame)
-    return predictor, fit_binariser(predictor, frame.iloc[used], table.kinds_of(frame))
+    used, _ = split_rows(frame, seed, hold_out=not judge)
+    return predictor, fit_binariser(predictor, frame.iloc[used], kinds)
 
 
-def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, Binariser]:
+def _train(table: TargetTable, kinds: dict[str, Kind], seed: int) -> tuple[dict[str, Any], Any, Binariser]:
     """Train a network on the variables of the rows that the run will use; also what is known about it."""
     from hornbook.data import Binariser, binary_label, split_rows
     from hornbook.errors import library
@@ -170,7 +198,7 @@ def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, Binarise
     assert table.labels is not None
     frame = table.features
     used, _ = split_rows(frame, seed)
-    binariser = Binariser(dual=True, kinds=table.kinds_of(frame)).fit(frame.iloc[used])
+    binariser = Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])
     _, classes = binary_label(table.labels)
     with progress("training a network"):
         trained = train_classifier(binariser.batch(frame), classes.to_numpy() == 1, seed)

@@ -45,6 +45,13 @@ def open_table(
     return table
 
 
+def describe_code_book(path: Path | None) -> str | None:
+    """The name of a code book and the beginning of its checksum."""
+    from hornbook.runs import file_checksum
+
+    return None if path is None else f"{path.name}, sha256 {file_checksum(path)[:16]}"
+
+
 def describe_file(path: Path) -> dict[str, Any]:
     """The name, place and checksum of a model file."""
     from hornbook.runs import file_checksum

@@ -240,10 +240,14 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def describe(self, name: str) -> str:
         """The condition behind a variable's name."""
+        condition, negated = self.condition(name)
+        return condition.describe(negated)
+
+    def condition(self, name: str) -> tuple[Condition, bool]:
+        """The condition that a variable stands for, and whether for its negation."""
         check_is_fitted(self)
-        variable = self.vocabulary_.index(name)
-        count = len(self.conditions_)
-        return self.conditions_[variable % count].describe(negated=variable >= count)
+        variable, count = self.vocabulary_.index(name), len(self.conditions_)
+        return self.conditions_[variable % count], variable >= count
 
     def facts(self, column: str, value: str) -> Interpretation:
         """Return the facts that follow from a column's value, a text: a number, a word, or a bin's name.

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data.binarise import Binariser
-from hornbook.data.conditions import group_by_column
+from hornbook.data.conditions import Between, Condition, group_by_column
 from hornbook.data.table import as_frame
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
@@ -206,6 +206,13 @@ class Reader:
             false |= known.false
         return Interpretation(frozenset(true), frozenset(false))
 
+    def bins(self, column: str) -> tuple[str, ...]:
+        """The names of the bins of a column of numbers."""
+        if not isinstance(self.source, Binariser):
+            return ()
+        own = (each for each in self.source.conditions_ if each.column == column)
+        return tuple(condition.bin for condition in own if isinstance(condition, Between))
+
     def _facts_of(self, column: str, value: str) -> Interpretation:
         if isinstance(self.source, Binariser):
             return self.source.facts(column, value)
@@ -214,9 +221,14 @@ class Reader:
         return self.interpretation({column: np.nan if value.strip() == "?" else float(value)})
 
     def describe(self, name: str) -> str:
-        """The condition behind the name of a variable, or the name."""
-        known = self.described is not None and name in self.described.vocabulary_
-        return self.described.describe(name) if known and self.described else name
+        """What a variable that stands for no condition is called: its name, or the words of a subclass."""
+        return name
+
+    def condition(self, name: str) -> tuple[Condition, bool] | None:
+        """The condition behind the name of a variable, and whether it is negated; None if there is none."""
+        if self.described is None or name not in self.described.vocabulary_:
+            return None
+        return self.described.condition(name)
 
 
 def to_frame(values: NDArray[Any]) -> pd.DataFrame:

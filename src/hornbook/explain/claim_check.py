@@ -24,13 +24,15 @@ from hornbook.errors import HornbookError
 from hornbook.explain.body_sampler import BodySampler, meet_conditions
 from hornbook.explanations import (
     Claim,
+    CodeBook,
+    CodeBookSource,
     MonotoneClaim,
     RuleClaim,
     Threshold,
     name_outcome,
     parse_claims,
+    read_code_book,
 )
-from hornbook.extraction import name_classes
 from hornbook.logic import Bools
 from hornbook.models import Predictor, load_model
 from hornbook.proof import ColumnProver, Domain, Verdict
@@ -121,6 +123,7 @@ def check(
     proof: bool = False,
     proof_seconds: float = 60.0,
     seed: int = 0,
+    code_book: CodeBookSource = None,
 ) -> list[ClaimCheck]:
     r"""For each claim look for rows that break it.
 
@@ -143,6 +146,9 @@ def check(
         Whether to prove or refute each rule for every row of the table's domain, and for how long.
     seed
         Makes the check repeatable.
+    code_book
+        The user's words for columns, values and classes, in which claims may be written: a TOML
+        file, a mapping of its shape, or a `CodeBook`.
 
     Examples
     --------
@@ -160,12 +166,13 @@ def check(
     if isinstance(model, str | Path):
         model = load_model(model)
     frame = read_frame(X)
-    listed = read_claims(claims)
+    words = read_code_book(code_book, frame)
+    listed = read_claims(claims, words)
     teacher = bind_classifier(model, frame, seed)
     checker = ClaimChecker(
         teacher,
         list_predictors(model, frame)[0],
-        name_classes(target, teacher.classes),
+        words.name_classes(target, teacher.classes),
         samples,
         local_search,
     )
@@ -185,7 +192,7 @@ def _make_prover(
     return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
 
 
-def read_claims(claims: str | Path | Sequence[Claim]) -> tuple[Claim, ...]:
+def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tuple[Claim, ...]:
     """Claims of a text, of a file, or as they are; a text with an arrow or several words is no path."""
     if not isinstance(claims, str | Path):
         return tuple(claims)
@@ -198,11 +205,11 @@ def read_claims(claims: str | Path | Sequence[Claim]) -> tuple[Claim, ...]:
         except UnicodeDecodeError as error:
             raise HornbookError(f"{path} is not UTF-8 text: byte {error.start}") from None
         try:
-            read = parse_claims(text)
+            read = parse_claims(text, code_book)
         except HornbookError as error:
             raise HornbookError(f"{path}, {error}") from None
     else:
-        read = parse_claims(text)
+        read = parse_claims(text, code_book)
     if not read:
         raise HornbookError("there are no claims; write one a line, such as: income <= 90 & age > 40 -> good")
     return read

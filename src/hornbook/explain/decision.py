@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations, islice, pairwise, product
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
+    EMPTY_BOOK,
     Category,
     CategorySet,
+    CodeBook,
     Condition,
     Explanation,
     Missing,
@@ -51,10 +54,10 @@ class Decision:
 
     Examples
     --------
-    >>> print(Decision("dead", ("bili > 2.1",), ("bili <= 2.1",), "alive"))
+    >>> print(Decision("dead", ("bili > 2.1",), ("bili ≤ 2.1",), "alive"))
     dead, because
       bili > 2.1
-    with bili <= 2.1 it would be alive
+    with bili ≤ 2.1 it would be alive
 
     """
 
@@ -98,7 +101,7 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
     dead, because
       bili > 2.1
       age > 50
-    with bili <= 2.1 it would be alive
+    with bili ≤ 2.1 it would be alive
 
     """
     row = read_row(row, explanation.columns)
@@ -112,7 +115,10 @@ def find_change(
     explanation: Explanation, row: pd.DataFrame, outcome: int
 ) -> tuple[tuple[str, ...], int | None]:
     """The fewest columns that have to change for another class, in words, and that class."""
-    cells = {name: list(list_cells(explanation.conditions, name)) for name in explanation.columns}
+    cells = {
+        name: list(list_cells(explanation.conditions, name, explanation.code_book))
+        for name in explanation.columns
+    }
     for count in range(1, min(MAX_CHANGED_COLUMNS, len(cells)) + 1):
         every = (
             dict(zip(names, choice, strict=True))
@@ -136,28 +142,30 @@ def _apply_changes(row: pd.DataFrame, changes: list[dict[str, tuple[Any, str]]])
     return pd.DataFrame({name: pd.Series(column).infer_objects() for name, column in values.items()})
 
 
-def list_cells(conditions: Iterable[Condition], column: str) -> Iterator[tuple[Any, str]]:
+def list_cells(
+    conditions: Iterable[Condition], column: str, code_book: CodeBook = EMPTY_BOOK
+) -> Iterator[tuple[Any, str]]:
     """A value for each part of a column that the conditions tell apart, and the part in words.
 
     Examples
     --------
     >>> list(list_cells([Threshold("age", 40), Threshold("age", 60)], "age"))
-    [(40.0, 'age <= 40'), (60.0, '40 < age <= 60'), (60.00000000000001, 'age > 60')]
+    [(40.0, 'age ≤ 40'), (60.0, '40 < age ≤ 60'), (60.00000000000001, 'age > 60')]
 
     """
     own = [condition for condition in conditions if condition.column == column]
     cuts = sorted({float(condition.cut) for condition in own if isinstance(condition, Threshold)})
     if cuts:
-        yield cuts[0], f"{column} <= {cuts[0]:.15g}"
-        yield from ((high, f"{low:.15g} < {column} <= {high:.15g}") for low, high in pairwise(cuts))
-        yield float(np.nextafter(cuts[-1], np.inf)), f"{column} > {cuts[-1]:.15g}"
+        for low, high in pairwise([-inf, *cuts, inf]):
+            value = high if high < inf else float(np.nextafter(low, inf))
+            yield value, code_book.describe_range(column, low, high)
     values = dict.fromkeys(condition.value for condition in own if isinstance(condition, Category))
     values |= dict.fromkeys(
         value for condition in own if isinstance(condition, CategorySet) for value in condition.values
     )
-    yield from ((value, str(Category(column, value))) for value in values)
+    yield from ((value, code_book.describe(Category(column, value))) for value in values)
     if any(isinstance(condition, Missing) for condition in own):
-        yield None, f"{column} missing"
+        yield None, code_book.describe(Missing(column))
 
 
 def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -9,6 +9,8 @@ from hornbook.explanations.claims import (
     parse_claims,
     write_condition,
 )
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook, ColumnWords, describe_unknown
+from hornbook.explanations.code_book_source import CodeBookSource, read_code_book
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conclusion import Conclusion, Undo, explain_facts, smallest_undo
 from hornbook.explanations.conditions import (
@@ -40,6 +42,7 @@ from hornbook.explanations.spreadsheet import write_workbook
 from hornbook.explanations.tree import DecisionTree, Split
 
 __all__ = [
+    "EMPTY_BOOK",
     "UNDETERMINED",
     "Box",
     "CardLine",
@@ -47,6 +50,9 @@ __all__ = [
     "CategorySet",
     "Characteristic",
     "Claim",
+    "CodeBook",
+    "CodeBookSource",
+    "ColumnWords",
     "CompiledExplanation",
     "Conclusion",
     "Condition",
@@ -69,10 +75,12 @@ __all__ = [
     "Threshold",
     "Undo",
     "background_rules",
+    "describe_unknown",
     "explain_facts",
     "measure_groups",
     "name_outcome",
     "parse_claims",
+    "read_code_book",
     "read_explanation",
     "shorten_cut",
     "smallest_undo",

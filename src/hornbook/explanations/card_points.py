@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import floor
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
 from hornbook.explanations.conditions import (
     Category,
     CategorySet,
@@ -74,21 +76,40 @@ class PointsCase:
             met &= condition.evaluate(frame)[0]
         return met
 
-    def describe_values(self) -> str:
-        """The values of its column that are meant, in words: `> 1.1 and ≤ 3.4`, `f, m`, `missing`."""
-        words = []
-        for condition in self.conditions:
-            match condition:
-                case Threshold():
-                    words.append(f"{'>' if condition.above else '≤'} {write_value(condition.cut)}")
-                case Category():
-                    words.append(write_value(condition.value) if condition.equal else "any other")
-                case CategorySet():
-                    named = ", ".join(map(write_value, condition.values))
-                    words.append(named if condition.inside else "any other")
-                case Missing():
-                    words.append("missing" if condition.missing else "any value")
-        return " and ".join(words)
+    def describe_values(self, code_book: CodeBook = EMPTY_BOOK) -> str:
+        """The values of its column that are meant, in words: `> 1.1 and ≤ 3.4`, `44–60`, `f, m`."""
+        match self.conditions:
+            case (Threshold(column, low), Threshold(_, high)):
+                if code_book.words(column).whole:
+                    return describe_whole_range(floor(low) + 1, floor(high))
+                return f"> {write_value(low)} and ≤ {write_value(high)}"
+            case (Missing() as condition,):
+                return "missing" if condition.missing else "any value"
+            case (condition,):
+                phrase = code_book.phrase(condition)
+                if phrase.sign in ("≠", "not in"):
+                    return "any other"
+                values = ", ".join(phrase.values)
+                return values if phrase.sign in ("=", "in") else f"{phrase.sign} {values}"
+        raise ValueError(f"{self.conditions} are not values of one column")
+
+    def is_empty(self, code_book: CodeBook) -> bool:
+        """Whether no whole number is meant, of a column that has no others."""
+        match self.conditions:
+            case (Threshold(column, low), Threshold(_, high)):
+                return code_book.words(column).whole and floor(low) == floor(high)
+        return False
+
+    def find_place(self, code_book: CodeBook) -> int:
+        """The place of its first value in the order of its column, 0 without an order; missing is last."""
+        (condition,) = self.conditions[:1]
+        order = code_book.words(condition.column).order
+        if isinstance(condition, Missing) and condition.missing:
+            return len(order) + 1
+        if not order:
+            return 0
+        met = condition.evaluate(pd.DataFrame({condition.column: pd.Series(order, dtype=object)}))[0]
+        return int(met.argmax()) if met.any() else len(order)
 
 
 @dataclass(frozen=True)
@@ -105,11 +126,15 @@ class Characteristic:
         """The case that applies to a frame of one row."""
         return next(case for case in self.cases if case.match(row)[0])
 
-    def describe_case(self, case: PointsCase) -> str:
+    def describe_case(self, case: PointsCase, code_book: CodeBook = EMPTY_BOOK) -> str:
         """A case in words: its conditions, or that those of the first case are not all true."""
-        if case.conditions:
-            return " and ".join(map(str, case.conditions))
-        return f"not ({' and '.join(map(str, self.cases[0].conditions))})"
+        if not case.conditions:
+            return f"not ({self.describe_case(self.cases[0], code_book)})"
+        if len(self.columns) == 1 and len(case.conditions) == 2:
+            low, high = case.conditions
+            if isinstance(low, Threshold) and isinstance(high, Threshold) and low.above and not high.above:
+                return code_book.describe_range(low.column, low.cut, high.cut)
+        return " and ".join(map(code_book.describe, case.conditions))
 
 
 def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:

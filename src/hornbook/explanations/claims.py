@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook, read_segment
 from hornbook.explanations.conditions import Category, CategorySet, Condition, Missing, Threshold
 
 Direction: TypeAlias = Literal["lowers", "raises"]
@@ -53,9 +54,13 @@ class RuleClaim:
         """The columns that the body speaks of, each once."""
         return tuple(dict.fromkeys(condition.column for condition in self.body))
 
-    def __str__(self) -> str:
-        body = " & ".join(map(write_condition, self.body)) or "true"
+    def write(self, code_book: CodeBook) -> str:
+        """The claim as text, in the words of a code book."""
+        body = " & ".join(write_condition(condition, code_book) for condition in self.body) or "true"
         return f"{body} -> {_write_words(self.outcome)}"
+
+    def __str__(self) -> str:
+        return self.write(EMPTY_BOOK)
 
 
 @dataclass(frozen=True)
@@ -78,15 +83,20 @@ class MonotoneClaim:
         """The column that rises."""
         return (self.column,)
 
+    def write(self, code_book: CodeBook) -> str:
+        """The claim as text, in the words of a code book."""
+        column = _write_word(code_book.label(self.column))
+        return f"more {column} never {self.never} {_write_words(self.outcome)}"
+
     def __str__(self) -> str:
-        return f"more {_write_word(self.column)} never {self.never} {_write_words(self.outcome)}"
+        return self.write(EMPTY_BOOK)
 
 
 Claim: TypeAlias = RuleClaim | MonotoneClaim
 
 
-def parse_claims(text: str) -> tuple[Claim, ...]:
-    """Read claims, one a line.
+def parse_claims(text: str, code_book: CodeBook = EMPTY_BOOK) -> tuple[Claim, ...]:
+    """Read claims, one a line; columns and values may be named as a code book does.
 
     Examples
     --------
@@ -103,7 +113,7 @@ def parse_claims(text: str) -> tuple[Claim, ...]:
         try:
             tokens = list(_tokens(line))
             if tokens:
-                claims.append(_parse_line(_Reader(tokens)))
+                claims.append(_parse_line(_Reader(tokens, code_book)))
         except HornbookError as error:
             raise HornbookError(f"line {number}: {error}") from None
     return tuple(claims)
@@ -125,15 +135,16 @@ def name_outcome(outcome: str, classes: tuple[str, ...]) -> tuple[int, bool]:
     raise HornbookError(f"the model has no class {outcome!r}; its classes are {', '.join(classes)}")
 
 
-def write_condition(condition: Condition) -> str:
+def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> str:
     """A condition as text that reads back as the same condition, whatever its column is called."""
-    name = _write_word(condition.column)
+    name, words = _write_word(code_book.label(condition.column)), code_book.words(condition.column)
     if isinstance(condition, Threshold):
         return f"{name} {_write_threshold(condition)}"
     if isinstance(condition, Category):
-        return f"{name} {'=' if condition.equal else '!='} {_write_value(condition.value)}"
+        value = _write_value(words.name_level(condition.value))
+        return f"{name} {'=' if condition.equal else '!='} {value}"
     if isinstance(condition, CategorySet):
-        values = ", ".join(map(_write_value, condition.values))
+        values = ", ".join(_write_value(words.name_level(value)) for value in condition.values)
         return f"{name} {'in' if condition.inside else 'not in'} {{{values}}}"
     return f"{name} is {'missing' if condition.missing else 'present'}"
 
@@ -163,8 +174,8 @@ class _ClaimToken(NamedTuple):
 class _Reader:
     """Reads the tokens of one line, one after the other."""
 
-    def __init__(self, tokens: list[_ClaimToken]) -> None:
-        self.tokens, self.place = tokens, 0
+    def __init__(self, tokens: list[_ClaimToken], code_book: CodeBook) -> None:
+        self.tokens, self.code_book, self.place = tokens, code_book, 0
 
     def peek(self, ahead: int = 0) -> _ClaimToken:
         """The next token, or the end of the line."""
@@ -214,7 +225,7 @@ def _parse_line(reader: _Reader) -> Claim:
 
 def _parse_monotone(reader: _Reader) -> MonotoneClaim:
     reader.take()
-    column = reader.take_name("a column after more")
+    column = reader.code_book.find_column(reader.take_name("a column after more"))
     change = None if reader.take_keyword("never") is None else reader.take_keyword("lowers", "raises")
     if change is None:
         raise HornbookError(
@@ -224,7 +235,7 @@ def _parse_monotone(reader: _Reader) -> MonotoneClaim:
 
 
 def _parse_condition(reader: _Reader) -> Condition:
-    column = reader.take_name("a column")
+    column = reader.code_book.find_column(reader.take_name("a column"))
     token = reader.take()
     if token.kind == "sign":
         return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
@@ -239,11 +250,15 @@ def _parse_condition(reader: _Reader) -> Condition:
 
 
 def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
-    value = _parse_value(reader)
+    value, words = _parse_value(reader), reader.code_book.words(column)
     if sign in ("=", "!="):
-        return Category(column, value, sign == "=")
+        return Category(column, words.read_level(value), sign == "=")
+    if words.order:
+        return read_segment(column, words, sign, value)
     if isinstance(value, str | bool):
         raise HornbookError(f"{column!r} is compared by {sign} with a number, not with {value!r}")
+    for part in words.unit.split():
+        reader.take_keyword(part)
     cut = float(value)
     if sign in (">=", "<"):
         cut = math.nextafter(cut, -math.inf)
@@ -253,9 +268,10 @@ def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
 def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
     if reader.take().text != "{":
         raise HornbookError(f"the values of {column!r} stand in braces: {column} in {{a, b}}")
-    yield _parse_value(reader)
+    words = reader.code_book.words(column)
+    yield words.read_level(_parse_value(reader))
     while (token := reader.take()) == _ClaimToken("and", ","):
-        yield _parse_value(reader)
+        yield words.read_level(_parse_value(reader))
     if token.text != "}":
         raise HornbookError(f"the values of {column!r} end with a brace, and commas stand between them")
 

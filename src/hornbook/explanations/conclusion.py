@@ -7,8 +7,8 @@ turn, allowing one fact more at a time, so that the first set found is a smalles
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, TypeAlias
 
@@ -179,6 +179,9 @@ class Conclusion:
         What is assumed where no rule decides, if anything.
     contradiction, judges
         Whether the conclusion is a contradiction, and whether only those are looked for.
+    words
+        What variables and facts are called in the text, by name; those that are not here keep
+        their names.
 
     """
 
@@ -190,6 +193,7 @@ class Conclusion:
     default: str | None = None
     contradiction: bool = False
     judges: bool = False
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         if self.conclusion is None or self.proof is None or self.undo is None:
@@ -223,10 +227,10 @@ class Conclusion:
 
     def _headline(self) -> str:
         assert self.conclusion is not None
-        name = head_text(self.vocabulary, self.conclusion, UNICODE)
+        broken = isinstance(self.conclusion, Bottom)
+        name = self._name(self.conclusion) if broken else self._describe(self._name(self.conclusion))
         if not self.contradiction:
             return name
-        broken = isinstance(self.conclusion, Bottom)
         what = "the rules contradict each other, or the facts" if broken else "it is known to be false"
         return f"{name}: {what}{self._describe_default}"
 
@@ -238,10 +242,13 @@ class Conclusion:
         assert self.undo is not None
         if not self.undo.facts:
             return "nothing would undo it: it follows from no facts"
-        facts = ", ".join(map(quote, self.undo.facts))
+        facts = ", ".join(map(self._describe, self.undo.facts))
         bound = "" if self.undo.exact else f" (at least {self.undo.at_least} facts are needed)"
-        instead = f", or with {', '.join(map(quote, self.instead))}" if self.instead else ""
+        instead = f", or with {', '.join(map(self._describe, self.instead))}" if self.instead else ""
         return f"it would not follow without {facts}{instead}{bound}"
+
+    def _describe(self, name: str) -> str:
+        return self.words.get(name) or quote(name)
 
     def _name(self, head: Any) -> str:
         return (
@@ -260,7 +267,7 @@ class Conclusion:
             return [branch(v) for v in sorted(rules[head].body)] if head in rules else []
 
         def branch(v: int) -> Branch:
-            name = quote(self.vocabulary.name(v))
+            name = self._describe(self.vocabulary.name(v))
             if v not in rules:
                 return f"{name} (given)", []
             if v in said:
@@ -283,6 +290,7 @@ def explain_facts(
     labels: Sequence[int],
     groups: Groups = (),
     default: str | None = None,
+    describe: Callable[[str], str] = quote,
 ) -> Conclusion:
     r"""Explain which label literal follows from facts.
 
@@ -298,6 +306,8 @@ def explain_facts(
         Sets of variables that make up one fact, as the bins of a column do.
     default
         What is assumed where none of them follows.
+    describe
+        What a variable is called, by its name.
 
     Examples
     --------
@@ -324,15 +334,26 @@ def explain_facts(
     goal = goals[0]
     units = list(_units(vocabulary, given, groups))
     undo = smallest_undo(theory, {_name_fact(vocabulary, unit): unit for unit in units}, goal)
+    proof = theory.explain(Rule(given, goal))
+    instead = _instead(theory, units, undo, goal, groups)
+    words = {
+        _name_fact(vocabulary, unit): " and ".join(
+            describe(vocabulary.name(v)) for v in _own(vocabulary, unit)
+        )
+        for unit in (*units, *instead)
+    }
+    used = {goal, *(v for rule in (proof.steps if proof else ()) for v in (*rule.body, rule.head))}
+    words |= {name: describe(name) for v in used if isinstance(v, int) for name in (vocabulary.name(v),)}
     return Conclusion(
         vocabulary,
         goal,
-        theory.explain(Rule(given, goal)),
+        proof,
         undo,
-        _instead(theory, units, undo, goal, groups),
+        tuple(_name_fact(vocabulary, unit) for unit in instead),
         default,
         contradiction=bool(broken),
         judges=not labels,
+        words=words,
     )
 
 
@@ -352,14 +373,19 @@ def _units(vocabulary: Vocabulary, given: frozenset[int], groups: Groups) -> Ite
 
 def _name_fact(vocabulary: Vocabulary, unit: Iterable[int]) -> str:
     """A fact by name: the bin that is true, or all that are known to be false."""
-    unit = sorted(unit)
-    positive = [v for v in unit if (dual := vocabulary.dual(v)) is None or v < dual]
-    return " and ".join(vocabulary.name(v) for v in positive or unit)
+    return " and ".join(map(vocabulary.name, _own(vocabulary, unit)))
+
+
+def _own(vocabulary: Vocabulary, unit: Iterable[int]) -> list[int]:
+    """The variables that a fact is named by."""
+    variables = sorted(unit)
+    positive = [v for v in variables if (dual := vocabulary.dual(v)) is None or v < dual]
+    return positive or variables
 
 
 def _instead(
     theory: HornTheory, units: Sequence[frozenset[int]], undo: Undo, goal: Head, groups: Groups
-) -> tuple[str, ...]:
+) -> tuple[frozenset[int], ...]:
     """Other values for the facts to undo under which the goal does not follow, nor a contradiction."""
     vocabulary, program = theory.vocabulary, theory.program
     changed = [unit for unit in units if _name_fact(vocabulary, unit) in undo.facts]
@@ -369,7 +395,7 @@ def _instead(
     for chosen in islice(product(*choices), MAX_ALTERNATIVES):
         closed = program.close(kept | chaining.mask(v for unit in chosen for v in unit))
         if not closed & unwanted:
-            return tuple(_name_fact(vocabulary, unit) for unit in chosen)
+            return chosen
     return ()
 
 

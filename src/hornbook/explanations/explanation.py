@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.code_book import CodeBook
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Condition
+from hornbook.explanations.conditions import Condition, Missing
 from hornbook.explanations.dialects import Dialect
 from hornbook.logic import Bools
 
@@ -140,7 +141,8 @@ class Box:
 class Explanation(ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
-    `classes` are the names of the classes; decisions are their numbers.
+    `classes` are the names of the classes; decisions are their numbers. `code_book` has the words for
+    columns and their values; it takes no part in decisions and comparisons.
     """
 
     form: ClassVar[str]
@@ -160,6 +162,11 @@ class Explanation(ABC):
     """How it is read, in a sentence or two."""
 
     classes: tuple[str, ...]
+    code_book: CodeBook
+
+    def with_code_book(self, code_book: CodeBook) -> Self:
+        """The same explanation in other words."""
+        return replace(self, code_book=code_book)  # type: ignore[type-var]
 
     @property
     @abstractmethod
@@ -266,9 +273,9 @@ def format_lines(explanation: Explanation) -> str:
     return "\n".join(written)
 
 
-def describe_answer(condition: Condition, row: pd.DataFrame) -> str:
+def describe_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook) -> str:
     """What a row says about a condition: the condition, its negation, or that the value is missing."""
     true, false = condition.evaluate(row)
     if true[0]:
-        return str(condition)
-    return str(condition.negate()) if false[0] else f"{condition.column} is missing"
+        return code_book.describe(condition)
+    return code_book.describe(condition.negate() if false[0] else Missing(condition.column))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor, inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.conditions import Category, Missing, Threshold
 from hornbook.explanations.explanation import Explanation
 from hornbook.logic import Bools
@@ -48,13 +50,15 @@ def measure_groups(
     groups = [
         GroupFidelity(words, Share.of(int(same[mask].sum()), int(mask.sum())))
         for name in explanation.columns
-        for words, mask in split_groups(samples, name)
+        for words, mask in split_groups(samples, name, explanation.code_book)
         if mask.sum() >= MIN_GROUP_SAMPLES
     ]
     return sorted(groups, key=lambda group: group.fidelity.estimate)[:MAX_GROUPS]
 
 
-def split_groups(samples: pd.DataFrame, column: str) -> Iterator[tuple[str, Bools]]:
+def split_groups(
+    samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
+) -> Iterator[tuple[str, Bools]]:
     """The groups that a column makes of samples: quarters of its numbers, its categories, missing values.
 
     Each group is given in words and by a mask of the samples; every sample is in at most one.
@@ -64,33 +68,31 @@ def split_groups(samples: pd.DataFrame, column: str) -> Iterator[tuple[str, Bool
     >>> for words, mask in split_groups(pd.DataFrame({"age": [1, 2, 3, 4, None]}), "age"):
     ...     print(words, mask.sum())
     age is missing 1
-    age <= 1.75 1
-    1.75 < age <= 2.5 1
-    2.5 < age <= 3.25 1
+    age ≤ 1.75 1
+    1.75 < age ≤ 2.5 1
+    2.5 < age ≤ 3.25 1
     age > 3.25 1
 
     """
     values = samples[column]
     missing = Missing(column)
-    yield str(missing), missing.evaluate(samples)[0]
-    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-        yield from _split_numbers(samples, column)
+    yield code_book.describe(missing), missing.evaluate(samples)[0]
+    if code_book.are_quantities(values):
+        yield from _split_numbers(samples, column, code_book)
     else:
         for value in values.value_counts().index[:MAX_GROUP_CATEGORIES]:
             category = Category(column, value)
-            yield str(category), category.evaluate(samples)[0]
+            yield code_book.describe(category), category.evaluate(samples)[0]
 
 
-def _split_numbers(samples: pd.DataFrame, column: str) -> Iterator[tuple[str, Bools]]:
+def _split_numbers(samples: pd.DataFrame, column: str, code_book: CodeBook) -> Iterator[tuple[str, Bools]]:
     numbers: NDArray[Any] = samples[column].dropna().to_numpy(np.float64)
     quarters = np.quantile(numbers, [0.25, 0.5, 0.75]) if len(numbers) else []
-    cuts = sorted({float(f"{cut:.4g}") for cut in quarters if np.isfinite(cut)})
+    whole = code_book.words(column).whole
+    cuts = {float(floor(cut) if whole else f"{cut:.4g}") for cut in quarters if np.isfinite(cut)}
     if not cuts:
         return
-    below, above = Threshold(column, cuts[0], above=False), Threshold(column, cuts[-1])
-    yield str(below), below.evaluate(samples)[0]
-    for low, high in pairwise(cuts):
+    for low, high in pairwise([-inf, *sorted(cuts), inf]):
         inside = Threshold(column, low).evaluate(samples)[0]
         inside &= Threshold(column, high, above=False).evaluate(samples)[0]
-        yield f"{low:g} < {column} <= {high:g}", inside
-    yield str(above), above.evaluate(samples)[0]
+        yield code_book.describe_range(column, low, high), inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data import Binariser, BinaryColumns, Reader
+from hornbook.data import conditions as data_conditions
 from hornbook.errors import HornbookError
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.conclusion import Conclusion, explain_facts
-from hornbook.explanations.conditions import Condition
+from hornbook.explanations.conditions import Category, Condition, Threshold
 from hornbook.explanations.explanation import Explanation, Line, Reason
 from hornbook.logic import (
     Batch,
@@ -33,6 +36,9 @@ from hornbook.logic import (
 
 UNDETERMINED = -1
 """The number that stands for no class: neither follows, or both do."""
+
+SHOWN_DIGITS = 6
+"""Digits of the ends of a bin, which are means of values."""
 
 JUDGED_CLASSES = ("rejected", "accepted")
 """The classes of a model that judges whole interpretations."""
@@ -53,6 +59,10 @@ class HornRules(Explanation):
         The variable that is decided; None for rules about what is accepted.
     default
         The number of the class that is assumed where the rules decide nothing.
+    classes
+        The names of the two classes; by default those of the label, or of what a judge says.
+    code_book
+        The user's words for columns and their values.
 
     Examples
     --------
@@ -73,7 +83,8 @@ class HornRules(Explanation):
     reader: Reader
     label: str | None = None
     default: int = 0
-    classes: tuple[str, ...] = field(init=False)
+    classes: tuple[str, ...] = ()
+    code_book: CodeBook = field(default=EMPTY_BOOK, repr=False)
 
     form = "theory"
     noun = "set of rules"
@@ -84,7 +95,7 @@ class HornRules(Explanation):
 
     def __post_init__(self) -> None:
         named = JUDGED_CLASSES if self.label is None else (f"not {self.label}", self.label)
-        object.__setattr__(self, "classes", named)
+        object.__setattr__(self, "classes", self.classes or named)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -185,24 +196,38 @@ class HornRules(Explanation):
     def conclude(self, facts: Interpretation) -> Conclusion:
         """What follows from facts, with its proof, and the fewest facts that would undo it."""
         assumed = None if self.label is None else self.classes[self.default]
-        return explain_facts(self.theory, facts, self.label_variables[::-1], self.reader.groups, assumed)
+        return explain_facts(
+            self.theory,
+            facts,
+            self.label_variables[::-1],
+            self.reader.groups,
+            assumed,
+            self.describe,
+        )
 
     def compile(self) -> CompiledExplanation:
         """The theory itself."""
         return TheoryOfVariables(self.theory, self.background, (), self.label_variables, self)
 
     def describe(self, name: str) -> str:
-        """The condition behind the name of a variable; a dual without one is `not` and its partner's."""
-        words, vocabulary = self.reader.describe(name), self.theory.vocabulary
+        """What a variable says: a class, a condition, or its name; a dual without one is `not` and that."""
+        words, vocabulary = self._describe_variable(name), self.theory.vocabulary
+        if vocabulary.index(name) in self.label_variables:
+            return self.classes[self.label_variables.index(vocabulary.index(name))]
         dual = vocabulary.dual(vocabulary.index(name))
         if words != name or dual is None or dual > vocabulary.index(name):
             return words
-        return f"not {self.reader.describe(vocabulary.name(dual))}"
+        return f"not {self._describe_variable(vocabulary.name(dual))}"
+
+    def _describe_variable(self, name: str) -> str:
+        """The condition behind the name of a variable, in the words of the code book, or the name."""
+        condition = self.reader.condition(name)
+        return self.reader.describe(name) if condition is None else describe_bin(*condition, self.code_book)
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         vocabulary, source = self.theory.vocabulary, self.reader.source
-        binariser = self.reader.described
+        binariser, plain = self.reader.described, self.with_code_book(EMPTY_BOOK)
         return {
             "form": self.form,
             "classes": list(self.classes),
@@ -216,7 +241,7 @@ class HornRules(Explanation):
             "columns": list(self.reader.columns),
             "binarises": isinstance(source, Binariser),
             "binariser": None if binariser is None else json.loads(binariser.to_json()),
-            "words": {name: words for name in vocabulary if (words := self.describe(name)) != name},
+            "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
         }
 
     @classmethod
@@ -233,7 +258,7 @@ class HornRules(Explanation):
         written = content["binariser"]
         binariser = None if written is None else Binariser.from_json(json.dumps(written))
         reader = Reader(tuple(content["columns"]), _read_source(content, vocabulary, binariser), binariser)
-        read = cls(background | rules, background, reader, label, default)
+        read = cls(background | rules, background, reader, label, default, tuple(content["classes"]))
         for part, value in read.to_object().items():
             if content[part] != value:
                 raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
@@ -256,8 +281,6 @@ class HornRules(Explanation):
     def _head(self, rule: Rule) -> str:
         if isinstance(rule.head, Bottom):
             return "impossible"
-        if rule.head in self.label_variables:
-            return self.classes[self.label_variables.index(rule.head)]
         return self.describe(self.theory.vocabulary.name(rule.head))
 
 
@@ -275,6 +298,22 @@ def _read_source(
     features = Vocabulary(names, duals)
     groups = tuple(tuple(map(features.index, group)) for group in content["groups"])
     return BinaryColumns(tuple(content["columns"]), features, groups)
+
+
+def describe_bin(condition: data_conditions.Condition, negated: bool, code_book: CodeBook) -> str:
+    """The condition that a variable stands for, or its negation, in words."""
+    match condition:
+        case data_conditions.IsTrue(column):
+            return f"{code_book.label(column)} is {'false' if negated else 'true'}"
+        case data_conditions.Equals(column, value):
+            return code_book.describe(Category(column, value, not negated))
+        case data_conditions.Between(column, _, low, high):
+            if not code_book.words(column).whole:
+                low, high = (float(f"{end:.{SHOWN_DIGITS}g}") for end in (low, high))
+            if not negated:
+                return code_book.describe_range(column, low, high)
+            outside = Threshold(column, low, above=False), Threshold(column, high)
+            return " or ".join(code_book.describe(each) for each in outside if math.isfinite(each.cut))
 
 
 @dataclass(frozen=True)

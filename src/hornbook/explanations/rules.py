@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
 from hornbook.explanations.dialects import Dialect
@@ -44,6 +45,7 @@ class RuleSet(Explanation):
     classes: tuple[str, ...]
     rules: tuple[ConditionRule, ...]
     default: int
+    code_book: CodeBook = field(default=EMPTY_BOOK, compare=False, repr=False)
 
     form = "rules"
     noun = "list of rules"
@@ -73,9 +75,11 @@ class RuleSet(Explanation):
     def lines(self) -> tuple[Line, ...]:
         """One line a rule, and the default."""
         lines = [
-            Line(f"{'otherwise ' if number else ''}if {' and '.join(map(str, rule.body))}", outcome=name)
+            Line(
+                f"{'otherwise ' if number else ''}if {' and '.join(map(self.code_book.describe, rule.body))}",
+                outcome=self.classes[rule.outcome],
+            )
             for number, rule in enumerate(self.rules)
-            for name in (self.classes[rule.outcome],)
         ]
         return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
 
@@ -95,8 +99,9 @@ class RuleSet(Explanation):
         for rule in self.rules:
             failing = [condition for condition in rule.body if not condition.evaluate(row)[0][0]]
             if not failing:
-                return Reason(rule.outcome, (*map(str, rule.body), *dict.fromkeys(passed)))
-            passed.append(describe_answer(failing[0], row))
+                words = map(self.code_book.describe, rule.body)
+                return Reason(rule.outcome, (*words, *dict.fromkeys(passed)))
+            passed.append(describe_answer(failing[0], row, self.code_book))
         return Reason(self.default, tuple(dict.fromkeys(passed)))
 
     def compile(self) -> CompiledExplanation:

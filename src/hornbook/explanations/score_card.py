@@ -8,7 +8,7 @@ card is also a sum of few small trees.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -26,6 +26,7 @@ from hornbook.explanations.card_points import (
     list_characteristics,
     sum_points,
 )
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, Missing, condition_object, read_condition
 from hornbook.explanations.dialects import Dialect
@@ -78,6 +79,7 @@ class ScoreCard(Explanation):
     classes: tuple[str, ...]
     lines_of_points: tuple[CardLine, ...]
     base: tuple[int, ...]
+    code_book: CodeBook = field(default=EMPTY_BOOK, compare=False, repr=False)
 
     form = "card"
     noun = "score card"
@@ -137,7 +139,7 @@ class ScoreCard(Explanation):
             line = by_body.get(body)
             points = (*line.points, *line.unknown_points) if line else (0,) * 2 * len(self.base)
             cells = tuple(_sign(number) for number in points[: len(self.headings)])
-            lines.append(Line(f"{opening}{body[-1]}", len(body) - 1, cells))
+            lines.append(Line(f"{opening}{self.code_book.describe(body[-1])}", len(body) - 1, cells))
         return (*lines, *self._verdict())
 
     def _verdict(self) -> Iterator[Line]:
@@ -165,17 +167,21 @@ class ScoreCard(Explanation):
         bili missing +2
 
         """
-        groups = []
+        groups, book = [], self.code_book
         together: list[tuple[str, tuple[str, ...]]] = []
         for each in self.characteristics:
             given = [case for case in each.cases if any(case.points)]
             if not each.cases[-1].conditions:
-                together += [(each.describe_case(case), _sign_all(case.points)) for case in given]
+                together += [(each.describe_case(case, book), _sign_all(case.points)) for case in given]
             else:
                 *known, missing = each.cases
                 cases = [*known, missing] if any(missing.points) else known
-                rows = tuple((case.describe_values(), _sign_all(case.points)) for case in cases)
-                groups.append(PointsGroup(each.columns[0], rows))
+                rows = tuple(
+                    (case.describe_values(book), _sign_all(case.points))
+                    for case in sorted(cases, key=lambda case: case.find_place(book))
+                    if not case.is_empty(book)
+                )
+                groups.append(PointsGroup(book.title(each.columns[0]), rows))
         if together:
             groups.append(PointsGroup("", tuple(together)))
         return tuple(groups)
@@ -204,7 +210,8 @@ class ScoreCard(Explanation):
                 true, false = own.evaluate(row)
                 points = line.points if true[0] else None if false[0] else line.unknown_points
                 if points is not None and any(points):
-                    body = " and ".join([*map(str, above), describe_answer(own, row)])
+                    answer = describe_answer(own, row, self.code_book)
+                    body = " and ".join([*map(self.code_book.describe, above), answer])
                     facts.append(f"{body}: {', '.join(map(_sign, points))}")
         if self.lines_of_points and not facts:
             facts.append("no line gives points")
@@ -226,7 +233,8 @@ class ScoreCard(Explanation):
         for each in self.characteristics:
             own, least = each.find_case(row), min(each.cases, key=favour)
             if (gain := favour(own) - favour(least)) > 0:
-                codes.append(ReasonCode(each.describe_case(own), gain, each.describe_case(least)))
+                words = [each.describe_case(case, self.code_book) for case in (own, least)]
+                codes.append(ReasonCode(words[0], gain, words[1]))
         return sorted(codes, key=lambda code: -code.points)
 
     def compile(self) -> CompiledExplanation:

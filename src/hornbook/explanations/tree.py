@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
+from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.conditions import Condition, condition_object, read_condition
 from hornbook.explanations.dialects import Dialect
@@ -59,6 +60,7 @@ class DecisionTree(Explanation):
 
     classes: tuple[str, ...]
     root: Node[Condition]
+    code_book: CodeBook = field(default=EMPTY_BOOK, compare=False, repr=False)
 
     form = "tree"
     noun = "decision tree"
@@ -90,11 +92,12 @@ class DecisionTree(Explanation):
     def _lines(self, node: Node[Condition], depth: int) -> Iterator[Line]:
         opening = "if"
         while isinstance(node, Split):
+            text = f"{opening} {self.code_book.describe(node.question)}"
             if isinstance(node.yes, Split):
-                yield Line(f"{opening} {node.question}", depth)
+                yield Line(text, depth)
                 yield from self._lines(node.yes, depth + 1)
             else:
-                yield Line(f"{opening} {node.question}", depth, outcome=self.classes[node.yes])
+                yield Line(text, depth, outcome=self.classes[node.yes])
             node, opening = node.no, "otherwise if"
         yield Line("always" if opening == "if" else "otherwise", depth, outcome=self.classes[node])
 
@@ -110,7 +113,7 @@ class DecisionTree(Explanation):
             if not isinstance(node, Split):
                 boxes.append(Box(self.classes[node], column, row, line, outcome=node))
                 return number
-            box = Box(str(node.question), column, row, line)
+            box = Box(self.code_book.describe(node.question), column, row, line)
             boxes.append(box)
             yes = place(node.yes, column + 1, row, None if isinstance(node.yes, Split) else line)
             no = place(node.no, column, max(each.row for each in boxes) + 1, None)
@@ -137,7 +140,7 @@ class DecisionTree(Explanation):
         """The answers on the way of one row."""
         node, facts = self.root, []
         while isinstance(node, Split):
-            facts.append(describe_answer(node.question, row))
+            facts.append(describe_answer(node.question, row, self.code_book))
             node = node.yes if node.question.evaluate(row)[0][0] else node.no
         return Reason(node, tuple(dict.fromkeys(facts)))
 

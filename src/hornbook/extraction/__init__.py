@@ -4,8 +4,8 @@ from hornbook.extraction.classifier import (
     explain_classifier,
     list_differences,
     measure_lines,
-    name_classes,
 )
+from hornbook.extraction.given_values import read_facts, read_given_rows, read_values
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -28,6 +28,8 @@ __all__ = [
     "guarantee_object",
     "list_differences",
     "measure_lines",
-    "name_classes",
+    "read_facts",
+    "read_given_rows",
+    "read_values",
     "share_object",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornbook.data import count_shared_rows
 from hornbook.evaluate import Fidelity, UnseenPopulation
-from hornbook.explanations import Explanation, measure_groups
+from hornbook.explanations import CodeBookSource, Explanation, measure_groups, read_code_book
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -44,6 +43,7 @@ def explain_classifier(
     max_literals: int = 20,
     n_samples: int | None = None,
     seed: int = 0,
+    code_book: CodeBookSource = None,
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
     """Explain what a classifier does, in the columns of a table.
@@ -66,6 +66,8 @@ def explain_classifier(
         How many samples the explanation is fitted to; by default 16,000 to 24,000.
     seed
         Makes the run repeatable.
+    code_book
+        The user's words for columns, values and classes.
     watch
         Is called with every candidate.
 
@@ -86,22 +88,25 @@ def explain_classifier(
     on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %)
 
     """
+    given = unseen_population == "test rows"
+    rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
+    words = read_code_book(code_book, rows)
+    columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
-        name_classes(target, teacher.classes),
+        words.name_classes(target, teacher.classes),
         seed=seed,
         max_literals=max_literals,
         form=form,
         n_samples=n_samples,
+        code_book=words,
         watch=watch,
     )
     chosen = result.chosen.explanation
     fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
     labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
     fidelity = labelled.measure(chosen)
-    given = unseen_population == "test rows"
-    rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
     frontier = tuple(
         FrontierPoint(
             point.literals,
@@ -111,7 +116,7 @@ def explain_classifier(
         )
         for point in result.frontier()
     )
-    columns = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
+    shown = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
     return Extraction(
         target=target,
         classes=teacher.classes,
@@ -120,9 +125,9 @@ def explain_classifier(
         guarantee=Estimated(fidelity.share.complement(), _name_population(fidelity, teacher)),
         frontier=frontier,
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
-        columns=tuple(ColumnSummary.of(rows[name]) for name in columns),
+        columns=columns,
         groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
-        differences=tuple(list_differences(chosen, *labelled.headline, columns)),
+        differences=tuple(list_differences(chosen, *labelled.headline, shown)),
         answers=result.answers + len(teacher.frame) + len(unseen) + len(fresh),
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
@@ -224,22 +229,6 @@ def measure_lines(
             right = match & (labels == explanation.classes.index(line.outcome))
             precision = Share.of(int(right.sum()), hits)
         yield LineStatistics(int(row_match.sum()), Share.of(hits, len(fresh)), precision)
-
-
-def name_classes(target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
-    """Classes in words: `dead` and `not dead` for 1 and 0, else what the model calls them.
-
-    Examples
-    --------
-    >>> name_classes("dead", (0, 1)), name_classes("iris", ("setosa", "virginica"))
-    (('not dead', 'dead'), ('setosa', 'virginica'))
-    >>> name_classes("grade", (1, 2, 3))
-    ('grade 1', 'grade 2', 'grade 3')
-
-    """
-    if len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1):
-        return f"not {target}", target
-    return tuple(name if isinstance(name, str) else f"{target} {name}" for name in classes)
 
 
 def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:

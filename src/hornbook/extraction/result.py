@@ -15,11 +15,14 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity, UnseenPopulation
 from hornbook.explanations import (
+    EMPTY_BOOK,
+    CodeBook,
     CompiledExplanation,
     Explanation,
     GroupFidelity,
     read_explanation,
 )
+from hornbook.explanations.code_book import are_whole
 from hornbook.logic import HornTheory
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share
@@ -31,6 +34,7 @@ FORMAT = 1
 PARTS = {
     "target": str,
     "classes": list,
+    "code_book": dict,
     "frontier": list,
     "lines": list,
     "columns": list,
@@ -121,16 +125,16 @@ class ColumnSummary:
     categories: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, values: pd.Series[Any]) -> ColumnSummary:
-        """Summarise a column."""
+    def of(cls, values: pd.Series[Any], code_book: CodeBook = EMPTY_BOOK) -> ColumnSummary:
+        """Summarise a column; a code book says whether its numbers are categories."""
         name, missing = str(values.name), float(values.isna().mean()) if len(values) else 0.0
         known = values.dropna()
-        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        if code_book.are_quantities(values):
             numbers = known.to_numpy(np.float64)
             if not len(numbers):
                 return cls(name, missing)
             spread = numbers.min(), np.median(numbers), numbers.max()
-            return cls(name, missing, tuple(map(float, spread)), bool((numbers == np.floor(numbers)).all()))
+            return cls(name, missing, tuple(map(float, spread)), are_whole(numbers))
         common = known.value_counts().index[:MAX_SHOWN_CATEGORIES]
         return cls(name, missing, categories=tuple(map(plain_value, common)))
 
@@ -170,7 +174,7 @@ class Extraction:
     lines
         The statistics of each line of the explanation.
     columns
-        What values the columns have that the explanation speaks of, or another one of the frontier.
+        What values the columns of the table have.
     groups
         The groups of samples on which explanation and model differ most often, the worst first.
     differences
@@ -205,6 +209,11 @@ class Extraction:
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def code_book(self) -> CodeBook:
+        """The user's words for columns, values and classes."""
+        return self.explanation.code_book
+
     @cached_property
     def compiled(self) -> CompiledExplanation:
         """The explanation as a Horn theory."""
@@ -228,6 +237,7 @@ class Extraction:
             "format": FORMAT,
             "target": self.target,
             "classes": [plain_value(name) for name in self.classes],
+            "code_book": self.code_book.to_object(),
             "explanation": self.explanation.to_object(),
             "fidelity": fidelity_object(self.fidelity),
             "guarantee": guarantee_object(self.guarantee),
@@ -280,7 +290,9 @@ class Extraction:
         for name, kind in PARTS.items():
             if not isinstance(content[name], kind):
                 raise HornbookError(f"{name!r} is {content[name]!r}")
-        explanation = read_explanation(content["explanation"])
+        columns = tuple(map(_read_column, content["columns"]))
+        code_book = restore_code_book(content["code_book"], columns)
+        explanation = read_explanation(content["explanation"]).with_code_book(code_book)
         if len(content["classes"]) != len(explanation.classes):
             raise HornbookError("there are not as many classes as the explanation has")
         if len(content["lines"]) != len(explanation.lines()):
@@ -291,9 +303,9 @@ class Extraction:
             explanation=explanation,
             fidelity=read_fidelity(content["fidelity"]),
             guarantee=read_guarantee(content["guarantee"]),
-            frontier=tuple(map(_read_point, content["frontier"])),
+            frontier=tuple(_read_point(point, code_book) for point in content["frontier"]),
             lines=tuple(map(_read_line, content["lines"])),
-            columns=tuple(map(_read_column, content["columns"])),
+            columns=columns,
             groups=tuple(
                 GroupFidelity(str(group["condition"]), read_share(group["fidelity"]))
                 for group in content["groups"]
@@ -389,9 +401,14 @@ def _line_object(statistics: LineStatistics) -> dict[str, Any]:
     }
 
 
-def _read_point(content: Mapping[str, Any]) -> FrontierPoint:
+def restore_code_book(content: Mapping[str, Any], columns: tuple[ColumnSummary, ...]) -> CodeBook:
+    """The code book of a table: the words of the user, and which columns have whole numbers."""
+    return CodeBook.from_object(content).with_whole(column.name for column in columns if column.whole)
+
+
+def _read_point(content: Mapping[str, Any], code_book: CodeBook) -> FrontierPoint:
     explanation = content["explanation"]
-    read = None if explanation is None else read_explanation(explanation)
+    read = None if explanation is None else read_explanation(explanation).with_code_book(code_book)
     lines = tuple(map(_read_line, content["lines"]))
     if lines and (read is None or len(lines) != len(read.lines())):
         raise HornbookError("a point of the frontier has not as many statistics as lines")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import as_frame, fit_columns, name_columns, split_rows
-from hornbook.errors import HornbookError
 from hornbook.explain import Decision, explain_row
-from hornbook.extraction import explain_classifier
+from hornbook.explanations import CodeBookSource
+from hornbook.extraction import explain_classifier, read_values
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
 from hornbook.surrogates import Candidate, Form
 from hornbook.teacher import bind_classifier
@@ -41,6 +41,9 @@ class HornExtractor(Extractor):
         default 16,000, or up to 24,000 for a large table.
     random_state
         Makes the run repeatable.
+    code_book
+        The user's words for columns, units, levels and classes: a TOML file, a mapping of its shape,
+        or a `CodeBook`.
     verbose
         1 prints every candidate to stderr.
 
@@ -77,7 +80,7 @@ class HornExtractor(Extractor):
     >>> print(extractor.explain({"petal width (cm)": 2.3}))
     virginica, because
       petal width (cm) > 1.7
-    with petal width (cm) <= 1.7 it would be not virginica
+    with petal width (cm) ≤ 1.7 it would be not virginica
 
     """
 
@@ -90,6 +93,7 @@ class HornExtractor(Extractor):
         max_literals: int = 20,
         n_samples: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        code_book: CodeBookSource = None,
         verbose: int = 0,
     ) -> None:
         self.model = model
@@ -98,6 +102,7 @@ class HornExtractor(Extractor):
         self.max_literals = max_literals
         self.n_samples = n_samples
         self.random_state = random_state
+        self.code_book = code_book
         self.verbose = verbose
 
     def fit(
@@ -140,6 +145,7 @@ class HornExtractor(Extractor):
             max_literals=self.max_literals,
             n_samples=self.n_samples,
             seed=seed,
+            code_book=self.code_book,
             watch=watch or (_print_candidate if self.verbose else None),
         )
         self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
@@ -159,17 +165,13 @@ class HornExtractor(Extractor):
         ----------
         row
             A series, a list, a frame of one row, or a mapping of some columns to values: the others
-            are missing.
+            are missing. Values are the table's own, as text too, or names of the code book; None
+            and `?` stand for a missing one.
 
         """
         check_is_fitted(self)
-        values = name_values(row, self._columns)
-        if isinstance(values, Mapping):
-            for name in values:
-                if name not in self._columns:
-                    raise HornbookError(f"there is no column {name!r}; there are {', '.join(self._columns)}")
-            values = dict.fromkeys(self._columns) | dict(values)
-        return explain_row(self.explanation_, values)
+        values = read_values(self.extraction_, name_values(row, self._columns))
+        return explain_row(self.explanation_, dict.fromkeys(self._columns) | values)
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

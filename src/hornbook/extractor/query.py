@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
 from hornbook.evaluate import Fidelity
-from hornbook.explanations import UNDETERMINED, Conclusion, HornRules
+from hornbook.explanations import UNDETERMINED, CodeBookSource, Conclusion, HornRules, read_code_book
 from hornbook.extraction import (
     ColumnSummary,
     Extraction,
     FrontierPoint,
     LineStatistics,
     list_differences,
+    read_facts,
 )
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
 from hornbook.learners import QueryResult, Settings, extract
@@ -72,6 +74,8 @@ class QueryExtractor(Extractor):
         Time limit in seconds; None is no limit.
     random_state
         Makes the run repeatable.
+    code_book
+        The user's words, as of `HornExtractor`.
 
     Attributes
     ----------
@@ -119,6 +123,7 @@ class QueryExtractor(Extractor):
         min_precision: float = 0.9,
         max_seconds: float | None = None,
         random_state: int | np.random.RandomState | None = None,
+        code_book: CodeBookSource = None,
     ) -> None:
         self.model = model
         self.target = target
@@ -132,6 +137,7 @@ class QueryExtractor(Extractor):
         self.min_precision = min_precision
         self.max_seconds = max_seconds
         self.random_state = random_state
+        self.code_book = code_book
 
     def fit(
         self,
@@ -159,9 +165,12 @@ class QueryExtractor(Extractor):
         check_tolerances(self.epsilon, self.delta)
         refuse_numbers(y, self.target)
         frame = self._read_frame(X, reset=True)
+        self._book = read_code_book(self.code_book, frame)
         seed = draw_seed(self.random_state)
         used, held_out = split_rows(frame, seed, hold_out=not self.judge)
         self.bound_ = self.bind(frame, used, seed)
+        classes = tuple(self.classes_.tolist())
+        self._class_names = () if self.judge else self._book.name_classes(self.target, classes)
         self.result_ = self._learn(seed, trace, watch)
         self.extraction_ = self._extraction(frame, frame.iloc[held_out], seed)
         return self
@@ -176,7 +185,12 @@ class QueryExtractor(Extractor):
         elif is_binary(frame):
             reader = Reader.of_variables(frame.iloc[used], duals=not self.judge)
         else:
-            kinds = {str(column): infer_kind(values) for column, values in frame.items()}
+            kinds = {
+                str(column): "categorical"
+                if self._book.words(str(column)).are_categories
+                else infer_kind(values)
+                for column, values in frame.items()
+            }
             reader = Reader.of(frame, fit_binariser(predictor, frame.iloc[used], kinds))
         return BoundModel(predictor, reader, frame.iloc[used], label, seed)
 
@@ -192,13 +206,14 @@ class QueryExtractor(Extractor):
         ----------
         row
             A series, a list, a frame of one row, or a mapping of some columns to values: the others
-            are unknown.
+            are unknown. Values are the table's own, as text too, names of bins or of the code book;
+            None and `?` stand for an unknown one.
 
         """
         check_is_fitted(self)
         rules = self.extraction_.explanation
         assert isinstance(rules, HornRules)
-        return rules.conclude(rules.reader.interpretation(name_values(row, self._columns)))
+        return rules.conclude(read_facts(self.extraction_, name_values(row, self._columns)))
 
     def _name_columns(self, frame: pd.DataFrame) -> list[str]:
         """Columns without names are called x0, x1, …, and not_x0, … if one half mirrors the other."""
@@ -236,10 +251,16 @@ class QueryExtractor(Extractor):
             self._draw(FRESH_SAMPLES, generator(seed, purpose))
             for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
         )
-        rules = HornRules(result.theory, result.background, bound.reader, bound.label)
+        rules = HornRules(
+            result.theory,
+            result.background,
+            bound.reader,
+            bound.label,
+            classes=self._class_names,
+            code_book=self._book,
+        )
         if bound.label is not None:
-            default = choose_default(rules, chosen_by, bound.decide_items(chosen_by))
-            rules = HornRules(result.theory, result.background, bound.reader, bound.label, default)
+            rules = replace(rules, default=choose_default(rules, chosen_by, bound.decide_items(chosen_by)))
         labels, derived = bound.decide_items(fresh), rules.derive(fresh)
         unseen_labels = bound.decide_rows(unseen).astype(np.intp) if len(unseen) else np.zeros(0, np.intp)
         fidelity = Fidelity(
@@ -258,7 +279,7 @@ class QueryExtractor(Extractor):
                 for point in result.frontier
             ),
             lines=tuple(self._lines(rules, frame, derived, labels)),
-            columns=tuple(ColumnSummary.of(frame[name]) for name in rules.columns),
+            columns=tuple(ColumnSummary.of(frame[name], self._book) for name in rules.columns),
             differences=tuple(list_differences(rules, unseen, unseen_labels)) if len(unseen) else (),
             answers=result.membership_queries,
             stop_reason=result.stop_reason,

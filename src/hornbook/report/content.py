@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import Any, TypeAlias
@@ -80,18 +79,6 @@ def count_things(number: int, singular: str) -> str:
 
     """
     return f"{number:,} {singular}" + ("" if number == 1 else "s")
-
-
-def typeset_conditions(text: str) -> str:
-    """Write the sign of a threshold as printed texts do.
-
-    Examples
-    --------
-    >>> typeset_conditions("if age <= 40 and bili > 2")
-    'if age ≤ 40 and bili > 2'
-
-    """
-    return re.sub(r" <= (?=[-\d.])", " ≤ ", text)
 
 
 GRADES = {

@@ -13,7 +13,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import Box, Explanation, PointsGroup
 from hornbook.extraction import Extraction, LineStatistics
 from hornbook.report.charts import N_COLOURS
-from hornbook.report.content import count_things, typeset_conditions
+from hornbook.report.content import count_things
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def place_boxes(boxes: Sequence[Box], statistics: Sequence[LineStatistics] = ())
 
     """
     rows = _count_rows(boxes, statistics)
-    texts = [_wrap_text(typeset_conditions(box.text)) for box in boxes]
+    texts = [_wrap_text(box.text) for box in boxes]
     notes = [_write_note(box, statistics) for box in boxes]
     heights = [
         2 * PADDING + LINE_HEIGHT * (len(text) + bool(note)) for text, note in zip(texts, notes, strict=True)
@@ -274,7 +274,7 @@ def _plot_points(explanation: Explanation, groups: tuple[PointsGroup, ...], ax: 
     for group in groups:
         for words, cells in group.rows:
             label = f"{group.title}: {words}" if group.title else words
-            labels.append(typeset_conditions(label))
+            labels.append(label)
             bars.append([int(cell.replace("−", "-")) for cell in cells])
             places.append(y)
             y += 1
@@ -305,7 +305,7 @@ def _plot_points(explanation: Explanation, groups: tuple[PointsGroup, ...], ax: 
 
 def _plot_lines(explanation: Explanation, ax: Axes | None) -> Axes:
     """The lines as they are read."""
-    lines = typeset_conditions(str(explanation)).splitlines()
+    lines = str(explanation).splitlines()
     ax = ax or _new_axes(max(3.0, 0.075 * max(map(len, lines))), 0.24 * len(lines) + 0.1)
     ax.set(xlim=(0, 1), ylim=(len(lines), 0))
     ax.set_axis_off()

@@ -9,6 +9,7 @@ from typing import Any
 
 from hornbook.data.conditions import exclusivity_rules
 from hornbook.distributions import Groups
+from hornbook.explanations import ColumnWords, HornRules
 from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
 from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import read_rule
@@ -50,11 +51,13 @@ def case_data(extraction: Extraction) -> dict[str, Any]:
     """What `templates/case.js` reads: explanations of every size, their columns, and rows to start from."""
     points = readable_points(extraction)
     explanations = [point.explanation for point in points if point.explanation is not None]
-    known = {summary.name: summary for summary in extraction.columns}
+    known, book = {summary.name: summary for summary in extraction.columns}, extraction.code_book
     names = dict.fromkeys(name for each in explanations for name in each.columns)
     return {
         "explanations": [each.to_object() for each in explanations],
-        "columns": [_column_object(known.get(name, ColumnSummary(name, 0.0))) for name in names],
+        "columns": [
+            _column_object(known.get(name, ColumnSummary(name, 0.0)), book.words(name)) for name in names
+        ],
         "rows": [
             [_finite(difference.row.get(name)) for name in names] for difference in extraction.differences
         ],
@@ -70,15 +73,16 @@ def readable_points(extraction: Extraction) -> list[FrontierPoint]:
     return sorted(points, key=lambda point: point.literals)
 
 
-def _column_object(summary: ColumnSummary) -> dict[str, Any]:
+def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]:
     numbers = [number for number in summary.numbers if math.isfinite(number)]
-    return {
-        "name": summary.name,
+    parts = {
         "missing": summary.missing,
         "numbers": numbers if len(numbers) == 3 else [],
         "whole": summary.whole,
-        "categories": list(summary.categories),
+        "categories": list(words.order or summary.categories),
+        "words": words.to_object(),
     }
+    return {"name": summary.name, **{part: value for part, value in parts.items() if value}}
 
 
 def _finite(value: Any) -> Any:
@@ -87,15 +91,15 @@ def _finite(value: Any) -> Any:
 
 def theory_data(extraction: Extraction) -> dict[str, Any]:
     """What `templates/explorer.js` reads about rules over variables."""
-    content = extraction.explanation.to_object()
+    rules_of_variables, content = extraction.explanation, extraction.explanation.to_object()
+    assert isinstance(rules_of_variables, HornRules)
     vocabulary = Vocabulary(content["vocabulary"], content["duals"])
     background, rules = (
         HornTheory(vocabulary, [read_rule(vocabulary, rule) for rule in content[part]])
         for part in ("background", "rules")
     )
-    label, classes, words = content["label"], content["classes"], dict(content["words"])
-    if label is not None:
-        words |= dict(zip((vocabulary.dual_names[label], label), classes, strict=True))
+    label, classes = content["label"], content["classes"]
+    words = {name: rules_of_variables.describe(name) for name in vocabulary}
     return explore_theory(
         rules,
         background,

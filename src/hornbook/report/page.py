@@ -29,7 +29,6 @@ from hornbook.report.content import (
     list_limits,
     summarise_extraction,
     title_report,
-    typeset_conditions,
 )
 from hornbook.report.drawings import draw_boxes
 from hornbook.report.explorers import choose_explorer, readable_points
@@ -176,7 +175,6 @@ def _environment() -> Environment:
         short=format_count,
         things=count_things,
         data=to_script_json,
-        typeset=typeset_conditions,
         unbroken=keep_units,
     )
     environment.globals.update(svg=to_svg, boxes=draw_boxes, style=lambda name: Markup(read_asset(name)))

@@ -27,7 +27,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold, shorten_cut
+from hornbook.explanations import (
+    EMPTY_BOOK,
+    Category,
+    CategorySet,
+    CodeBook,
+    Condition,
+    Missing,
+    Threshold,
+    shorten_cut,
+)
 from hornbook.explanations.conditions import read_numbers
 from hornbook.logic import Bools
 
@@ -87,12 +96,14 @@ class NumericColumn:
 class CategoryColumn:
     """A column of categories: a bin for each, and one for all that are not named.
 
-    `rankings` are orders of the categories; sets are taken from the beginnings and the ends of each.
+    `rankings` are orders of the categories; sets are taken from the beginnings and the ends of each. A
+    column that is `ordered` has one ranking, which the user declares, and sets of any size.
     """
 
     name: str
     values: tuple[Any, ...]
     rankings: tuple[tuple[int, ...], ...] = ()
+    ordered: bool = False
 
     @property
     def size(self) -> int:
@@ -120,7 +131,8 @@ class CategoryColumn:
             for j in range(2, count - 1):
                 low, high = (0, j) if j <= count - j else (j, count)
                 members = frozenset(ranking[low:high])
-                if len(members) <= MAX_SET and not {members, frozenset(ranking) - members} & seen:
+                fits = self.ordered or len(members) <= MAX_SET
+                if fits and not {members, frozenset(ranking) - members} & seen:
                     seen.add(members)
                     named = CategorySet(self.name, tuple(self.values[j] for j in members))
                     yield BinRange(named, low, high, ranking=number)
@@ -137,11 +149,14 @@ class Grid:
     columns: tuple[GridColumn, ...]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, max_cuts: int | None = None) -> Grid:
-        """The grid of a table's columns, with up to so many thresholds each."""
+    def of(cls, frame: pd.DataFrame, max_cuts: int | None = None, code_book: CodeBook = EMPTY_BOOK) -> Grid:
+        """The grid of a table's columns, with up to so many thresholds each.
+
+        The code book says which numbers are categories, and which categories have an order.
+        """
         if max_cuts is None:
             max_cuts = min(max(MIN_CUTS, ALL_CUTS // max(1, len(frame.columns))), MAX_CUTS)
-        columns = (_grid_column(frame, name, max_cuts) for name in frame.columns)
+        columns = (_grid_column(frame, name, max_cuts, code_book) for name in frame.columns)
         return cls(tuple(column for column in columns if column.size > 1 or frame[column.name].isna().any()))
 
     @cached_property
@@ -253,7 +268,7 @@ class CodedRows:
         """
         columns = []
         for column, codes in zip(self.grid.columns, self.codes, strict=True):
-            if isinstance(column, CategoryColumn) and len(column.values) >= MIN_RANKED:
+            if isinstance(column, CategoryColumn) and not column.ordered and len(column.values) >= MIN_RANKED:
                 column = replace(column, rankings=_rank_values(codes, weights, len(column.values)))
             columns.append(column)
         return CodedRows(Grid(tuple(columns)), self.codes)
@@ -291,11 +306,14 @@ def _rank_values(codes: Ints, weights: Floats, count: int) -> tuple[tuple[int, .
     return tuple(tuple(np.argsort(share, kind="stable").tolist()) for share in decisive)
 
 
-def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int) -> GridColumn:
+def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int, code_book: CodeBook) -> GridColumn:
     column = frame[name]
-    if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
+    if order := code_book.words(name).order:
+        return CategoryColumn(name, order, (tuple(range(len(order))),), ordered=True)
+    if not code_book.are_quantities(column):
         common = column[column.notna()].astype(object).value_counts().index[:MAX_CATEGORIES]
-        return CategoryColumn(name, tuple(common))
+        is_text = not pd.api.types.is_numeric_dtype(column)
+        return CategoryColumn(name, tuple(common if is_text else sorted(common)))  # codes in their order
     values = read_numbers(frame, name)
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) <= 2:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from hornbook.explanations import Condition, Explanation, Threshold, write_value
+from hornbook.explanations import EMPTY_BOOK, CodeBook, Condition, Explanation, Threshold, write_value
 from hornbook.explanations.conditions import read_numbers
 
 Build: TypeAlias = Callable[[Callable[[Condition], Condition]], Explanation]
@@ -21,10 +21,11 @@ def keep_condition(condition: Condition) -> Condition:
     return condition
 
 
-def round_thresholds(build: Build, frame: pd.DataFrame) -> Explanation:
+def round_thresholds(build: Build, frame: pd.DataFrame, code_book: CodeBook = EMPTY_BOOK) -> Explanation:
     """The explanation with shorter thresholds, which decides all rows of the frame as before.
 
-    Thresholds are shortened one after the other; those of a column stay in their order.
+    Thresholds are shortened one after the other; those of a column stay in their order. What counts
+    is how they read: of whole numbers, above 43 reads as at least 44. The words are the code book's.
 
     Examples
     --------
@@ -45,13 +46,16 @@ def round_thresholds(build: Build, frame: pd.DataFrame) -> Explanation:
         return replace(condition, cut=cuts.get((condition.column, condition.cut), condition.cut))
 
     explanation = build(keep_condition)
+    shift: dict[tuple[str, float], bool] = {}
     for condition in explanation.conditions:
         if isinstance(condition, Threshold):
-            cuts[condition.column, condition.cut] = condition.cut
+            key = condition.column, condition.cut
+            cuts[key] = condition.cut
+            shift.setdefault(key, condition.above and code_book.words(condition.column).whole)
     for column, cut in tuple(cuts):
         values = read_numbers(frame, column)
         others = [other for key, other in cuts.items() if key[0] == column and key[1] != cut]
-        for shorter in list_shorter(cut):
+        for shorter in list_shorter_cuts(cut, shift[column, cut]):
             if any(min(cut, shorter) <= other <= max(cut, shorter) for other in others):
                 continue
             cuts[column, cut] = shorter
@@ -60,7 +64,22 @@ def round_thresholds(build: Build, frame: pd.DataFrame) -> Explanation:
                 explanation = changed
                 break
             cuts[column, cut] = cut
-    return explanation
+    return explanation.with_code_book(code_book)
+
+
+def list_shorter_cuts(cut: float, reads_one_more: bool) -> Iterator[float]:
+    """Cuts near a cut that read shorter; above a whole number, 1000 say, reads as one more, at least 1001.
+
+    Examples
+    --------
+    >>> list(list_shorter_cuts(1000, True)), list(list_shorter_cuts(107, False))
+    ([999], [])
+
+    """
+    for number in list_shorter(cut + reads_one_more):
+        yield number - reads_one_more
+    if reads_one_more and cut % 10 == 0:
+        yield cut - 1
 
 
 def list_shorter(number: float) -> Iterator[float]:

@@ -13,7 +13,9 @@ import pandas as pd
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
+    EMPTY_BOOK,
     CardLine,
+    CodeBook,
     Condition,
     ConditionRule,
     DecisionTree,
@@ -88,6 +90,7 @@ def search_explanations(
     max_literals: int = 20,
     form: Form = "auto",
     n_samples: int | None = None,
+    code_book: CodeBook = EMPTY_BOOK,
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
@@ -109,6 +112,8 @@ def search_explanations(
     n_samples
         How many samples explanations are fitted to; half as many fresh ones, of rows that are
         alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too.
+    code_book
+        Which columns are categories, which have an order, and the words of the explanations.
     watch
         Is called with every candidate.
 
@@ -132,19 +137,20 @@ def search_explanations(
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
     weights = np.eye(len(classes))[labels]  # (samples, classes)
-    rows = Grid.of(sampler.frame).encode(samples).rank_categories(weights)
+    grid = Grid.of(sampler.frame, code_book=code_book)
+    rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
     builds = {}
     for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
         share = Share.of(int((decided == truth).sum()), len(truth))
-        candidate = Candidate(build(keep_condition), share)
+        candidate = Candidate(build(keep_condition).with_code_book(code_book), share)
         builds[candidate] = build
         if watch is not None:
             watch(candidate)
     ordered = sorted(builds, key=lambda one: (one.literals, -one.fidelity.hits))
     chosen = choose_candidate(ordered, max_literals)
     everything = pd.concat([sampler.frame, samples, fresh], ignore_index=True)
-    rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything))
+    rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
     return SearchResult(tuple(ordered), rounded, len(samples) + len(fresh))
 

@@ -3,12 +3,14 @@
   const MAX_CHANGES = 8;
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
+  data.columns = data.columns.map((column) => ({ missing: 0, numbers: [], categories: [], words: {}, ...column }));
   const columns = new Map(data.columns.map((column) => [column.name, column]));
   const all = data.explanations.flatMap(Decider.conditions);
   const rows = data.rows.map((values) => new Map(values.map((value, number) => [data.columns[number].name, value])));
   const row = new Map(); // column → value, null where it is missing
   const another = {}; // a category that has no name here
   let current = data.chosen;
+  for (const column of data.columns) Decider.words.set(column.name, column.words);
 
   document.documentElement.classList.add("js");
 
@@ -42,8 +44,9 @@
 
   const fields = new Map(); // column → {box, show}
 
-  function describeRange({ numbers, missing }) {
-    const known = numbers.length ? [`in the table ${Decider.write(numbers[0])} to ${Decider.write(numbers[2])}`] : [];
+  function describeRange({ numbers, missing, words: { unit } }) {
+    const end = unit ? ` ${unit}` : "";
+    const known = numbers.length ? [`in the table ${Decider.write(numbers[0])} to ${Decider.write(numbers[2])}${end}`] : [];
     if (missing) known.push(`missing in ${(100 * missing).toPrecision(2).replace(/^(\d+)\.0$/, "$1")} % of rows`);
     return known.join(", ");
   }
@@ -53,7 +56,7 @@
     const blank = element("input", { type: "checkbox" });
     const hint = element("small", { textContent: describeRange(column), id: `${id}-hint` });
     input.setAttribute("aria-describedby", hint.id);
-    blank.setAttribute("aria-label", `${column.name} is missing`);
+    blank.setAttribute("aria-label", `${Decider.label(column.name)} is missing`);
     input.addEventListener("input", () => choose(column.name, input.value === "" ? null : Number(input.value)));
     blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (middle(column) ?? 0)));
     const show = (value) => {
@@ -62,7 +65,8 @@
       const [low, , high] = column.numbers;
       hint.classList.toggle("outside", value !== null && (value < low || value > high));
     };
-    const parts = [input, element("label", { className: "blank" }, blank, " missing")];
+    const unit = column.words.unit ? [element("span", { className: "unit", textContent: column.words.unit })] : [];
+    const parts = [input, ...unit, element("label", { className: "blank" }, blank, " missing")];
     return { parts, hint, show };
   }
 
@@ -70,7 +74,7 @@
     const values = [...categories(column), another, null];
     const select = element("select", { id });
     values.forEach((value, number) => {
-      const text = value === null ? "(missing)" : value === another ? "(another value)" : Decider.write(value);
+      const text = value === null ? "(missing)" : value === another ? "(another value)" : Decider.name(column.name, value);
       select.append(element("option", { value: number, textContent: text }));
     });
     select.addEventListener("change", () => choose(column.name, values[Number(select.value)]));
@@ -82,7 +86,7 @@
     data.columns.forEach((column, number) => {
       const id = `field${number}`;
       const { parts, hint, show } = (isNumeric(column) ? numberField : categoryField)(column, id);
-      const label = element("label", { htmlFor: id, textContent: column.name });
+      const label = element("label", { htmlFor: id, textContent: Decider.label(column.name) });
       const box = element("div", { className: "field" }, element("div", {}, label, hint), element("div", { className: "entry" }, ...parts));
       byId("fields").append(box);
       fields.set(column.name, { box, show });

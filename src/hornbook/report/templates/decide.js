@@ -1,7 +1,8 @@
 /* Trees, score cards and rules in the page. Knows nothing of the page; tests hold it equal to hornbook.explanations.
 
    An explanation is what its `to_object` wrote. A row is a Map of columns to numbers, texts, booleans,
-   or null where a value is missing; a column that is absent is missing. */
+   or null where a value is missing; a column that is absent is missing. The words of a column are those
+   of a code book: {label, unit, levels: [[value, name]], order: [value], whole}, each optional. */
 "use strict";
 
 const Decider = (() => {
@@ -30,16 +31,60 @@ const Decider = (() => {
     return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
 
+  const words = new Map(); // column → words
+  const wordsOf = (column) => words.get(column) ?? {};
+  const label = (column) => wordsOf(column).label ?? column;
+
+  /* What a value of a column is called. */
+  function name(column, value) {
+    const level = (wordsOf(column).levels ?? []).find(([each]) => same(each, value));
+    return level ? level[1] : write(value);
+  }
+
+  /* Numbers above `low` and at most `high`, either of which may be infinite. */
+  function sayRange(column, low, high) {
+    const { unit, whole } = wordsOf(column);
+    const end = unit ? ` ${unit}` : "";
+    const [least, most] = whole ? [Math.floor(low) + 1, Math.floor(high)] : [low, high];
+    if (low === -Infinity) return `${label(column)} ≤ ${write(most)}${end}`;
+    if (high === Infinity) return `${label(column)} ${whole ? "≥" : ">"} ${write(least)}${end}`;
+    if (!whole) return `${write(low)} < ${label(column)} ≤ ${write(high)}${end}`;
+    if (least === most) return `${label(column)} = ${write(least)}${end}`;
+    const [from, to] = [least, most].map((each) => write(each).replace("-", "−"));
+    return `${label(column)} ${from}${least < 0 ? " to " : "–"}${to}${end}`;
+  }
+
+  /* Values on one side of some place of their order, in words; null if they are not. */
+  function saySegment(column, values, inside) {
+    const { order = [] } = wordsOf(column);
+    const among = (value, others) => others.some((each) => same(each, value));
+    const meant = order.filter((value) => among(value, values) === inside);
+    const [first, last] = [meant[0], meant[meant.length - 1]];
+    if (meant.length && meant.length < order.length && values.every((value) => among(value, order))) {
+      const place = order.indexOf(first);
+      const together = order.indexOf(last) - place + 1 === meant.length;
+      if (meant.length === 1) return `${label(column)} = ${name(column, first)}`;
+      if (together && place === 0) return `${label(column)} ≤ ${name(column, last)}`;
+      if (together && order.indexOf(last) === order.length - 1) return `${label(column)} ≥ ${name(column, first)}`;
+    }
+    return null;
+  }
+
   function say(condition, answer = true) {
     const { column } = condition;
-    if ("missing" in condition) return `${column} is ${condition.missing === answer ? "missing" : "present"}`;
-    if (answer === null) return `${column} is missing`;
-    if ("above" in condition) return `${column} ${answer ? ">" : "≤"} ${write(condition.above)}`;
-    if ("at_most" in condition) return `${column} ${answer ? "≤" : ">"} ${write(condition.at_most)}`;
-    if ("is" in condition) return `${column} ${answer ? "=" : "≠"} ${write(condition.is)}`;
-    if ("is_not" in condition) return `${column} ${answer ? "≠" : "="} ${write(condition.is_not)}`;
-    const values = (condition.in ?? condition.not_in).map(write).join(", ");
-    return `${column} ${"in" in condition === answer ? "in" : "not in"} {${values}}`;
+    if ("missing" in condition) return `${label(column)} is ${condition.missing === answer ? "missing" : "present"}`;
+    if (answer === null) return `${label(column)} is missing`;
+    if ("above" in condition || "at_most" in condition) {
+      const cut = condition.above ?? condition.at_most;
+      return "above" in condition === answer ? sayRange(column, cut, Infinity) : sayRange(column, -Infinity, cut);
+    }
+    const one = condition.is ?? condition.is_not;
+    const values = condition.in ?? condition.not_in ?? [one];
+    const inside = ("is" in condition || "in" in condition) === answer;
+    const segment = saySegment(column, values, inside);
+    if (segment !== null) return segment;
+    if (one !== undefined) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, one)}`;
+    return `${label(column)} ${inside ? "in" : "not in"} {${values.map((value) => name(column, value)).join(", ")}}`;
   }
 
   /* By form: the number of the class, the facts that decide in words, and the sums of a card.
@@ -105,17 +150,16 @@ const Decider = (() => {
   function parts(own, column, now, next) {
     const cuts = [...new Set(own.flatMap(({ above, at_most: most }) => above ?? most ?? []))].sort((a, b) => a - b);
     const values = own.flatMap((condition) => condition.is ?? condition.is_not ?? condition.in ?? condition.not_in ?? []);
-    const found = cuts.length ? [{ value: cuts[0], text: `${column} ≤ ${write(cuts[0])}` }] : [];
+    const found = cuts.length ? [{ value: cuts[0], text: sayRange(column, -Infinity, cuts[0]) }] : [];
     cuts.forEach((low, number) => {
       const high = cuts[number + 1] ?? Infinity;
       const least = next(low);
       const end = high === Infinity ? low + Math.max(Math.abs(low), 1) : high;
       const value = (now !== null && now > high) || !(least > low && least <= high) ? end : least;
-      const text = high === Infinity ? `${column} > ${write(low)}` : `${write(low)} < ${column} ≤ ${write(high)}`;
-      found.push({ value, text });
+      found.push({ value, text: sayRange(column, low, high) });
     });
-    for (const value of new Set(values)) found.push({ value, text: `${column} = ${write(value)}` });
-    found.push({ value: null, text: `${column} is missing` });
+    for (const value of new Set(values)) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
+    found.push({ value: null, text: `${label(column)} is missing` });
     return found;
   }
 
@@ -141,5 +185,5 @@ const Decider = (() => {
     return found;
   }
 
-  return { evaluate, write, say, decide, conditions, changes };
+  return { words, evaluate, write, label, name, say, decide, conditions, changes };
 })();

@@ -1,0 +1,151 @@
+"""Values as a user gives them: text, numbers, names of levels and labels become the table's own values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from hornbook.data.table import truth_value
+from hornbook.errors import HornbookError
+from hornbook.explanations import CodeBook, HornRules, describe_unknown, write_value
+from hornbook.extraction.result import MAX_SHOWN_CATEGORIES, ColumnSummary, Extraction
+from hornbook.logic import Interpretation
+
+UNKNOWN_TEXTS = ("", "?")
+"""Texts that stand for a missing value."""
+
+
+def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, Any]:
+    """The values of some columns as the table has them, None where one is missing.
+
+    Columns may be named by their labels. Refuse a column that the table does not have, and a value that
+    its column never has.
+
+    Examples
+    --------
+    >>> from hornbook import HornExtractor
+    >>> rows = pd.DataFrame({"age": range(20, 80), "sex": [1, 2] * 30})
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit(rows, rows.age > 50)
+    >>> book = {"columns": {"sex": {"levels": {1: "male", 2: "female"}}}}
+    >>> extraction = HornExtractor(model, n_samples=500, random_state=0, code_book=book).fit(rows).extraction_
+    >>> read_values(extraction, {"sex": "female", "age": "61"})
+    {'sex': 2, 'age': 61.0}
+    >>> read_values(extraction, {"sex": "other"})
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: column 'sex' is never 'other'; its values are male (1), female (2), or ?
+
+    """
+    summaries = {summary.name: summary for summary in extraction.columns}
+    book = extraction.code_book
+    read = {}
+    for name, value in values.items():
+        column = find_column(name, summaries, book)
+        read[column] = read_value(summaries[column], book, value)
+    return read
+
+
+def find_column(name: Any, columns: Mapping[str, Any], book: CodeBook) -> str:
+    """The column that a user names, by its name or its label."""
+    column = name if name in columns else book.find_column(str(name))
+    if column not in columns:
+        raise HornbookError(describe_unknown(str(name), list(columns)))
+    return column
+
+
+def read_value(summary: ColumnSummary, book: CodeBook, value: Any, *, new: bool = False) -> Any:
+    """A value as its column has it, None where it is missing; `new` accepts a category never seen."""
+    if is_unknown(value):
+        return None
+    words = book.words(summary.name)
+    if isinstance(value, str):
+        value = value.strip()
+        named = words.read_level(value)
+        if named != value:
+            return named
+    if summary.numbers:
+        return _read_number(summary, value)
+    for category in summary.categories:
+        if category == value or write_value(category) == write_value(value):
+            return category
+        if isinstance(category, bool) and truth_value(value) is category:
+            return category
+    if new or len(summary.categories) in (0, MAX_SHOWN_CATEGORIES):  # there may be others
+        return value
+    values = (
+        name
+        if (name := words.name_value(category)) == write_value(category)
+        else f"{name} ({write_value(category)})"
+        for category in sorted(summary.categories, key=str)
+    )
+    raise HornbookError(
+        f"column {summary.name!r} is never {value!r}; its values are {', '.join(values)}, or ?"
+    )
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether a value stands for a missing one."""
+    if isinstance(value, str):
+        return value.strip() in UNKNOWN_TEXTS
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def _read_number(summary: ColumnSummary, value: Any) -> float:
+    low, _, high = summary.numbers
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        if {low, high} <= {0.0, 1.0} and (truth := truth_value(value)) is not None:
+            return float(truth)
+        raise HornbookError(
+            f"column {summary.name!r} is never {value!r}; it has numbers, from {write_value(low)} to "
+            f"{write_value(high)}, or ?"
+        ) from None
+    if not math.isfinite(number):
+        raise HornbookError(f"column {summary.name!r} has finite numbers, or ?; got {value!r}")
+    return number
+
+
+def read_facts(extraction: Extraction, values: Mapping[Any, Any]) -> Interpretation:
+    """The facts about variables that follow from values of columns; a value may be the name of a bin."""
+    rules = extraction.explanation
+    assert isinstance(rules, HornRules)
+    summaries = {summary.name: summary for summary in extraction.columns}
+    texts = {}
+    for name, value in values.items():
+        column = find_column(name, summaries, extraction.code_book)
+        if not (isinstance(value, str) and value.strip() in rules.reader.bins(column)):
+            value = read_value(summaries[column], extraction.code_book, value)
+        texts[column] = "?" if value is None else write_value(value)
+    return rules.reader.facts(texts)
+
+
+def read_given_rows(extraction: Extraction, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the columns and values of the extraction's table; other columns are left out.
+
+    A category that was never seen stays as it is; an error about a value names its row.
+    """
+    book = extraction.code_book
+    summaries = {summary.name: summary for summary in extraction.columns}
+    given = {book.find_column(str(name)): name for name in reversed(frame.columns)}
+    given |= {str(name): name for name in frame.columns}  # a column's own name comes before a label
+    read = {
+        column: _read_column(frame[given[column]], summary, book)
+        for column, summary in summaries.items()
+        if column in given
+    }
+    return pd.DataFrame(read, index=frame.index)
+
+
+def _read_column(values: pd.Series[Any], summary: ColumnSummary, book: CodeBook) -> pd.Series[Any]:
+    known: dict[Any, Any] = {}
+    for value in values.dropna().unique():
+        try:
+            known[value] = read_value(summary, book, value, new=True)
+        except HornbookError as error:
+            row = int((values == value).to_numpy().argmax()) + 1
+            raise HornbookError(f"row {row}: {error}") from None
+    return values.map(known).infer_objects()
