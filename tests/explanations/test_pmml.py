@@ -181,8 +181,8 @@ def test_pmml_of_a_card_gives_the_same_reason_codes():
     [
         ([Threshold("a\x01", 1.0)], "class", "XML cannot hold"),
         ([Threshold("a", 1.0), Category("a", "b")], "class", "numbers and words"),
-        ([Threshold("decision", 1.0)], "class", "rename the column"),
-        ([Threshold("risk", 1.0)], "risk", "another name as target"),
+        ([Threshold("decision", 1.0)], "class", "two fields 'decision'; rename the column"),
+        ([Threshold("risk", 1.0)], "risk", "two fields 'risk'"),
     ],
 )
 def test_what_pmml_cannot_hold_is_refused(conditions, target, message):

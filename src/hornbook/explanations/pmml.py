@@ -64,11 +64,6 @@ def write_pmml(explanation: Explanation, target: str = "class") -> str:
     ...
 
     """
-    names = {*explanation.columns, target}
-    if DECISION in names:
-        raise HornbookError(f"PMML puts the class out as {DECISION!r}; rename the column of that name first")
-    if target in explanation.columns:
-        raise HornbookError(f"{target!r} is a column and what is predicted; give it another name as target")
     root = ET.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _add(root, "Header", description=explanation.noun)
     _add(header, "Application", name="hornbook", version=hornbook.__version__)
@@ -80,6 +75,7 @@ def write_pmml(explanation: Explanation, target: str = "class") -> str:
         field = _add(dictionary, "DataField", name=target, optype="categorical", dataType="string")
         for name in explanation.classes:
             _add(field, "Value", value=name)
+    _refuse_shared_names(root)
     _refuse_control_characters(root)
     ET.indent(root)
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
@@ -327,6 +323,15 @@ def _write_constant(value: Any) -> str:
 
 def _add(parent: ET.Element, kind: str, /, **attributes: str) -> ET.Element:
     return ET.SubElement(parent, kind, attributes)
+
+
+def _refuse_shared_names(root: ET.Element) -> None:
+    """Refuse a column that is called like the target or like an output."""
+    kinds = ("DataField", "DerivedField", "OutputField")
+    names = [element.get("name") for kind in kinds for element in root.iter(kind)]
+    for name in names:
+        if names.count(name) > 1:
+            raise HornbookError(f"PMML would have two fields {name!r}; rename the column first")
 
 
 def _refuse_control_characters(root: ET.Element) -> None:

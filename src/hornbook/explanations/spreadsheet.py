@@ -156,7 +156,7 @@ def _lay_points(sheet: Worksheet, card: ScoreCard, dialect: ExcelDialect, first:
         _write_text(sheet.cell(first, number), name, bold=True)
     row = first + 1
     _write_text(sheet.cell(row, 1), "to start with")
-    tests = ["TRUE"]
+    tests = [""]
     points = [card.base]
     for each in card.characteristics:
         for case in each.cases:
@@ -171,8 +171,9 @@ def _lay_points(sheet: Worksheet, card: ScoreCard, dialect: ExcelDialect, first:
         for number, (test, given) in enumerate(zip(tests, points, strict=True), first + 1):
             sheet.cell(number, 2 + output).value = given[output]
             own = f"{get_column_letter(2 + output)}{number}"
-            sheet.cell(number, share).value = dialect.finish(f"IF({test},{own},0)")
+            sheet.cell(number, share).value = dialect.finish(f"IF({test},{own},0)" if test else own)
         letter = get_column_letter(share)
+        sheet.column_dimensions[letter].width = 18
         sheet.cell(row + 1, share).value = f"=SUM({letter}{first + 1}:{letter}{row})"
         sums.append(f"{letter}{row + 1}")
     _write_text(sheet.cell(row + 1, 1), "sum", bold=True)
