@@ -80,10 +80,10 @@ class ScanPlan:
 
     levels: tuple[Level, ...] = LEVELS
     seeds: int = 3
-    rounds: int = 3
+    rounds: int = 2
     partners: int = 4
     queries: int = published.QUERIES
-    labels: int = 10_000
+    labels: int = 5_000
     fresh: int = 1000
     evaluation: int = 1 << 17
 
