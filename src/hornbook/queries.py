@@ -201,9 +201,7 @@ class Budget:
     def __post_init__(self) -> None:
         for name, limit in vars(self).items():
             if limit is not None and not limit >= 0:
-                raise HornbookError(
-                    f"{name.replace('_', ' ')} have a limit from 0 on, not {limit}"
-                )
+                raise HornbookError(f"{name.replace('_', ' ')} have a limit from 0 on, not {limit}")
 
     def exhausted_by(
         self, equivalence_queries: int, membership_queries: int = 0, seconds: float = 0.0
