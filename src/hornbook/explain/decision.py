@@ -27,6 +27,9 @@ from hornbook.explanations import (
 MAX_CHANGED_COLUMNS = 3
 """The most columns that are changed together in the search for another decision."""
 
+ANOTHER_VALUE = "… another value"
+"""A category that no condition names."""
+
 MAX_TRIED_CHANGES = 50_000
 """The most changed rows that are tried."""
 
@@ -164,8 +167,24 @@ def list_cells(
         value for condition in own if isinstance(condition, CategorySet) for value in condition.values
     )
     yield from ((value, code_book.describe(Category(column, value))) for value in values)
+    if values and not cuts:
+        yield _other_value(list(values)), code_book.describe(_exclude_values(column, tuple(values)))
     if any(isinstance(condition, Missing) for condition in own):
         yield None, code_book.describe(Missing(column))
+
+
+def _other_value(values: list[Any]) -> Any:
+    """A value that is none of these, of their kind."""
+    if all(isinstance(value, int | float) for value in values):
+        return max(values) + 1
+    return ANOTHER_VALUE
+
+
+def _exclude_values(column: str, values: tuple[Any, ...]) -> Condition:
+    """That a column has none of the values."""
+    if len(values) == 1:
+        return Category(column, values[0], equal=False)
+    return CategorySet(column, values, inside=False)
 
 
 def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -145,6 +145,9 @@ const Decider = (() => {
     return Object.values(part).flatMap(conditions);
   }
 
+  /* A category that no condition names. */
+  const another = "… another value";
+
   /* A value for each part of a column that the conditions tell apart: [{value, text}]. The value of a
      range of numbers is the end that is nearer to `now`; `next` gives a number just above another. */
   function parts(own, column, now, next) {
@@ -159,6 +162,11 @@ const Decider = (() => {
       found.push({ value, text: sayRange(column, low, high) });
     });
     for (const value of new Set(values)) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
+    if (values.length && !cuts.length) {
+      const value = values.every((each) => typeof each === "number") ? next(Math.max(...values)) : another;
+      const others = [...new Set(values)];
+      found.push({ value, text: say(others.length === 1 ? { column, is_not: others[0] } : { column, not_in: others }) });
+    }
     found.push({ value: null, text: `${label(column)} is missing` });
     return found;
   }
@@ -185,5 +193,5 @@ const Decider = (() => {
     return found;
   }
 
-  return { words, evaluate, write, label, name, say, decide, conditions, changes };
+  return { words, another, evaluate, write, label, name, say, decide, conditions, changes };
 })();
