@@ -104,8 +104,9 @@ def test_sql_decides_alike_in_duckdb(explanation):
 @given(explanations)
 @settings(max_examples=8, deadline=None)
 def test_reasons_of_many_rows_are_those_of_each(explanation):
-    each = [explanation.explain(ROWS.iloc[[number]]) for number in range(len(ROWS))]
-    assert explanation.explain_rows(ROWS) == each
+    rows = ROWS[::2]
+    each = [explanation.explain(rows.iloc[[number]]) for number in range(len(rows))]
+    assert explanation.explain_rows(rows) == each
 
 
 def learn(form, classes):

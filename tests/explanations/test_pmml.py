@@ -30,11 +30,7 @@ from hornbook.explanations import (
 
 P = "{http://www.dmg.org/PMML-4_4}"
 ROWS = pd.DataFrame(
-    list(
-        product(
-            [None, 30.0, 40.0, 45.0], [None, "f", "m", 'it\'s "<&>"'], [None, 0.0, 1.0], [None, True, False]
-        )
-    ),
+    list(product([None, 40.0, 45.0], [None, "f", "m", 'it\'s "<&>"'], [None, 0.0, 1.0], [None, True, False])),
     columns=["age (years)", "sex", "x", "ill"],
 ).astype({"age (years)": float, "sex": object, "x": float, "ill": object})
 
@@ -156,7 +152,7 @@ class Document:
 
 
 @given(explanations)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_pmml_decides_as_the_explanation_does(explanation):
     document = Document(write_pmml(explanation, "risk"))
     decided = [explanation.classes[number] for number in explanation.decide(ROWS)]

@@ -30,11 +30,7 @@ from hornbook.explanations import (
 openpyxl = pytest.importorskip("openpyxl", reason='needs openpyxl: pip install "hornbook[excel]"')
 
 ROWS = pd.DataFrame(
-    list(
-        product(
-            [None, 30.0, 40.0, 45.0], [None, "f", "F", '=it\'s "b"'], [None, 0.0, 1.0], [None, True, False]
-        )
-    ),
+    list(product([None, 40.0, 45.0], [None, "f", "F", '=it\'s "b"'], [None, 0.0, 1.0], [None, True, False])),
     columns=["=age", "sex", "x", "ill"],
 ).astype({"=age": float, "sex": object, "x": float, "ill": object})
 
@@ -129,7 +125,7 @@ def translate_token(token):
 
 
 @given(explanations)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_sheet_decides_as_the_explanation_does(explanation):
     workbook = openpyxl.load_workbook(io.BytesIO(write_workbook(explanation, "risk")))
     sheet = Sheet(workbook["decision"])
