@@ -124,26 +124,26 @@ def _clean_texts(
     texts_only = part if len(names) == part.shape[1] else part[names]
     cells = texts_only.to_numpy(object, copy=True)  # (rows, columns of texts)
     for position, name in enumerate(names):
-        column = _clean_cells(cells[:, position].tolist(), markers)
-        cells[:, position] = column
-        texts = [cell for cell in column if isinstance(cell, str)]
         reading = readings.setdefault(name, ColumnReadings())
-        reading.add(texts)
-        if len(texts) < len(column):
-            reading.complete = False
-            if _has_other_objects(column):
-                reading.readings.clear()
+        cells[:, position] = _clean_column(cells[:, position].tolist(), markers, reading)
     return _replace_columns(part, pd.DataFrame(cells, part.index, names, dtype=object))
 
 
-def _clean_cells(cells: Sequence[Any], markers: frozenset[str]) -> list[Any]:
-    """The cells, texts without spaces around them, and NaN instead of markers of missing values."""
+def _clean_column(cells: list[Any], markers: frozenset[str], reading: ColumnReadings) -> list[Any]:
+    """Strip the texts of a column, make missing ones NaN, and note how the others can be read."""
     longest = max(map(len, markers), default=-1)
-    stripped = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
-    return [
-        np.nan if isinstance(cell, str) and len(cell) <= longest and cell.lower() in markers else cell
-        for cell in stripped
-    ]
+    others = [cell for cell in cells if not isinstance(cell, str)]
+    texts = map(str.strip, (cell for cell in cells if isinstance(cell, str)) if others else cells)
+    cleaned = [np.nan if len(text) <= longest and text.lower() in markers else text for text in texts]
+    known = [text for text in cleaned if isinstance(text, str)]
+    reading.add(known)
+    reading.complete = reading.complete and len(known) == len(cells)
+    if not _are_numbers(others):
+        reading.readings.clear()
+    if not others:
+        return cleaned
+    next_texts = iter(cleaned)
+    return [next(next_texts) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _is_text(dtype: Any) -> bool:
@@ -151,16 +151,15 @@ def _is_text(dtype: Any) -> bool:
     return pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
 
 
-def _has_other_objects(cells: Sequence[Any]) -> bool:
-    """Whether some cell is neither text nor missing nor a number."""
-    if {type(cell) for cell in cells} <= {str, float, int, bool, type(None)}:
-        return False
-    others = pd.Series([cell for cell in cells if not isinstance(cell, str)], dtype=object)
-    try:
-        pd.to_numeric(others.dropna())
-    except (ValueError, TypeError):
+def _are_numbers(cells: Sequence[Any]) -> bool:
+    """Whether objects that are no texts are numbers or missing."""
+    if set(map(type, cells)) <= {float, int, bool, type(None)}:
         return True
-    return False
+    try:
+        pd.to_numeric(pd.Series(cells, dtype=object).dropna())
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _convert_texts(
