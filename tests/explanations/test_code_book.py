@@ -133,11 +133,10 @@ def test_card_with_a_code_book_reads_as_the_user_speaks():
     assert (
         str(card)
         == """\
-points  if missing
-    +3          +1  Stage ≥ III
-    +2           0  Age at diagnosis ≥ 44 full years
-    −1           0    and sex = female
-    −2           0  bili ≤ 2.1
+Stage: ≤ II → 0, ≥ III → +3, missing → +1
+Age at diagnosis (full years): ≤ 43 → 0, ≥ 44 → +2
+bili: ≤ 2.1 → −2, > 2.1 → 0
+Age at diagnosis ≥ 44 full years and sex = female → −1
 2 or more: malignant
 less: benign"""
     )

@@ -27,6 +27,7 @@ from hornbook.explanations import (
     background_rules,
     shorten_cut,
 )
+from hornbook.explanations.explanation import format_lines
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search_explanations
@@ -274,7 +275,7 @@ def test_search_finds_a_set_of_categories(form):
 
     result = search_explanations(decide, RowSampler(frame), NAMES, n_samples=2000, max_literals=4, form=form)
     assert result.chosen.fidelity.estimate > 0.99
-    assert "in {A1, A4, A6}" in str(result.chosen.explanation)
+    assert "in {A1, A4, A6}" in format_lines(result.chosen.explanation)
 
 
 def labelled(seed, size=400, classes=2):
@@ -373,7 +374,7 @@ def test_card_reads_a_condition_above_others_once():
     lines = CardLine((a,), (2,), (0,)), CardLine((a, b), (1,), (0,)), CardLine((a.negate(), c), (-2,), (0,))
     card = ScoreCard(("no", "yes"), lines, (-1,))
     assert card.literals == 3
-    assert str(card).splitlines() == [
+    assert format_lines(card).splitlines() == [
         "points",
         "    +2  a > 1",
         "    +1    and b > 2",
@@ -393,7 +394,7 @@ def test_card_shows_a_condition_without_points_above_others():
     a, b = Threshold("a", 1), Threshold("b", 2)
     card = ScoreCard(("no", "yes"), (CardLine((a.negate(), b), (1,), (0,)),), (-1,))
     assert card.literals == 2
-    assert str(card).splitlines()[1:3] == ["     0  a ≤ 1", "    +1    and b > 2"]
+    assert format_lines(card).splitlines()[1:3] == ["     0  a ≤ 1", "    +1    and b > 2"]
 
 
 def test_search_finds_what_a_model_does():

@@ -65,10 +65,9 @@ class ScoreCard(Explanation):
     >>> lines = CardLine((bili,), (2,), (1,)), CardLine((bili, age), (1,), (0,)), CardLine((age,), (1,), (0,))
     >>> card = ScoreCard(("lives", "dies"), lines, (-3,))
     >>> print(card)
-    points  if missing
-        +2          +1  bili > 2.1
-        +1           0    and age > 50
-        +1           0  age > 50
+    bili: ≤ 2.1 → 0, > 2.1 → +2, missing → +1
+    age: ≤ 50 → 0, > 50 → +1
+    bili > 2.1 and age > 50 → +1
     3 or more: dies
     less: lives
     >>> card.decide(pd.DataFrame({"bili": [3.0, 3.0, None], "age": [60, 40, 60]}))
@@ -185,6 +184,15 @@ class ScoreCard(Explanation):
         if together:
             groups.append(PointsGroup("", tuple(together)))
         return tuple(groups)
+
+    def __str__(self) -> str:
+        """One line a column, with the points of its ranges, and how the sum decides."""
+        lines = [f"points for {', '.join(self.classes)}"] if len(self.base) > 1 else []
+        for group in self.group_points():
+            cases = [f"{words} → {' '.join(points)}" for words, points in group.rows]
+            lines += [f"{group.title}: {', '.join(cases)}"] if group.title else cases
+        verdicts = (f"{line.text}: {line.outcome}" if line.outcome else line.text for line in self._verdict())
+        return "\n".join([*lines, *verdicts])
 
     @cached_property
     def characteristics(self) -> tuple[Characteristic, ...]:
