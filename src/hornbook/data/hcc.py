@@ -20,13 +20,13 @@ from pathlib import Path
 from statistics import NormalDist
 from urllib.error import URLError
 from urllib.request import urlopen
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.files import read_delimited
+from hornbook.data.files import read_delimited, shorten
 from hornbook.data.table import Kind, Table, read_table
 from hornbook.errors import HornbookError
 
@@ -173,6 +173,9 @@ HCC_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00423/hcc-s
 HCC_MEMBER = "hcc-data.txt"
 """The data in the archive: comma-separated, without a header."""
 
+MAX_HCC_BYTES = 1 << 20
+"""Size of the largest text that is read; the published one has 40 kB."""
+
 LABEL_HEADINGS = ("1survives0dies", "class", "classattribute", LABEL)
 
 
@@ -189,30 +192,43 @@ def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Tab
 
     """
     source = Path(path) if path is not None else download_cached(url)
-    if not source.is_file():
-        raise HornbookError(f"there is no file {str(source)!r}")
+    if not os.path.isfile(source):
+        raise HornbookError(f"there is no file {shorten(str(source))!r}")
     try:
         texts = _read(_text(source))
     except HornbookError as error:
-        raise HornbookError(f"{source.name} is not the HCC dataset: {error}") from None
+        raise HornbookError(f"{shorten(source.name)} is not the HCC dataset: {error}") from None
     frame = texts.set_axis([*(feature.name for feature in FEATURES), LABEL], axis=1)
     kinds = {feature.name: feature.kind for feature in FEATURES}
     return read_table(frame, label=LABEL, kinds=kinds, name="hcc")
 
 
 def _text(path: Path) -> str:
+    """The text of a file, or of the data in an archive; whatever its library raises is damage."""
     try:
         if path.suffix.lower() != ".zip":
-            return path.read_text("utf-8-sig")
-        with ZipFile(path) as archive:
-            member = next(
-                (name for name in archive.namelist() if name.rsplit("/", 1)[-1] == HCC_MEMBER), None
-            )
-            if member is None:
-                raise HornbookError(f"the archive has no {HCC_MEMBER}")
-            return archive.read(member).decode("utf-8-sig")
-    except (BadZipFile, UnicodeDecodeError) as error:
-        raise HornbookError(str(error)) from None
+            with path.open("rb") as file:
+                content = file.read(MAX_HCC_BYTES + 1)
+        else:
+            content = _read_member(path)
+        text = content.decode("utf-8-sig")
+    except HornbookError:
+        raise
+    except Exception as error:
+        raise HornbookError(shorten(str(error)) or type(error).__name__) from None
+    if len(content) > MAX_HCC_BYTES:
+        raise HornbookError(f"it has more than {MAX_HCC_BYTES:,} bytes")
+    return text
+
+
+def _read_member(path: Path) -> bytes:
+    """The data in an archive, with at most one byte too many."""
+    with ZipFile(path) as archive:
+        member = next((name for name in archive.namelist() if name.rsplit("/", 1)[-1] == HCC_MEMBER), None)
+        if member is None:
+            raise HornbookError(f"the archive has no {HCC_MEMBER}")
+        with archive.open(member) as file:
+            return file.read(MAX_HCC_BYTES + 1)
 
 
 def _read(text: str) -> pd.DataFrame:

@@ -367,6 +367,11 @@ def read_table(
             raise HornbookError(
                 f"{column!r}: {kind!r} is not a column with one of the kinds {', '.join(KINDS)}"
             )
+        if kind == "quantitative" and not pd.api.types.is_numeric_dtype(frame[column]):
+            example = str(known_values(frame[column]).iloc[0])[:40]
+            raise HornbookError(
+                f"column {column!r} should hold numbers and holds {example!r}; mend the values"
+            )
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
     table = Table(frame, {**inferred, **(kinds or {})}, name, text_format=text_format)
     return table if label is None else table.with_label(label, positive, above)
