@@ -224,6 +224,14 @@ def to_text(extraction: Extraction) -> str:
     sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
     table), explanation and model gave different answers in 0 %. The true share lies, with
     95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+    <BLANKLINE>
+    conditions to read, and where explanation and model then say the same
+    0  ... % of 30 unseen rows, ... % of 8,192 samples
+    1  100 % of 30 unseen rows, 100 % of 8,192 samples
+    <BLANKLINE>
+    where explanation and model say the same least often
+    petal width (cm) ≤ 0.4: 100 % of ... samples
+    ...
 
     """
     written = str(extraction.explanation).splitlines()
@@ -243,8 +251,33 @@ def to_text(extraction: Extraction) -> str:
             "",
             fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
             *(fill(note, TEXT_WIDTH) for note in extraction.notes),
+            *_list_sizes(extraction),
+            *_list_groups(extraction),
         ]
     )
+
+
+def _list_sizes(extraction: Extraction) -> Iterator[str]:
+    """The frontier, a line a size."""
+    if len(extraction.frontier) > 1:
+        yield from ("", "conditions to read, and where explanation and model then say the same")
+        width = max(len(f"{point.literals:,}") for point in extraction.frontier)
+        for point in extraction.frontier:
+            shares = point.fidelity.populations.items()
+            words = ", ".join(_describe_share(share, population) for population, share in shares)
+            yield f"{point.literals:>{width},}  {words}"
+
+
+def _list_groups(extraction: Extraction) -> Iterator[str]:
+    """The groups of samples on which explanation and model differ most often, a line each."""
+    if extraction.groups:
+        yield from ("", "where explanation and model say the same least often")
+        for group in extraction.groups:
+            yield f"{group.condition}: {_describe_share(group.fidelity, 'samples')}"
+
+
+def _describe_share(share: Share, population: str) -> str:
+    return f"{format_percent(share.estimate)} of {share.size:,} {population}"
 
 
 def describe_line(statistics: LineStatistics) -> str:
