@@ -74,7 +74,7 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
     given = hornbook("predict", run, path, "--csv", guesses)
     assert (given.stdout, given.stderr) == (predicted[1].stdout, "")
     for description, message in {
-        "decimal=.": "is compared with numbers",
+        "decimal=.": "row 1: column 'age' is never '65,0'; it has numbers",
         "sep=;": "'sep=;' is not one of",
     }.items():
         refused = hornbook("predict", run, path, "--csv", description)

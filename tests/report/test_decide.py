@@ -22,7 +22,7 @@ from hornbook.explanations import (
     Split,
     Threshold,
 )
-from hornbook.report.page import read_asset
+from hornbook.report.page import read_script
 
 EXPLANATIONS, ROWS = 240, 25
 
@@ -160,7 +160,7 @@ def ask_page(browser, script, cases, book=EMPTY_BOOK):
     ]
     words = json.dumps([(name, words.to_object()) for name, words in book.columns.items()])
     browser.get("data:text/html,<title>decide</title>")
-    return json.loads(browser.execute_script(read_asset("decide.js") + script, json.dumps(batch), words))
+    return json.loads(browser.execute_script(read_script("decide.js") + script, json.dumps(batch), words))
 
 
 def plain_row(row):

@@ -40,7 +40,7 @@ def count_rows(tree):
 @settings(max_examples=30)
 def test_boxes_lead_each_row_to_the_class_that_the_tree_decides_for(tree):
     boxes, lines = tree.list_boxes(), tree.lines()
-    answers = {str(each): each.evaluate(ROWS)[0] for each in tree.conditions}
+    answers = {tree.code_book.describe(each): each.evaluate(ROWS)[0] for each in tree.conditions}
     for row, decided in enumerate(tree.decide(ROWS)):
         box = boxes[0]
         while box.outcome is None:

@@ -8,7 +8,7 @@ import pytest
 
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
 from hornbook.queries import interpretation
-from hornbook.report.page import read_asset
+from hornbook.report.page import read_script
 
 THEORIES, STATES = 400, 6
 
@@ -80,7 +80,7 @@ def test_what_the_nearest_rule_lacks_would_decide(cases, answers):
 def ask_page(browser, batch):
     """The answers of the page's reasoner, all in one call."""
     browser.get("data:text/html,<title>reasoner</title>")
-    return json.loads(browser.execute_script(read_asset("reasoner.js") + ASK, json.dumps(batch)))
+    return json.loads(browser.execute_script(read_script("reasoner.js") + ASK, json.dumps(batch)))
 
 
 def random_theory(rng):

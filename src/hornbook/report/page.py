@@ -120,7 +120,7 @@ def render_page(template: str, /, *, title: str, scripts: Sequence[str] = (), **
     True
 
     """
-    program = "\n".join(read_asset(name) for name in scripts)
+    program = "\n".join(map(read_script, scripts))
     digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
     return (
         _environment()
@@ -139,6 +139,12 @@ def render_page(template: str, /, *, title: str, scripts: Sequence[str] = (), **
 def read_asset(name: str) -> str:
     """Read a file of the templates folder, to be included in a page unchanged."""
     return (TEMPLATES / name).read_text("utf-8")
+
+
+def read_script(name: str) -> str:
+    """Read a script without the comments and the indentation that only its authors need."""
+    plain = re.sub(r"^\s*/\*.*?\*/\n", "", read_asset(name), flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(line.lstrip() for line in plain.splitlines() if line.strip())
 
 
 def to_script_json(value: Any) -> Markup:
