@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-import numpy as np
-
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.statistics import Share
@@ -223,8 +221,7 @@ def batch_from_terms(vocabulary: Vocabulary, terms: Bools) -> Batch:
     words = bits.pack(terms)
     true, false = words[: len(vocabulary)], words[len(vocabulary) :]
     if vocabulary.has_duals:
-        v, w = np.array(vocabulary.pairs).T
-        this, other = np.concatenate([v, w]), np.concatenate([w, v])
+        this, other = vocabulary.paired_rows
         was_true = true[other]
         true[this] |= false[other]
         false[this] |= was_true

@@ -46,11 +46,7 @@ def words_for(size: int) -> int:
 
 def pack(dense: Bools) -> Words:
     """A (k, n) Boolean matrix as (n, ⌈k/64⌉) words."""
-    size, width = dense.shape
-    padded = np.zeros((width, words_for(size) * 8), dtype=np.uint8)
-    packed = np.packbits(dense, axis=0, bitorder="little")
-    padded[:, : packed.shape[0]] = packed.T
-    return padded.view("<u8")
+    return pack_rows(np.ascontiguousarray(dense.T))
 
 
 def unpack(words: Words, size: int) -> Bools:
@@ -123,11 +119,23 @@ def take(words: Words, items: NDArray[np.intp]) -> Words:
     if SPARSE_TAKE * len(items) <= WORD * words.shape[1]:
         return _take_one_by_one(words, items)
     # a transposed item is a few whole words, which are moved as they are
-    parts = (words[:, at : at + WORDS_PER_TRANSPOSE] for at in range(0, words.shape[1], WORDS_PER_TRANSPOSE))
-    rows = np.concatenate([transpose(part, WORD * part.shape[1]) for part in parts])[items]
-    size = WORD * WORDS_PER_TRANSPOSE
-    taken = (transpose(rows[at : at + size], len(words)) for at in range(0, len(items), size))
-    return np.concatenate([words[:, :0], *taken], axis=1)
+    return from_items(to_items(words)[items], len(words))
+
+
+def to_items(words: Words) -> Words:
+    """The bits of each item side by side: (n, words) becomes (64·words, ⌈n/64⌉)."""
+    at_once = WORDS_PER_TRANSPOSE
+    parts = (words[:, at : at + at_once] for at in range(0, words.shape[1], at_once))
+    none = np.empty((0, words_for(len(words))), np.uint64)
+    return np.concatenate([none, *(transpose(part, WORD * part.shape[1]) for part in parts)])
+
+
+def from_items(items: Words, width: int) -> Words:
+    """The bit-sliced matrix of items with `width` bits each, shape (width, ⌈items/64⌉)."""
+    at_once = WORD * WORDS_PER_TRANSPOSE
+    parts = (items[at : at + at_once] for at in range(0, len(items), at_once))
+    none = np.empty((width, 0), np.uint64)
+    return np.concatenate([none, *(transpose(part, width) for part in parts)], axis=1)
 
 
 def _take_one_by_one(words: Words, items: NDArray[np.intp]) -> Words:

@@ -8,7 +8,7 @@ batch of interpretations at once. Tests hold the three equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ ALWAYS = np.uint64(2**64 - 1)
 
 MAX_ONE_BY_ONE = 24
 """Maximum number of interpretations for which bit masks are faster than the bit-sliced kernel."""
+
+MASKS_REMEMBERED = 1 << 12
+"""Number of bodies whose masks and rows are remembered: theories of a run have most rules in common."""
 
 SPARSE_MASK = 32
 """A mask with fewer than one bit in this many set is faster taken apart bit by bit."""
@@ -71,12 +74,12 @@ class Program:
             if not rule.is_trivial:
                 head = 1 << (width if isinstance(rule.head, Bottom) else rule.head)
                 heads[rule.body] = heads.get(rule.body, 0) | head
-        return cls(((mask(body), head) for body, head in heads.items()), width)
+        return cls(((body_mask(body), head) for body, head in heads.items()), width)
 
     @cached_property
     def indices(self) -> list[tuple[NDArray[np.intp], list[int]]]:
         """The implications as row numbers, for the bit-sliced kernel."""
-        return [(np.array(members(body), np.intp), members(heads)) for body, heads in self.masks]
+        return [(rows_of(body), members(heads)) for body, heads in self.masks]
 
     @cached_property
     def derivable(self) -> list[int]:
@@ -90,10 +93,11 @@ class Program:
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
-        """For a variable, the implications whose body contains it."""
+        """For a variable that can be derived, the implications whose body contains it."""
         users: dict[int, list[int]] = {}
+        derivable = set(self.derivable)
         for position, (body, _) in enumerate(self.indices):
-            for v in body.tolist():
+            for v in derivable.intersection(body.tolist()):
                 users.setdefault(v, []).append(position)
         return users
 
@@ -161,12 +165,24 @@ class Program:
         return rows
 
 
+@lru_cache(maxsize=MASKS_REMEMBERED)
+def body_mask(body: frozenset[int]) -> int:
+    """The body of a rule as a bit mask."""
+    return mask(body)
+
+
 def mask(variables: Iterable[int]) -> int:
     """A set of variables as a bit mask."""
     total = 0
     for v in variables:
         total |= 1 << v
     return total
+
+
+@lru_cache(maxsize=MASKS_REMEMBERED)
+def rows_of(bit_mask: int) -> NDArray[np.intp]:
+    """The set bits of a mask as an array, which is not for changing."""
+    return np.array(members(bit_mask), np.intp)
 
 
 def members(bit_mask: int) -> list[int]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hornbook.errors import HornbookError
 
 NEGATION_PREFIX = "not_"
@@ -158,6 +161,12 @@ class Vocabulary:
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Every pair (v, dual of v), once, the smaller index first."""
         return tuple((v, w) for v, w in enumerate(self.duals) if w is not None and v < w)
+
+    @cached_property
+    def paired_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Every variable that has a dual, and the dual of each, as arrays."""
+        v, w = np.array(self.pairs, np.intp).reshape(-1, 2).T
+        return np.concatenate([v, w]), np.concatenate([w, v])
 
     def __len__(self) -> int:
         return len(self.names)
