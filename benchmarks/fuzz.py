@@ -22,9 +22,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "shared"))
 
-from fuzzing import FORMATS, MAX_SECONDS, make_case, try_case
+from fuzzing import MAX_SECONDS, TABLE_FORMATS, make_case, try_case
+from fuzzing_others import OTHER_FORMATS
 from rich.console import Console
 from rich.table import Table
+
+FORMATS = TABLE_FORMATS | OTHER_FORMATS
 
 CASES_PER_PROCESS = 1000
 MAX_MEMORY = 8 << 30

@@ -8,8 +8,18 @@ from importlib.util import find_spec
 from typing import Any
 
 
+MAX_MESSAGE_LENGTH = 1000
+"""Characters of a message; of a longer one, as with a name of thousands of letters, the middle is left out."""
+
+
 class HornbookError(ValueError):
-    """Bad input: the message says what was wrong, where, and what to do."""
+    """Bad input: the message says in one line what was wrong, where, and what to do."""
+
+    def __init__(self, message: str) -> None:
+        line, half = " ".join(message.splitlines()), MAX_MESSAGE_LENGTH // 2
+        super().__init__(
+            line if len(line) <= MAX_MESSAGE_LENGTH else f"{line[: half - 2]} … {line[1 - half :]}"
+        )
 
 
 class ModelError(HornbookError):

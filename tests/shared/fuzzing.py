@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -120,7 +121,29 @@ def _randomise(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:
     return content[:place] + rng.bytes(length) + content[place + length :]
 
 
-DAMAGES = (_flip_bits, _insert, _overwrite, _delete, _cut, _repeat, _splice, _randomise)
+def _exchange_value(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """Exchange a value of a JSON text, or of one of its lines, for another that is JSON too."""
+    lines = content.splitlines(keepends=True) if content.count(b"\n{") > 1 else [content]
+    number = int(rng.integers(len(lines)))
+    try:
+        document = json.loads(lines[number])
+    except (ValueError, RecursionError):
+        return _overwrite(content, other, rng)
+    holder, key = {"": document}, ""
+    while rng.random() < 0.8 and isinstance(holder[key], dict | list) and holder[key]:
+        holder = holder[key]
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        key = keys[rng.integers(len(keys))]
+    holder[key] = JSON_VALUES[rng.integers(len(JSON_VALUES))]
+    ending = b"\n" if lines[number].endswith(b"\n") else b""
+    lines[number] = json.dumps(holder[key] if key == "" else document).encode() + ending
+    return b"".join(lines)
+
+
+JSON_VALUES = [None, True, -1, 0, 10**30, 0.5, "", "x", [], {}, [[]], ["x", 1], {"x": {}}]
+"""What values of JSON texts are exchanged for: other types, and numbers out of range."""
+
+DAMAGES = (_flip_bits, _insert, _overwrite, _delete, _cut, _repeat, _splice, _randomise, _exchange_value)
 
 
 def make_case(file_format: FileFormat, case: int) -> bytes:
@@ -208,7 +231,7 @@ def _read_sample(path: Path) -> object:
     return read_table(path, max_rows=3)
 
 
-FORMATS = {
+TABLE_FORMATS = {
     "csv": FileFormat("table.csv", _make_csv, read_table),
     "western-csv": FileFormat("western.csv", _make_western_csv, _read_sample),
     "gzip": FileFormat("table.csv.gz", lambda rng: gzip.compress(_make_csv(rng), mtime=0), read_table),

@@ -68,5 +68,5 @@ def main() -> None:
 
 def fail(message: str, code: int) -> NoReturn:
     """Print one line on stderr, and exit."""
-    print(f"hornbook: {' '.join(message.split())}", file=sys.stderr)
+    print(f"hornbook: {message}", file=sys.stderr)
     sys.exit(code)

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
+from hornbook.storage import read_text
 
 if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
     import pandas as pd
@@ -289,14 +290,7 @@ def exit_interrupted(advice: str = "run the same command again to resume") -> No
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
     """Read a theory from a `.horn` or `.json` file, over the vocabulary of `like` if it is given."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise HornbookError(
-            f"{path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
-        ) from None
+    text = read_text(path)
     try:
         if path.suffix == ".json":
             theory = HornTheory.from_json(text)

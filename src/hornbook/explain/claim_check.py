@@ -40,6 +40,7 @@ from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.storage import read_text
 from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
 
 CHUNK_ROWS = 1 << 14
@@ -198,12 +199,7 @@ def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tu
         return tuple(claims)
     path, text = Path(claims), str(claims)
     if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except OSError as error:
-            raise HornbookError(f"cannot read {path}: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise HornbookError(f"{path} is not UTF-8 text: byte {error.start}") from None
+        text = read_text(path)
         try:
             read = parse_claims(text, code_book)
         except HornbookError as error:

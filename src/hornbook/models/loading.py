@@ -50,8 +50,10 @@ def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
 
 
 def _unreadable(path: Path, reason: str) -> HornbookError:
-    first_line = reason.strip().partition("\n")[0]
-    return HornbookError(f"{path} is no readable {path.suffix.lower()} model: {first_line}")
+    first_line = " ".join(reason.strip().partition("\n")[0].split())
+    return HornbookError(
+        f"{path} is no readable {path.suffix.lower()} model: {first_line[:MAX_REASON_LENGTH]}"
+    )
 
 
 def _refuse_exploding(path: Path) -> None:
@@ -111,6 +113,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
 }
 TRIED_FIRST = (".json", ".onnx", ".txt", ".ubj")
 """Files whose libraries trust them; the others are archives with checksums, or checked here."""
+
+MAX_REASON_LENGTH = 300
+"""Characters of what a library says about a file that are repeated."""
 
 MAX_UNPACKED_BYTES = 8 << 30
 """The most that an archive may unpack to."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fuzzing import FORMATS, try_case
+from fuzzing import TABLE_FORMATS, try_case
 
 from hornbook.data import read_table
 from hornbook.errors import HornbookError
@@ -19,10 +19,10 @@ from hornbook.errors import HornbookError
 CASES = 40
 
 
-@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize("name", list(TABLE_FORMATS))
 def test_damaged_file_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    assert try_case(FORMATS[name], 0, tmp_path) == "read"
-    outcomes = Counter(try_case(FORMATS[name], case, tmp_path) for case in range(1, CASES))
+    assert try_case(TABLE_FORMATS[name], 0, tmp_path) == "read"
+    outcomes = Counter(try_case(TABLE_FORMATS[name], case, tmp_path) for case in range(1, CASES))
     assert set(outcomes) <= {"read", "refused"} and outcomes["refused"]
 
 

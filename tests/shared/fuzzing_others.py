@@ -1,0 +1,217 @@
+"""Formats of files other than tables: models, theories, and everything in a run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+from extractions import PARTIAL, QUICK, THEORY
+from fuzzing import FileFormat
+
+from hornbook.explain.claim_check import read_claims
+from hornbook.explanations import EMPTY_BOOK, read_code_book
+from hornbook.extractor import HornExtractor
+from hornbook.learners import extract
+from hornbook.logic import HornTheory
+from hornbook.models import as_predictor, load_model
+from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
+from hornbook.proof import Certificate
+from hornbook.proof.certificate import read_certificates
+from hornbook.queries import Budget
+from hornbook.runs import Run
+from hornbook.storage import read_text
+
+SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
+
+CODE_BOOK = """
+[columns.age]
+label = "Age"
+unit = "years"
+[columns.sex]
+levels = { 1 = "male", 2 = "female" }
+[classes]
+0 = "well"
+1 = "ill"
+"""
+
+CLAIMS = """
+income <= 90 & age > 40 -> good
+status in {A11, "A 12"} & age is missing -> bad
+more income never lowers good
+"""
+
+ROWS = pd.DataFrame({"age": [20.0, 40.0, None, 70.0] * 30, "sex": [1, 2, 2, 1] * 30})
+
+
+def _save(save: Callable[[Path], object], suffix: str) -> bytes:
+    """The bytes of the file that is saved."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"file{suffix}"
+        save(path)
+        return path.read_bytes()
+
+
+@cache
+def _booster(library: str, suffix: str) -> bytes:
+    from adapter_models import lightgbm_classifier, xgboost_classifier
+
+    if library == "xgboost":
+        return _save(xgboost_classifier().get_booster().save_model, suffix)
+    return _save(lightgbm_classifier().booster_.save_model, suffix)
+
+
+@cache
+def _onnx() -> bytes:
+    from adapter_models import onnx_network
+
+    return onnx_network()
+
+
+@cache
+def _skops() -> bytes:
+    import skops.io
+    from adapter_models import BUILDERS
+
+    return _save(partial(skops.io.dump, BUILDERS["logistic"]().source), ".skops")
+
+
+@cache
+def _keras() -> bytes:
+    from adapter_models import BUILDERS
+
+    return _save(BUILDERS["keras_sequential"]().source.save, ".keras")
+
+
+@cache
+def _column_network() -> bytes:
+    columns = NumericInputs("age", 50.0, 10.0, missing=True), LevelInputs("sex", (1, 2), missing=False)
+    layers = Layer(np.ones((2, 4)), np.zeros(2)), Layer(np.ones((1, 2)), np.zeros(1))
+    return _save(ColumnNetwork(columns, layers, ("no", "yes")).save, ".npz")
+
+
+@cache
+def _safetensors() -> bytes:
+    from adapter_models import layers
+    from safetensors.torch import save
+    from torch.nn import Sequential
+
+    return save(Sequential(*layers()).state_dict())
+
+
+def _read_safetensors(path: Path) -> object:
+    """Load weights with a description that speaks of them, so that not their checksum refuses them."""
+    from adapter_models import VOCABULARY
+
+    about = {
+        "encoding": "half",
+        "widths": [4],
+        "weights": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "vocabulary": VOCABULARY.names,
+        "duals": {},
+        "provenance": {},
+    }
+    path.with_suffix(".json").write_text(json.dumps(about))
+    return load_model(path)
+
+
+def _ask_model(path: Path) -> object:
+    """Load a model, and ask it about some rows."""
+    predictor = as_predictor(load_model(path))
+    rows = np.random.default_rng(0).normal(size=(100, predictor.inputs or 1))
+    return predictor.score_rows(rows.astype(predictor.dtype))
+
+
+@cache
+def _run_folder() -> Path:
+    """A run folder that stays as long as the process."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    folder = TemporaryDirectory()
+    kept_folders.append(folder)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ROWS, [0, 1] * (len(ROWS) // 2))
+    HornExtractor(model, "ill", n_samples=300, max_literals=4).fit(ROWS).save(folder.name)
+    return Path(folder.name)
+
+
+kept_folders: list[TemporaryDirectory[str]] = []
+
+
+def _make_run_file(name: str, rng: np.random.Generator) -> bytes:
+    return (_run_folder() / name).read_bytes()
+
+
+def _read_run(path: Path) -> object:
+    """Load a run in which one file is exchanged, and show it."""
+    from hornbook.report import to_html
+
+    folder = path.parent / "run"
+    shutil.copytree(_run_folder(), folder, dirs_exist_ok=True)
+    shutil.copy(path, folder / path.name)
+    return to_html(Run.load(folder).extraction)
+
+
+@cache
+def _trace() -> bytes:
+    return _save(lambda path: extract(THEORY.satisfied_by, PARTIAL, SHORT, trace=path), ".jsonl")
+
+
+def _resume(path: Path) -> object:
+    return extract(THEORY.satisfied_by, PARTIAL, SHORT, trace=path)
+
+
+@cache
+def _proofs() -> bytes:
+    entries = [
+        {"body": ["a", "b"], "head": "c", "verdict": "proved", "by": "branch and bound", "bound": -0.5},
+        {"body": ["b"], "head": "d", "verdict": "undecided", "by": "nobody", "reason": "time"},
+    ]
+    return json.dumps({"model": {}, "asked": {}, "run": None, "proofs": entries}).encode()
+
+
+def _read_proofs(path: Path) -> object:
+    vocabulary = HornTheory.parse("a & b -> c\nb -> d\n").vocabulary
+    entries = read_certificates(path).get("proofs")
+    return [
+        Certificate.from_object(vocabulary, entry, "proofs")
+        for entry in (entries if isinstance(entries, list) else [])
+    ]
+
+
+def _text_format(name: str, text: str, parse: Callable[[str], object]) -> FileFormat:
+    return FileFormat(name, lambda rng: text.encode(), lambda path: parse(read_text(path)))
+
+
+OTHER_FORMATS = {
+    "xgboost": FileFormat("model.json", lambda rng: _booster("xgboost", ".json"), _ask_model),
+    "xgboost-binary": FileFormat("model.ubj", lambda rng: _booster("xgboost", ".ubj"), _ask_model),
+    "lightgbm": FileFormat("model.txt", lambda rng: _booster("lightgbm", ".txt"), _ask_model),
+    "onnx": FileFormat("model.onnx", lambda rng: _onnx(), load_model),
+    "safetensors": FileFormat("model.safetensors", lambda rng: _safetensors(), _read_safetensors),
+    "npz": FileFormat("model.npz", lambda rng: _column_network(), load_model),
+    "skops": FileFormat("model.skops", lambda rng: _skops(), load_model),
+    "keras": FileFormat("model.keras", lambda rng: _keras(), load_model),
+    "horn": _text_format("rules.horn", THEORY.to_text(), HornTheory.parse),
+    "theory": _text_format("rules.json", THEORY.to_json(), HornTheory.from_json),
+    "dimacs": _text_format("rules.cnf", THEORY.to_dimacs(), HornTheory.from_dimacs),
+    "claims": FileFormat(
+        "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, EMPTY_BOOK)
+    ),
+    "code-book": FileFormat(
+        "words.toml", lambda rng: CODE_BOOK.encode(), lambda path: read_code_book(path, ROWS)
+    ),
+    "trace": FileFormat("trace.jsonl", lambda rng: _trace(), _resume),
+    "proofs": FileFormat("proofs.json", lambda rng: _proofs(), _read_proofs),
+    **{
+        f"run-{name.partition('.')[0]}": FileFormat(name, partial(_make_run_file, name), _read_run)
+        for name in ("config.json", "extraction.json", "metrics.json")
+    },
+}
+"""The formats by their names in `benchmarks/fuzz.py`."""

@@ -1,0 +1,19 @@
+"""Whatever happens to the bytes of a model, a theory or a file of a run, it is read, or refused in one
+line; many more cases are run by `benchmarks/fuzz.py`."""
+
+from collections import Counter
+
+import pytest
+from fuzzing import try_case
+from fuzzing_others import OTHER_FORMATS
+
+CASES = {"trace": 15, "run-extraction": 25, "xgboost": 30, "xgboost-binary": 30, "lightgbm": 30}
+
+
+@pytest.mark.parametrize("name", [name for name in OTHER_FORMATS if name not in ("keras", "skops")])
+def test_damaged_file_is_read_or_refused_in_one_line(name, tmp_path):
+    assert try_case(OTHER_FORMATS[name], 0, tmp_path) == "read"
+    outcomes = Counter(
+        try_case(OTHER_FORMATS[name], case, tmp_path) for case in range(1, CASES.get(name, 60))
+    )
+    assert set(outcomes) <= {"read", "refused"} and outcomes["refused"]
