@@ -8,7 +8,7 @@
   const all = data.explanations.flatMap(Decider.conditions);
   const rows = data.rows.map((values) => new Map(values.map((value, number) => [data.columns[number].name, value])));
   const row = new Map(); // column → value, null where it is missing
-  const another = {}; // a category that has no name here
+  const another = { toString: () => "another value" }; // a category that has no name here
   let current = data.chosen;
   for (const column of data.columns) Decider.words.set(column.name, column.words);
 
