@@ -7,9 +7,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-
 MAX_MESSAGE_LENGTH = 1000
-"""Characters of a message; of a longer one, as with a name of thousands of letters, the middle is left out."""
+"""Characters of a message; of a longer one, which names have made long, the middle is left out."""
 
 
 class HornbookError(ValueError):

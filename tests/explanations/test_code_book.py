@@ -17,8 +17,10 @@ from hornbook.explanations import (
     Category,
     CategorySet,
     CodeBook,
+    DecisionTree,
     Missing,
     ScoreCard,
+    Split,
     Threshold,
     parse_claims,
     read_code_book,
@@ -122,6 +124,16 @@ def test_thresholds_on_whole_numbers_are_whole_without_any_code_book():
     assert not read_code_book({"columns": {"age": {"codes": True}}}, ROWS).words("age").whole
 
 
+def test_negation_on_a_column_of_two_values_names_the_other_one():
+    rows = pd.DataFrame({"fever": [0, 1, None], "sex": ["f", "m", "m"]})
+    book = read_code_book({"columns": {"fever": {"levels": {0: "no", 1: "yes"}}}}, rows)
+    assert book.describe(Category("fever", 0, equal=False)) == "fever = yes"
+    assert book.describe(Category("sex", "f").negate()) == "sex = m"
+    other = pd.DataFrame({"sex": ["x"]})
+    tree = DecisionTree(("a", "b"), Split(Category("sex", "f"), 0, 1), book)
+    assert tree.explain(other).facts == ("sex = x",), "a value that was never seen is told itself"
+
+
 def test_card_with_a_code_book_reads_as_the_user_speaks():
     lines = (
         CardLine((CategorySet("stage", ("III", "IV")),), (3,), (1,)),
@@ -151,7 +163,7 @@ def test_code_book_is_the_same_in_toml_and_as_a_mapping_and_in_json(tmp_path):
     (tmp_path / "book.toml").write_text(TOML)
     assert read_code_book(tmp_path / "book.toml", ROWS) == WORDS == read_code_book(WORDS, ROWS)
     again = CodeBook.from_object(json.loads(json.dumps(WORDS.to_object())))
-    assert again.with_whole(["age"]) == WORDS
+    assert again.with_whole(["age"]).with_pairs({"bili": (1.5, 2.5)}) == WORDS
 
 
 def test_classes_have_the_names_of_the_code_book_or_of_the_model():

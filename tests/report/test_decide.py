@@ -57,6 +57,8 @@ BOOK = CodeBook(
             levels=(("I", "first"), ("II", "second"), ("<b>", "<i>fourth</i>")),
             order=("I", "II", "", "<b>"),
         ),
+        "treated": ColumnWords(pair=(False, True)),
+        "__proto__": ColumnWords(pair=("b", "c")),
         "code": ColumnWords(codes=True, levels=((1, "one"), (7, "seven"))),
     }
 )

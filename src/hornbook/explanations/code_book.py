@@ -67,6 +67,8 @@ class ColumnWords:
         Whether its numbers are categories, and not quantities.
     whole
         Whether all its numbers are whole.
+    pair
+        Its values, if there are two: what is not the one is the other.
 
     """
 
@@ -76,6 +78,7 @@ class ColumnWords:
     order: tuple[Any, ...] = ()
     codes: bool = False
     whole: bool = False
+    pair: tuple[Any, ...] = ()
 
     @property
     def are_categories(self) -> bool:
@@ -146,14 +149,20 @@ class CodeBook:
         whole = {name: replace(self.words(name), whole=True) for name in names}
         return replace(self, columns={**self.columns, **whole})
 
+    def with_pairs(self, pairs: Mapping[str, tuple[Any, ...]]) -> CodeBook:
+        """The code book that knows which columns have two values only."""
+        told = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
+        return replace(self, columns={**self.columns, **told})
+
     def words(self, column: str) -> ColumnWords:
         """The words for a column."""
         return self.columns.get(column, _NO_WORDS)
 
     def are_quantities(self, values: pd.Series[Any]) -> bool:
-        """Whether the values of a column are numbers that can be compared, and not categories."""
+        """Whether the values of a column are numbers that can be compared, and not categories or a pair."""
         numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-        return numeric and not self.words(str(values.name)).are_categories
+        words = self.words(str(values.name))
+        return numeric and not words.are_categories and not words.pair
 
     def label(self, column: str) -> str:
         """What a column is called."""
@@ -198,7 +207,7 @@ class CodeBook:
                 return Phrase(label, ">" if condition.above else "≤", (write_value(cut),), words.unit)
             cut = math.floor(cut) + condition.above
             return Phrase(label, "≥" if condition.above else "≤", (write_value(cut),), words.unit)
-        if (segment := _find_segment(condition, words.order)) is not None:
+        if (segment := _find_segment(condition, words.order or words.pair)) is not None:
             sign, end = segment
             return Phrase(label, sign, (words.name_value(end),))
         if isinstance(condition, Category):
@@ -254,8 +263,10 @@ class CodeBook:
         return tuple(names)
 
     def to_object(self) -> dict[str, Any]:
-        """The words of the user, ready for JSON; which numbers are whole is for the table to say."""
-        told = {name: replace(words, whole=False).to_object() for name, words in self.columns.items()}
+        """The words of the user, ready for JSON; what the table says of its columns is not among them."""
+        told = {
+            name: replace(words, whole=False, pair=()).to_object() for name, words in self.columns.items()
+        }
         return {
             "columns": {name: words for name, words in told.items() if words},
             "classes": dict(self.classes),

@@ -31,7 +31,7 @@ CodeBookSource: TypeAlias = CodeBook | Mapping[str, Any] | str | Path | None
 def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
     """The code book of a table: levels become the table's own values; refuse what does not fit it.
 
-    Columns of whole numbers are recognised without any code book.
+    Columns of whole numbers, and of two values, are recognised without any code book.
 
     Examples
     --------
@@ -57,7 +57,10 @@ def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
         name: _bind_column(words, frame[name], f"{book.source}, column {name!r}")
         for name, words in book.columns.items()
     }
-    book = replace(book, columns=bound)
+    pairs = {str(name): tuple(values.dropna().unique().tolist()) for name, values in frame.items()}
+    book = replace(book, columns=bound).with_pairs(
+        {name: tuple(sorted(values, key=str)) for name, values in pairs.items() if len(values) == 2}
+    )
     return book.with_whole(
         str(name)
         for name, values in frame.items()

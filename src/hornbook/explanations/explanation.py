@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.explanations.code_book import CodeBook
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Condition, Missing
+from hornbook.explanations.conditions import Category, CategorySet, Condition, Missing
 from hornbook.explanations.dialects import Dialect
 from hornbook.logic import Bools
 
@@ -274,8 +274,16 @@ def format_lines(explanation: Explanation) -> str:
 
 
 def describe_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook) -> str:
-    """What a row says about a condition: the condition, its negation, or that the value is missing."""
+    """What a row says about a condition: the condition, its negation, or that the value is missing.
+
+    A value beside those of an order or a pair is told itself.
+    """
     true, false = condition.evaluate(row)
+    words, value = code_book.words(condition.column), row[condition.column].iloc[0]
+    known = words.order or words.pair or (value,)
+    named = (true[0] or false[0]) and isinstance(condition, Category | CategorySet)
+    if named and value not in known:
+        return code_book.describe(Category(condition.column, value))
     if true[0]:
         return code_book.describe(condition)
     return code_book.describe(condition.negate() if false[0] else Missing(condition.column))

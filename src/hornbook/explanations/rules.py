@@ -99,7 +99,7 @@ class RuleSet(Explanation):
         for rule in self.rules:
             failing = [condition for condition in rule.body if not condition.evaluate(row)[0][0]]
             if not failing:
-                words = map(self.code_book.describe, rule.body)
+                words = (describe_answer(condition, row, self.code_book) for condition in rule.body)
                 return Reason(rule.outcome, (*words, *dict.fromkeys(passed)))
             passed.append(describe_answer(failing[0], row, self.code_book))
         return Reason(self.default, tuple(dict.fromkeys(passed)))

@@ -218,8 +218,8 @@ class ScoreCard(Explanation):
                 true, false = own.evaluate(row)
                 points = line.points if true[0] else None if false[0] else line.unknown_points
                 if points is not None and any(points):
-                    answer = describe_answer(own, row, self.code_book)
-                    body = " and ".join([*map(self.code_book.describe, above), answer])
+                    answers = (describe_answer(condition, row, self.code_book) for condition in line.body)
+                    body = " and ".join(answers)
                     facts.append(f"{body}: {', '.join(map(_sign, points))}")
         if self.lines_of_points and not facts:
             facts.append("no line gives points")

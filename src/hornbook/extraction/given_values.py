@@ -71,7 +71,7 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any, *, new: bool 
     for category in summary.categories:
         if category == value or write_value(category) == write_value(value):
             return category
-        if isinstance(category, bool) and truth_value(value) is category:
+        if category in (0, 1) and truth_value(value) == category:
             return category
     if new or len(summary.categories) in (0, MAX_SHOWN_CATEGORIES):  # there may be others
         return value

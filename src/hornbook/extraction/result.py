@@ -403,7 +403,13 @@ def _line_object(statistics: LineStatistics) -> dict[str, Any]:
 
 def restore_code_book(content: Mapping[str, Any], columns: tuple[ColumnSummary, ...]) -> CodeBook:
     """The code book of a table: the words of the user, and which columns have whole numbers."""
-    return CodeBook.from_object(content).with_whole(column.name for column in columns if column.whole)
+    pairs = {
+        column.name: tuple(sorted(column.categories, key=str))
+        for column in columns
+        if len(column.categories) == 2
+    }
+    whole = (column.name for column in columns if column.whole)
+    return CodeBook.from_object(content).with_whole(whole).with_pairs(pairs)
 
 
 def _read_point(content: Mapping[str, Any], code_book: CodeBook) -> FrontierPoint:

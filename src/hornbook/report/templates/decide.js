@@ -56,7 +56,7 @@ const Decider = (() => {
 
   /* Values on one side of some place of their order, in words; null if they are not. */
   function saySegment(column, values, inside) {
-    const { order = [] } = wordsOf(column);
+    const order = wordsOf(column).order ?? wordsOf(column).pair ?? [];
     const among = (value, others) => others.some((each) => same(each, value));
     const meant = order.filter((value) => among(value, values) === inside);
     const [first, last] = [meant[0], meant[meant.length - 1]];
@@ -70,8 +70,15 @@ const Decider = (() => {
     return null;
   }
 
-  function say(condition, answer = true) {
+  /* What a row says about a condition, of which the answer is known: true, false, or null. */
+  function say(condition, answer, row) {
     const { column } = condition;
+    const value = row.get(column) ?? null;
+    const known = wordsOf(column).order ?? wordsOf(column).pair;
+    const named = condition.is ?? condition.is_not ?? condition.in ?? condition.not_in;
+    if (named !== undefined && known && value !== null && !known.some((each) => same(each, value))) {
+      return `${label(column)} = ${name(column, value)}`;
+    }
     if ("missing" in condition) return `${label(column)} is ${condition.missing === answer ? "missing" : "present"}`;
     if (answer === null) return `${label(column)} is missing`;
     if ("above" in condition || "at_most" in condition) {
@@ -95,7 +102,7 @@ const Decider = (() => {
       let node = root;
       while (typeof node !== "number") {
         const answer = evaluate(node.if, row);
-        facts.add(say(node.if, answer));
+        facts.add(say(node.if, answer, row));
         node = answer ? node.yes : node.no;
       }
       return { outcome: node, facts: [...facts].map((text) => ({ text, points: [] })), sums: [] };
@@ -107,10 +114,10 @@ const Decider = (() => {
         const answers = rule.if.map((condition) => [condition, evaluate(condition, row)]);
         const failing = answers.find(([, answer]) => answer !== true);
         if (!failing) {
-          const facts = [...rule.if.map((condition) => say(condition)), ...passed];
+          const facts = [...rule.if.map((condition) => say(condition, true, row)), ...passed];
           return { outcome: rule.then, facts: facts.map((text) => ({ text, points: [] })), sums: [] };
         }
-        passed.add(say(...failing));
+        passed.add(say(...failing, row));
       }
       return { outcome: otherwise, facts: [...passed].map((text) => ({ text, points: [] })), sums: [] };
     },
@@ -126,7 +133,7 @@ const Decider = (() => {
         const points = answer ? line.points : answer === null ? line.if_missing : [];
         points.forEach((each, number) => { sums[number] += each; });
         if (points.some(Boolean)) {
-          const text = [...above.map((condition) => say(condition)), say(own, answer)].join(" and ");
+          const text = [...above.map((condition) => say(condition, true, row)), say(own, answer, row)].join(" and ");
           facts.push({ text, points });
         }
       }
