@@ -63,6 +63,7 @@ def to_html(extraction: Extraction) -> str:
         explorer=explorer,
         exploration=explorer.build_data(extraction),
         points=points,
+        drawn=any(point.explanation.list_boxes() for point in points if point.explanation),
         chosen=chosen,
         marks=[place_mark(chart, point.literals) for point in points],
         chart=chart,
