@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
 from hornbook.distributions import Random
-from hornbook.learners.body import OpenItems
-from hornbook.learners.pool import Pool, all_but_one, count_bits, impose_term, interpretation_of, term_of
+from hornbook.learners import items
+from hornbook.learners.items import add_rows, all_but_one, count_bits, find_at_least, positions
+from hornbook.learners.pool import Pool, impose_term, interpretation_of, term_of
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
 from hornbook.queries import batch_from_terms, interpretation
 
@@ -26,31 +27,39 @@ def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size):
             expected = met(side.batch, term)
             assert (bits.flat(side.meeting(term), len(side.batch)) == expected).all()
             assert count_bits(side.meeting(term)) == expected.sum()
-            having = has(side.batch)
-            for at, row in enumerate(side.neighbours(term)):
-                rest = term if at == len(term) else np.delete(term, at)
-                near = met(side.batch, rest) & is_open & (expected if at == len(term) else ~expected)
-                assert row[-1] == near.sum()
-                assert row[:-1].tolist() == having[near, : len(vocabulary)].sum(axis=0).tolist()
     assert (
         pool.missed_positions().tolist()
         == np.flatnonzero(hypothesis.satisfied_by(pool.rejected.batch)).tolist()
     )
 
 
+@pytest.mark.parametrize("most_packed", [0, 100, 3000], ids=["never", "some", "always"])
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_open_items_view_counts_what_a_dense_table_counts(vocabulary):
-    pool = filled_pool(vocabulary, 3000)
+def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, monkeypatch):
+    monkeypatch.setattr(items, "MAX_PACKED_ITEMS", most_packed)
+    pool, width = filled_pool(vocabulary, 3000), len(vocabulary)
     pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
-    seed = np.arange(2 * len(vocabulary))
-    for number, start in enumerate(some_terms(vocabulary, 3)):
-        side = pool.accepted
-        view, term = OpenItems.of(side, seed, start), start
-        for position in rng(number).permutation(len(seed)).tolist():
-            dense = met(side.batch, term) & bits.flat(side.open, len(side.batch))
-            assert count_bits(view.meeting) == dense.sum()
-            assert view.counts().tolist() == (has(side.batch) & dense[:, None]).sum(axis=0).tolist()
-            view, term = view.narrow(np.array([position])), np.append(term, seed[position])
+    for number, fixed in enumerate(some_terms(vocabulary, 3)):
+        side, variables = pool.accepted, rng(number).permutation(width)[: number % 5]
+        is_open = met(side.batch, fixed) & bits.flat(side.open, len(side.batch))
+        found, dense = side.open_items(fixed), has(side.batch)[is_open, :width]
+        lacking = ~dense[:, variables]
+        assert found.size == len(dense)
+        assert found.counts(np.arange(width)).tolist() == dense.sum(axis=0).tolist()
+        assert found.counts_without(variables).tolist() == [
+            (~np.delete(lacking, slice(at, at + 1), axis=1)).all(axis=1).sum()
+            for at in range(len(variables) + 1)
+        ]
+        for at, row in enumerate(found.neighbours(variables)):
+            lacked = np.arange(len(variables)) == at
+            near = dense[(lacking == lacked).all(axis=1)]
+            assert row.tolist() == [*near.sum(axis=0), len(near)]
+        assert found.having(variables).size == (~lacking).all(axis=1).sum()
+        for most in range(len(variables) + 2):
+            chosen = dense[lacking.sum(axis=1) <= most]
+            few = found.lacking_at_most(most, variables)
+            assert few.size == len(chosen)
+            assert few.counts(np.arange(width)).tolist() == chosen.sum(axis=0).tolist()
 
 
 def test_a_pool_forgets_the_oldest():
@@ -103,9 +112,23 @@ def test_impose_term_nearest_accepted_items_lack_the_least():
 def test_all_but_one(rows, seed):
     words = rng(seed).integers(0, 2**64, (rows, 3), np.uint64)
     start = rng(seed + 1).integers(0, 2**64, 3, np.uint64)
-    for at, found in enumerate(all_but_one(words, start)):
-        others = np.delete(words, at, axis=0)
-        assert (found == np.bitwise_and.reduce(np.concatenate([others, start[None]]), axis=0)).all()
+    found = all_but_one(words, start)
+    assert len(found) == rows + 1
+    for at, row in enumerate(found):
+        others = np.delete(words, slice(at, at + 1), axis=0)
+        assert (row == np.bitwise_and.reduce(np.concatenate([others, start[None]]), axis=0)).all()
+
+
+@given(st.integers(0, 20), st.integers(0, 2**32 - 1))
+def test_add_rows_and_find_at_least_count_the_rows_of_each_item(rows, seed):
+    words = rng(seed).integers(0, 2**64, (rows, 2), np.uint64)
+    times = bits.unpack_rows(words, 128).sum(axis=0)
+    digits = [bits.flat(digit, 128) for digit in add_rows(words)]
+    assert (sum((digit * 2**place for place, digit in enumerate(digits)), np.zeros(128)) == times).all()
+    for least in range(-1, rows + 3):
+        found = find_at_least(words, least)
+        assert (bits.flat(found, 128) == (times >= least)).all()
+        assert positions(found).tolist() == np.flatnonzero(times >= least).tolist()
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)

@@ -77,8 +77,9 @@ def test_term_coverage_counts_what_only_one_term_meets(vocabulary):
             worths += sign * only.sum(axis=1)
             for at in range(len(terms)):
                 assert (bits.flat(cover.covered_only_by(at)[at_side], len(side.batch)) == only[at]).all()
+            for at, uncovered in enumerate(cover.uncovered_by_others()):
                 beside = ~np.delete(dense, at, axis=0).any(axis=0)
-                assert (bits.flat(cover.uncovered_without(at)[at_side], len(side.batch)) == beside).all()
+                assert (bits.flat(uncovered[at_side], len(side.batch)) == beside).all()
         assert cover.contributions().tolist() == worths.tolist()
 
 
@@ -176,14 +177,13 @@ def test_searches_together_find_what_they_find_alone_in_fewer_batches():
         batches.append(len(rows))
         return margins(rows)
 
-    starts = [
-        term_of(search.pool.rejected.batch[at], 12) for at in search.pool.missed_positions()[:6].tolist()
-    ]
-    nothing = np.array([], np.intp)
-    alone = [run_batched([search.prime(start, nothing)], counted)[0] for start in starts]
+    missed = [search.pool.rejected.batch[at] for at in search.pool.missed_positions()[:6].tolist()]
+    fixed = [np.array([12 + v for v in sorted(item.false)], np.intp) for item in missed]
+    starts = [(term_of(item, 12), zeros) for item, zeros in zip(missed, fixed, strict=True)]
+    alone = [run_batched([search.prime(*start)], counted)[0] for start in starts]
     one_by_one = list(batches)
     batches.clear()
-    found = run_batched([search.prime(start, nothing) for start in starts], counted)
+    found = run_batched([search.prime(*start) for start in starts], counted)
     assert all(np.array_equal(a, b) for a, b in zip(alone, found, strict=True))
     assert sum(batches) == sum(one_by_one) and 2 * len(batches) < len(one_by_one)
     assert run_batched([], counted) == []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.pool import LabelledItems, Pool, all_but_one, count_bits
-from hornbook.logic import Bools, Words
+from hornbook.learners.items import OpenItems, count_bits
+from hornbook.learners.pool import Pool
+from hornbook.logic import Bools
 
 ResultT = TypeVar("ResultT")
 Margins: TypeAlias = NDArray[np.floating]
@@ -58,71 +59,45 @@ LITERAL_COST = 0.02
 LITERALS_PER_EXTRA = 5
 """A term of k literals grows by 1 + k // LITERALS_PER_EXTRA literals at once."""
 
-
-@dataclass
-class OpenItems:
-    """The open items of one label that meet a growing term: bits of the seed's literals, and of the items."""
-
-    rows: Words
-    meeting: Words
-
-    @classmethod
-    def of(cls, side: LabelledItems, seed: Term, term: Term) -> OpenItems:
-        """The open items that meet `term`."""
-        return cls(side.rows[seed], side.meeting(term) & side.open)._compress()
-
-    def counts(self) -> NDArray[np.int64]:
-        """The number of items left with each literal of the seed, shape (seed,)."""
-        return count_bits(self.rows & self.meeting)
-
-    def narrow(self, positions: NDArray[np.intp]) -> OpenItems:
-        """The items that also have the seed's literals at these positions."""
-        meeting = np.bitwise_and.reduce(self.rows[positions], axis=0) & self.meeting
-        return OpenItems(self.rows, meeting)._compress()
-
-    def _compress(self) -> OpenItems:
-        """Drop words without items, once they are half."""
-        alive = np.flatnonzero(self.meeting)
-        if 2 * len(alive) > len(self.meeting):
-            return self
-        return OpenItems(self.rows[:, alive], self.meeting[alive])
+DROPS_AT_ONCE = 6
+"""Number of literals that a term loses before the items near it are looked up again."""
 
 
 @dataclass(frozen=True)
 class GrowingTerm:
-    """A growing term: the items it covers, and the literals of the seed not in it."""
+    """A growing term: the items it covers, and the variables of the seed not in it."""
 
     term: Term
-    free: NDArray[np.intp]
+    free: Term
     gained: OpenItems
     wronged: OpenItems
 
     @property
     def gain(self) -> int:
         """The number of rejected items newly covered."""
-        return int(count_bits(self.gained.meeting))
+        return self.gained.size
 
     @property
     def harm(self) -> int:
         """The number of accepted items newly covered."""
-        return int(count_bits(self.wronged.meeting))
+        return self.wronged.size
 
     def gains(self) -> NDArray[np.int64]:
-        """The gain with each free literal added, shape (free,)."""
-        return self.gained.counts()[self.free]
+        """The gain with each free variable added, shape (free,)."""
+        return self.gained.counts(self.free)
 
     def harms(self) -> NDArray[np.int64]:
-        """The harm with each free literal added, shape (free,)."""
-        return self.wronged.counts()[self.free]
+        """The harm with each free variable added, shape (free,)."""
+        return self.wronged.counts(self.free)
 
-    def add_literals(self, best: NDArray[np.intp], seed: Term) -> GrowingTerm:
-        """Add the free literals at the positions `best`."""
+    def add_literals(self, best: NDArray[np.intp]) -> GrowingTerm:
+        """Add the free variables at the positions `best`."""
         taken = self.free[best]
         return GrowingTerm(
-            np.append(self.term, seed[taken]),
+            np.append(self.term, taken),
             np.delete(self.free, best),
-            self.gained.narrow(taken),
-            self.wronged.narrow(taken),
+            self.gained.having(taken),
+            self.wronged.having(taken),
         )
 
 
@@ -140,51 +115,50 @@ class TermSearch:
 
     def grow(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
-        now = GrowingTerm(
-            fixed,
-            np.flatnonzero(~np.isin(seed, fixed)),
-            OpenItems.of(self.pool.rejected, seed, fixed),
-            OpenItems.of(self.pool.accepted, seed, fixed),
-        )
-        margin, whole = yield np.concatenate([self._rows(fixed), self._rows(seed)])
+        now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
+        whole, margin, *margins = yield np.concatenate([self._rows(seed), self._extensions(now)])
         if whole >= 0:
             return None
         scale = 0.1 * abs(margin) + 1e-9
         while not self._valid(now, margin):
             if not len(now.free):
                 return None
-            margins = yield self._rows(now.term, seed[now.free], True)
-            progress = self._progress(now, margin, margins, scale)
+            progress = self._progress(now, margin, np.array(margins), scale)
             # the longer a term, the less hangs on one literal: several are taken at once
             chosen = np.argsort(-progress, kind="stable")[: 1 + len(now.term) // LITERALS_PER_EXTRA]
-            now = now.add_literals(chosen, seed)
-            (margin,) = margins[chosen] if len(chosen) == 1 else (yield self._rows(now.term))
+            now = now.add_literals(chosen)
+            # the next questions go along with this one, so that there are fewer rounds
+            margin, *margins = yield self._extensions(now)
         while now.harm and len(now.free):
             worths = worth(now.gains(), now.harms())
             best = int(np.argmax(worths))
             if worths[best] <= worth(now.gain, now.harm):
                 break
-            further = np.append(now.term, seed[now.free[best]])
+            further = np.append(now.term, now.free[best])
             (margin,) = yield self._rows(further)
             if margin >= 0:
                 break
-            now = now.add_literals(np.array([best]), seed)
+            now = now.add_literals(np.array([best]))
         return now.term
 
     def shrink(self, term: Term, fixed: Term) -> QuerySearch[Term]:
         """Drop literals, best first, while the rule does not get worse."""
-        rejected, accepted = self.pool.rejected, self.pool.accepted
-        while len(droppable := np.flatnonzero(~np.isin(term, fixed))):
-            gains = count_bits(all_but_one(rejected.rows[term], rejected.open)[droppable])
-            harms = count_bits(all_but_one(accepted.rows[term], accepted.open)[droppable])
-            kept = worth(*(count_bits(side.meeting(term) & side.open) for side in (rejected, accepted)))
-            valid = self.is_precise(gains, harms) & (worth(gains, harms) >= kept)
+        drops = 0
+        while len(droppable := find_free(term, fixed)):
+            free = term[droppable]
+            if drops % DROPS_AT_ONCE == 0:
+                # what lacks one literal of the term in the end lacks few now
+                near = [side.lacking_at_most(DROPS_AT_ONCE, free) for side in self._open_items(fixed)]
+            gains, harms = (side.counts_without(free) for side in near)
+            *_, now = worths = worth(gains, harms)
+            valid = (self.is_precise(gains, harms) & (worths >= now))[:-1]
             if not valid.any():
                 return term
-            valid[valid] = (yield self._rows(term, term[droppable[valid]], False)) < 0
+            valid[valid] = (yield self._rows(term, free[valid], False)) < 0
             if not valid.any():
                 return term
-            term = np.delete(term, droppable[np.argmax(np.where(valid, worth(gains, harms), -np.inf))])
+            term = np.delete(term, droppable[np.argmax(np.where(valid, worths[:-1], -np.inf))])
+            drops += 1
         return term
 
     def refine(self, term: Term, fixed: Term) -> QuerySearch[Term]:
@@ -192,7 +166,8 @@ class TermSearch:
 
         Here a term must be precise on all that it covers, as others may cover the same.
         """
-        while options := self._options(term, fixed):
+        sides = self._open_items(fixed)
+        while options := list(_options(term, fixed, sides)):
             rejected = (yield np.concatenate([self._rows(option) for option in options])) < 0
             possible = (option for option, no in zip(options, rejected, strict=True) if no)
             better = next(filter(self._is_precise_throughout, possible), None)
@@ -203,32 +178,26 @@ class TermSearch:
 
     def refine_by_pool(self, term: Term, fixed: Term) -> Term:
         """Refine a term by the pool alone, without questions."""
+        sides = self._open_items(fixed)
         better: Term | None = term
         while better is not None:
             term = better
-            better = next(filter(self._is_precise_throughout, self._options(term, fixed)), None)
+            better = next(filter(self._is_precise_throughout, _options(term, fixed, sides)), None)
         return term
 
-    def _options(self, term: Term, fixed: Term) -> list[Term]:
-        """The better terms with one literal dropped, added or exchanged, best first."""
-        table = worth(self.pool.rejected.neighbours(term), self.pool.accepted.neighbours(term))
-        *without, (*_, now) = table.tolist()
-        more = table[-1, :-1]
-        options = [(float(more.max()), np.append(term, np.argmax(more)))]
-        for at in np.flatnonzero(~np.isin(term, fixed)).tolist():
-            rest = np.delete(term, at)
-            options.append((now + without[at][-1] + 0.5, rest))  # of two that are worth the same, the shorter
-            other = more + table[at, :-1]
-            options.append((float(other.max()), np.append(rest, np.argmax(other))))
-        least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
-        better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
-        return [option for _, option in better]
+    def _open_items(self, fixed: Term) -> tuple[OpenItems, OpenItems]:
+        """The rejected and the accepted open items that have the fixed literals."""
+        return self.pool.rejected.open_items(fixed), self.pool.accepted.open_items(fixed)
 
     def _is_precise_throughout(self, term: Term) -> bool:
         gain, harm = (
             int(count_bits(side.meeting(term))) for side in (self.pool.rejected, self.pool.accepted)
         )
         return bool(self.is_precise(gain, harm))
+
+    def _extensions(self, now: GrowingTerm) -> Bools:
+        """Questions, shape (1 + free, 2n): the term, and the term with each free variable added."""
+        return np.concatenate([self._rows(now.term), self._rows(now.term, now.free)])
 
     def _valid(self, now: GrowingTerm, margin: float) -> bool:
         return margin < 0 and bool(self.is_precise(now.gain, now.harm))
@@ -261,6 +230,27 @@ class TermSearch:
         return rows
 
 
+def find_free(term: Term, fixed: Term) -> NDArray[np.intp]:
+    """The positions of the literals of a term that are not fixed."""
+    return np.flatnonzero((term[:, None] != fixed).all(axis=1))
+
+
 def worth(gain: Count, harm: Count) -> Count:
     """The worth of a rule that covers `gain` rejected and `harm` accepted items."""
     return gain - harm
+
+
+def _options(term: Term, fixed: Term, sides: tuple[OpenItems, OpenItems]) -> Iterator[Term]:
+    """The better terms with one literal dropped, added or exchanged, best first."""
+    droppable = find_free(term, fixed)
+    table = worth(*(side.neighbours(term[droppable]) for side in sides))
+    more, now = table[-1, :-1], int(table[-1, -1])
+    exchanged = table[:-1, :-1] + more
+    options: list[tuple[float, list[int], list[int]]] = [(int(more.max()), [], [int(more.argmax())])]
+    columns = (droppable, table[:-1, -1], exchanged.max(axis=1), exchanged.argmax(axis=1))
+    for at, alone, most, v in zip(*(column.tolist() for column in columns), strict=True):
+        options.append((now + alone + 0.5, [at], []))  # of two that are worth the same, the shorter
+        options.append((most, [at], [v]))
+    least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
+    better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
+    return (np.append(np.delete(term, at), added).astype(np.intp) for _, at, added in better)

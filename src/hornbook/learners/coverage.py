@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.body import Term, TermSearch, worth
-from hornbook.learners.pool import LabelledItems, Pool, count_bits
+from hornbook.learners.items import LabelledItems, count_bits
+from hornbook.learners.pool import Pool
 from hornbook.logic import (
     BOTTOM,
     Bottom,
@@ -88,15 +89,18 @@ class TermCoverage:
 
     def covered_only_by(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet one term and no other."""
-        return self.rejected[at] & _in_one_row(self.rejected), self.accepted[at] & _in_one_row(self.accepted)
-
-    def uncovered_without(self, at: int) -> tuple[Words, Words]:
-        """The rejected and the accepted items that meet no other term."""
         rejected, accepted = (
-            ~(_in_any_row(words[:at]) | _in_any_row(words[at + 1 :]))
+            words[at] & ~(_in_any_row(words[:at]) | _in_any_row(words[at + 1 :]))
             for words in (self.rejected, self.accepted)
         )
         return rejected, accepted
+
+    def uncovered_by_others(self) -> Iterator[tuple[Words, Words]]:
+        """For each term in turn, the rejected and the accepted items that meet no other term.
+
+        A term may be replaced when its turn is over.
+        """
+        return zip(_in_no_other_row(self.rejected), _in_no_other_row(self.accepted), strict=True)
 
     def replace(self, at: int, term: NDArray[np.intp], pool: Pool) -> None:
         """Replace the term at a position."""
@@ -152,6 +156,15 @@ def _in_any_row(words: Words) -> Words:
     return some
 
 
+def _in_no_other_row(words: Words) -> Iterator[Words]:
+    """For each row in turn, the items that are in no other row, shape (words,); rows behind may change."""
+    after = np.bitwise_or.accumulate(words[::-1], axis=0)[::-1]  # of the last row and those before it
+    before = np.zeros(words.shape[1], np.uint64)
+    for at, row in enumerate(words):
+        yield ~(before | after[at + 1]) if at + 1 < len(words) else ~before
+        before |= row
+
+
 def _in_one_row(words: Words) -> Words:
     """The items that are in exactly one row, shape (words,)."""
     once, twice = np.zeros((2, words.shape[1]), np.uint64)
@@ -199,8 +212,8 @@ def choose_final_rules(
     cover = TermCoverage.of(pool, terms)
     for _ in range(MAX_SWEEPS):
         before = list(rules)
-        for at, rule in enumerate(before):
-            pool.reopen(*cover.uncovered_without(at))
+        for at, (rule, uncovered) in enumerate(zip(before, cover.uncovered_by_others(), strict=True)):
+            pool.reopen(*uncovered)
             term = search.refine_by_pool(terms[at], np.array(codec.head_literal(rule.head), np.intp))
             after = codec.rule(term)
             if after not in rules and passes_trial(term):

@@ -1,8 +1,4 @@
-"""A pool of labelled interpretations, on which candidate rules are evaluated.
-
-Literals here are numbers below 2n: v says that variable v is true, n + v that it is false. A
-term is a set of literals; an item meets it if it has them all.
-"""
+"""A pool of labelled interpretations, on which candidate rules are evaluated."""
 
 from __future__ import annotations
 
@@ -13,58 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Groups
+from hornbook.learners.items import LabelledItems
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits, chaining
-
-
-class LabelledItems:
-    """The items of one label: bits of each literal, shape (2n, words), and which items are open."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.batch = Batch.from_interpretations([], vocabulary)
-        self.rows = np.zeros((2 * len(vocabulary), 0), np.uint64)
-        self.items = np.zeros((0, bits.words_for(len(vocabulary))), np.uint64)
-        self.open = np.zeros(0, np.uint64)
-
-    def add(self, batch: Batch, limit: int) -> None:
-        """Append items; beyond the limit the oldest are dropped."""
-        self.batch = Batch.concatenate([self.batch, batch])
-        if len(self.batch) > limit:
-            self.batch = self.batch[len(self.batch) - limit :]
-        self.rows = np.concatenate([self.batch.true, self.batch.false])
-        self.items = np.concatenate([self.items, true_bits_by_item(batch)])[-limit:]
-
-    def set_closed(self, done: Bools) -> None:
-        """Set which items are closed; the others are open."""
-        self.open = bits.pack_rows(~done[None, :])[0]
-
-    def meeting(self, term: NDArray[np.intp]) -> Words:
-        """The items that meet a term, shape (words,)."""
-        met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
-        if not len(term):
-            bits.clear_spare(met := np.full(self.rows.shape[1], chaining.ALWAYS), len(self.batch))
-        return met
-
-    def neighbours(self, term: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Counts of open items that lack at most one literal of a term, shape (literals + 1, n + 1).
-
-        Row j counts the items that lack only the j-th literal, the last row those that meet the
-        term: column v those with variable v true, the last column all of them.
-        """
-        met, one = self.open, np.zeros_like(self.open)
-        for literal in term:
-            row = self.rows[literal]
-            met, one = met & row, (one & row) | (met & ~row)
-        near = np.flatnonzero(met | one)
-        lacking = one[near] & ~self.rows[np.ix_(term, near)]
-        lacks, word, bit = _positions(np.concatenate([lacking, met[None, near]]))
-        octets = self.items[bits.WORD * near[word] + bit].view(np.uint8)
-        width = len(self.batch.vocabulary)
-        having = np.unpackbits(octets, axis=1, count=width, bitorder="little")
-        table = np.zeros((len(term) + 1, width + 1), np.int64)
-        ends = np.searchsorted(lacks, np.arange(len(table)), "right")
-        for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
-            row[:-1], row[-1] = having[start:end].sum(axis=0, dtype=np.int32), end - start
-        return table
 
 
 class Pool:
@@ -87,8 +33,9 @@ class Pool:
     def add(self, batch: Batch, accepted: Bools) -> None:
         """Remember labelled items."""
         self._judged = None
-        self.rejected.add(batch[~accepted], self.limit)
-        self.accepted.add(batch[accepted], self.limit)
+        true, false = (bits.to_items(words)[: len(batch)] for words in (batch.true, batch.false))
+        for side, chosen in ((self.rejected, ~accepted), (self.accepted, accepted)):
+            side.add(true[chosen], false[chosen], self.limit)
 
     def judge(self, hypothesis: HornTheory) -> None:
         """Recompute which items are open under a hypothesis."""
@@ -98,7 +45,7 @@ class Pool:
         self.rejected.set_closed(~hypothesis.satisfied_by(self.rejected.batch))
         self.accepted.set_closed(~hypothesis.satisfied_by(self.accepted.batch))
         for term in self._given_up:
-            self.rejected.open &= ~self.rejected.meeting(term)
+            self.rejected.open = self.rejected.open & ~self.rejected.meeting(term)
 
     def close_term(self, term: NDArray[np.intp]) -> None:
         """Close the items that meet a term, because a rule will reject them."""
@@ -173,36 +120,3 @@ def impose_term(batch: Batch, term: NDArray[np.intp], groups: Groups = ()) -> Ba
         if (dual := vocabulary.dual(v)) is not None:
             true[dual], false[dual] = false[v], 0
     return Batch(vocabulary, true, false, len(batch))
-
-
-def all_but_one(rows: Words, start: Words) -> Words:
-    """For each row, the AND of `start` and all other rows, shape (rows, words)."""
-    without = np.empty_like(rows)
-    above = start
-    for at in range(len(rows)):
-        without[at] = above
-        above = above & rows[at]
-    below = np.full_like(start, chaining.ALWAYS)
-    for at in reversed(range(len(rows))):
-        without[at] &= below
-        below = below & rows[at]
-    return without
-
-
-def true_bits_by_item(batch: Batch) -> Words:
-    """The true variables of each item as bits, shape (items, words)."""
-    parts = [bits.transpose(block.true, len(block)) for block in batch.blocks()]
-    return np.concatenate([np.zeros((0, bits.words_for(len(batch.vocabulary))), np.uint64), *parts])
-
-
-def count_bits(words: Words) -> NDArray[np.int64]:
-    """The number of set bits along the last axis."""
-    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
-    return counts
-
-
-def _positions(words: Words) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """The row, the word and the place in it of every set bit, row by row."""
-    row, word = np.nonzero(words)
-    at, bit = np.nonzero(bits.unpack_rows(words[row, word][:, None], bits.WORD))
-    return row[at], word[at], bit

@@ -18,7 +18,8 @@ from hornbook.learners.coverage import (
     TermCoverage,
     choose_final_rules,
 )
-from hornbook.learners.pool import Pool, count_bits, interpretation_of, term_of
+from hornbook.learners.items import count_bits
+from hornbook.learners.pool import Pool, interpretation_of, term_of
 from hornbook.logic import (
     BOTTOM,
     Batch,
@@ -178,7 +179,8 @@ class HypothesisUpdater:
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
         added = self._choose_useful(self._find_rules(seeds, h), h)
         removed = self._find_superfluous(h, added)
-        refined = self._refine_rules([rule for rule in h if rule not in self.background | removed], added)
+        lasting = self.background | removed
+        refined = self._refine_rules([rule for rule in h if rule not in lasting], added)
         change = Change(
             tuple(rule for rule in added if rule not in removed),
             tuple(rule for rule in h if rule in removed),
