@@ -17,8 +17,13 @@ def loaded_by(modules: str) -> set[str]:
     return set(json.loads(subprocess.check_output([sys.executable, "-c", code], text=True)))
 
 
-def test_import_hornbook_loads_numpy_alone():
-    loaded = loaded_by("hornbook, hornbook.data, hornbook.paper, hornbook.testing")
+def test_hornbook_and_its_command_line_load_no_numerical_library():
+    assert not loaded_by("hornbook") & (HEAVY | {"numpy", "rich", "typer"})
+    assert not loaded_by("hornbook.cli") & (HEAVY | {"numpy"})
+
+
+def test_packages_of_hornbook_load_numpy_alone():
+    loaded = loaded_by("hornbook.logic, hornbook.data, hornbook.paper, hornbook.testing")
     assert "numpy" in loaded
     assert not loaded & (HEAVY | {"hypothesis", "rich", "typer"})
 

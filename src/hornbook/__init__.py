@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from hornbook.errors import HornbookError
 from hornbook.lazy import load_lazily
-from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 
 if TYPE_CHECKING:
     from hornbook.data import Binariser
     from hornbook.explain import check
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
+    from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
     from hornbook.models import as_predictor
     from hornbook.runs import load
 
@@ -40,8 +40,9 @@ __getattr__ = load_lazily(
         "explain": ["check"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
+        "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],
         "models": ["as_predictor"],
         "runs": ["load"],
     },
 )
-"""These modules import pandas and scikit-learn, which take a second."""
+"""These modules import NumPy, pandas and scikit-learn, which take a second."""

@@ -17,14 +17,14 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 import hornbook
 from hornbook.errors import HornbookError
-from hornbook.logic import HornTheory
 from hornbook.storage import read_text
 
-if TYPE_CHECKING:  # tables import pandas and scikit-learn, which take a second
+if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help needs none of them
     import pandas as pd
 
     from hornbook.data import Kind, Table, TextFormat
     from hornbook.explanations import CodeBook
+    from hornbook.logic import HornTheory
     from hornbook.runs import Run
 
 app = typer.Typer(
@@ -290,6 +290,8 @@ def exit_interrupted(advice: str = "run the same command again to resume") -> No
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
     """Read a theory from a `.horn` or `.json` file, over the vocabulary of `like` if it is given."""
+    from hornbook.logic import HornTheory
+
     text = read_text(path)
     try:
         if path.suffix == ".json":

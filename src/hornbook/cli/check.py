@@ -25,15 +25,14 @@ from hornbook.cli.app import (
     read_theory,
 )
 from hornbook.errors import HornbookError
-from hornbook.logic import UNICODE, Vocabulary, quote, rule_object, rule_text
-from hornbook.queries import Estimated, Exact, Guarantee, Proved
-from hornbook.randomness import Purpose, generator
 
 if TYPE_CHECKING:
     from hornbook.data import Table
     from hornbook.explain import ClaimCheck, RuleCheck
     from hornbook.explanations import CodeBook
+    from hornbook.logic import Vocabulary
     from hornbook.models import Predictor
+    from hornbook.queries import Guarantee
 
 
 PROOF_NOTE = (
@@ -168,6 +167,8 @@ def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
 
 def _describe_guarantee(guarantee: Guarantee, undecided: str, counted: str, exact: str) -> str:
     """What a guarantee says, in words; `counted` has gaps for hits and size, `exact` is for no samples."""
+    from hornbook.queries import Estimated, Exact
+
     note = str(guarantee).removeprefix("none: ")
     if isinstance(guarantee, Estimated):
         share = guarantee.disagreement
@@ -200,6 +201,7 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
     from hornbook.explain import check_theory
     from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table
+    from hornbook.randomness import Purpose, generator
 
     claims, seed, samples = read_theory(rules), options.seed, options.samples
     try:
@@ -236,6 +238,8 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
 
 def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
     """Format a verdict as one line."""
+    from hornbook.logic import UNICODE, quote, rule_text
+
     text = rule_text(vocabulary, verdict.rule, UNICODE)
     counted, exact = "the model accepts {} of {} violations", "nothing can violate it"
     sampled = _describe_guarantee(verdict.guarantee, verdict.undecided, counted, exact)
@@ -252,6 +256,8 @@ def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
 
 def _entry(verdict: RuleCheck, vocabulary: Vocabulary) -> dict[str, Any]:
     """Convert a verdict to a JSON object."""
+    from hornbook.logic import rule_object
+
     entry = {**rule_object(vocabulary, verdict.rule), "holds": not verdict.broken, "witness": None}
     if verdict.witness is not None:
         entry["witness"] = {
@@ -263,6 +269,8 @@ def _entry(verdict: RuleCheck, vocabulary: Vocabulary) -> dict[str, Any]:
 
 def _guarantee_entry(guarantee: Guarantee, undecided: str, hits: str) -> dict[str, Any]:
     """Convert a guarantee to a JSON object; `hits` is what its samples are counted as."""
+    from hornbook.queries import Estimated, Proved
+
     entry: dict[str, Any] = {"guarantee": guarantee.kind}
     if isinstance(guarantee, Proved):
         margin = guarantee.margin

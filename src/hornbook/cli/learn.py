@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,12 +16,11 @@ from rich.table import Table
 
 from hornbook.cli.app import JsonOption, app, read_theory
 from hornbook.errors import HornbookError
-from hornbook.learners import by_groups, horn1, lrn_star, shrink_by_halves
-from hornbook.logic import UNICODE, HornTheory, rule_text
-from hornbook.oracles import Cached, Counted, PerfectTeacher
-from hornbook.queries import Step
-from hornbook.randomness import Purpose, generator
-from hornbook.trace import Trace
+
+if TYPE_CHECKING:
+    from hornbook.logic import HornTheory
+    from hornbook.queries import Step
+    from hornbook.trace import Trace
 
 
 class Algorithm(StrEnum):
@@ -67,6 +66,12 @@ def learn(
       hornbook random --variables 50 --rules 20 | hornbook learn /dev/stdin --json
 
     """
+    from hornbook.learners import by_groups, horn1, lrn_star, shrink_by_halves
+    from hornbook.logic import UNICODE, rule_text
+    from hornbook.oracles import Cached, Counted, PerfectTeacher
+    from hornbook.randomness import Purpose, generator
+    from hornbook.trace import Trace
+
     theory = read_theory(target) if target else _example()
     known = read_theory(background, like=theory) if background else None
     if known is not None:
@@ -114,6 +119,8 @@ def learn(
 
 
 def _example() -> HornTheory:
+    from hornbook.logic import HornTheory
+
     return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
 
 
@@ -130,6 +137,8 @@ def _show_steps(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
 
 
 def _view(step: Step, trace: Trace) -> Table:
+    from hornbook.logic import UNICODE, rule_text
+
     title = f"equivalence query {len(trace.entries)}, {trace.membership_queries} membership queries"
     table = Table(title=title, show_header=False, title_justify="left")
     for rule in step.hypothesis.rules[-12:]:

@@ -8,8 +8,6 @@ import typer
 
 from hornbook.cli.app import SeedOption, app
 from hornbook.errors import HornbookError
-from hornbook.logic import random_theory
-from hornbook.randomness import Purpose, generator
 
 
 @app.command("random")
@@ -25,6 +23,9 @@ def random_command(
       hornbook random --variables 100 --rules 50 --body 2-4 --seed 1 > target.horn
 
     """
+    from hornbook.logic import random_theory
+    from hornbook.randomness import Purpose, generator
+
     shortest, _, longest = body.partition("-")
     if not shortest.isdigit() or not (longest or shortest).isdigit():
         raise HornbookError(f"--body {body!r}: expected a length or a range, such as 3 or 2-4")
