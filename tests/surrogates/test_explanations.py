@@ -106,3 +106,8 @@ def test_lines_end_with_a_class_and_text_has_every_line(explanation):
 def test_read_explanation_refuses_what_is_no_explanation(content):
     with pytest.raises(HornbookError):
         read_explanation(content)
+
+
+def test_threshold_refuses_a_column_of_words():
+    with pytest.raises(HornbookError, match="column 'age' holds '6,5', and is compared with numbers"):
+        Threshold("age", 40.0).evaluate(pd.DataFrame({"age": [3.0, "6,5"]}))
