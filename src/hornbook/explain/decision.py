@@ -166,8 +166,11 @@ def list_cells(
     values |= dict.fromkeys(
         value for condition in own if isinstance(condition, CategorySet) for value in condition.values
     )
+    levels = code_book.words(column).order or code_book.words(column).pair
+    if values:
+        values |= dict.fromkeys(levels)
     yield from ((value, code_book.describe(Category(column, value))) for value in values)
-    if values and not cuts:
+    if values and not levels and not cuts:
         yield _other_value(list(values)), code_book.describe(_exclude_values(column, tuple(values)))
     if any(isinstance(condition, Missing) for condition in own):
         yield None, code_book.describe(Missing(column))

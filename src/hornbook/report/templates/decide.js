@@ -168,11 +168,13 @@ const Decider = (() => {
       const value = (now !== null && now > high) || !(least > low && least <= high) ? end : least;
       found.push({ value, text: sayRange(column, low, high) });
     });
-    for (const value of new Set(values)) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
-    if (values.length && !cuts.length) {
-      const value = values.every((each) => typeof each === "number") ? next(Math.max(...values)) : another;
-      const others = [...new Set(values)];
-      found.push({ value, text: say(others.length === 1 ? { column, is_not: others[0] } : { column, not_in: others }) });
+    const levels = wordsOf(column).order ?? wordsOf(column).pair ?? [];
+    const named = [...new Set(values.length ? [...values, ...levels] : [])];
+    for (const value of named) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
+    if (named.length && !levels.length && !cuts.length) {
+      const value = named.every((each) => typeof each === "number") ? next(Math.max(...named)) : another;
+      const others = named.length === 1 ? { column, is_not: named[0] } : { column, not_in: named };
+      found.push({ value, text: say(others, true, new Map()) });
     }
     found.push({ value: null, text: `${label(column)} is missing` });
     return found;
