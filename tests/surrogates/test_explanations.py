@@ -24,6 +24,7 @@ from hornbook.explanations import (
     Threshold,
     read_explanation,
 )
+from hornbook.explanations.explanation import format_lines
 from hornbook.logic import bits
 
 ROWS = pd.DataFrame(
@@ -83,7 +84,7 @@ def test_explain_row_refuses_what_is_no_row():
 def test_lines_end_with_a_class_and_text_has_every_line(explanation):
     lines = explanation.lines()
     assert lines and all(line.outcome in ("", *explanation.classes) for line in lines)
-    text = str(explanation)
+    text = format_lines(explanation)
     assert all(line.text in text for line in lines)
 
 
