@@ -115,10 +115,11 @@ class TermSearch:
 
     def grow(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
-        now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
-        whole, margin, *margins = yield np.concatenate([self._rows(seed), self._extensions(now)])
+        (whole,) = yield self._rows(seed)
         if whole >= 0:
             return None
+        now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
+        margin, *margins = yield self._extensions(now)
         scale = 0.1 * abs(margin) + 1e-9
         while not self._valid(now, margin):
             if not len(now.free):
