@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from hornbook.cli.app import app, exit_interrupted
+from hornbook.storage import lock_folder
 
 DEFAULT_WIDTH = 160
 """Width of the printed tables, in characters, when the output is no terminal."""
@@ -32,6 +33,7 @@ class ProtocolName(StrEnum):
 
 @app.command()
 def reproduce(
+    context: typer.Context,
     output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to write.")],
     data: Annotated[
         Path | None, typer.Option(help="The HCC file; without it, a synthetic cohort is used.")
@@ -73,6 +75,7 @@ def reproduce(
     from hornbook.paper.tables import scan_sentence, scan_table
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
+    context.with_resource(lock_folder(output))
     synthetic, size = data is None, SCALES[scale.value]
     chosen = tuple(PROTOCOLS.values()) if protocol is ProtocolName.BOTH else (PROTOCOLS[protocol.value],)
     try:

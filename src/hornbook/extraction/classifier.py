@@ -29,6 +29,9 @@ from hornbook.teacher import ClassifierTeacher
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
 
+ROWS_ASKED_AGAIN = 256
+"""Rows about which a model is asked a second time, to see whether it gives the same answers."""
+
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
 
@@ -132,7 +135,10 @@ def explain_classifier(
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
-        notes=tuple(_note_shared_rows(unseen, teacher.frame)) if given else (),
+        notes=(
+            *(_note_shared_rows(unseen, teacher.frame) if given else ()),
+            *_note_other_answers(teacher, labelled),
+        ),
     )
 
 
@@ -141,6 +147,16 @@ def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[
     if shared := count_shared_rows(test_rows, table):
         rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
         yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
+
+
+def _note_other_answers(teacher: ClassifierTeacher, labelled: LabelledPopulations) -> Iterator[str]:
+    """Ask again about some rows, and say for how many of them the model changed its answer."""
+    rows, before = labelled.used.head(ROWS_ASKED_AGAIN), labelled.used_labels[:ROWS_ASKED_AGAIN]
+    if changed := int((teacher.labels(rows) != before).sum()):
+        yield (
+            f"asked again about {len(rows):,} rows, the model gave another answer for {changed:,} of them: "
+            "no explanation agrees with answers that change, and the figures are about the answers it gave"
+        )
 
 
 @dataclass(frozen=True, eq=False)

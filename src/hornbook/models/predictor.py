@@ -262,6 +262,8 @@ class Predictor:
         """Call one of the model's functions, and check that it gives one answer a row."""
         try:
             raw = _as_answers(ask(rows), rows)
+        except ModelError:
+            raise
         except (Exception, SystemExit) as error:
             where = _failing_rows(ask, rows, start)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error

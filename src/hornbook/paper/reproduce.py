@@ -22,6 +22,7 @@ from hornbook.paper.settings import Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
 from hornbook.paper.summary import summarise
 from hornbook.paper.task import Task
+from hornbook.storage import write_file
 
 CONFIG, SCAN = "config.json", "scan.json"
 PACKAGES = ("numpy", "torch", "river", "scikit-learn")
@@ -87,8 +88,8 @@ def reproduce(
     if (run / SCAN).exists():
         metrics["scan"] = read_json(run / SCAN)
     write_json(run / "metrics.json", metrics)
-    (run / "tables.md").write_text(to_markdown(metrics), "utf-8")
-    (run / "report.html").write_text(to_html(metrics), "utf-8")
+    write_file(run / "tables.md", to_markdown(metrics))
+    write_file(run / "report.html", to_html(metrics))
     return metrics
 
 
@@ -112,8 +113,8 @@ def scan_choices(
     found = run_scan(task, runner, config["sample"], seed, plan, processes or os.cpu_count() or 1)
     result = {"data": config["data"], **found}
     write_json(run / SCAN, result)
-    (run / "scan.md").write_text(scan_to_markdown(result), "utf-8")
-    (run / "scan.html").write_text(scan_to_html(result), "utf-8")
+    write_file(run / "scan.md", scan_to_markdown(result))
+    write_file(run / "scan.html", scan_to_html(result))
     return result
 
 
@@ -164,7 +165,7 @@ def _claim(run: Path, config: dict[str, Any]) -> None:
         run.mkdir(parents=True, exist_ok=True)
         if kept.exists():
             _refuse_other(run, read_json(kept), config)
-        elif any(run.iterdir()):
+        elif any(run.glob("[!.]*")):
             raise HornbookError(f"{run} holds other files; name a new folder")
         write_json(kept, config)
     except OSError as error:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
+    from hornbook.testing.classifiers import FAULTS, FaultyClassifier
     from hornbook.testing.predictors import PREDICTOR_CHECKS, assert_refuses
     from hornbook.testing.strategies import (
         batches,
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
     from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 __all__ = [
+    "FAULTS",
     "PREDICTOR_CHECKS",
     "Coin",
     "Constant",
     "Failing",
+    "FaultyClassifier",
     "Mistaken",
     "Network",
     "Noisy",
@@ -39,6 +42,7 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.testing",
     {
+        "classifiers": ["FAULTS", "FaultyClassifier"],
         "predictors": ["PREDICTOR_CHECKS", "assert_refuses"],
         "strategies": [
             "batches",
