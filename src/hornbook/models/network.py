@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -187,9 +187,6 @@ EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
 ROWS_PER_BLOCK = 1 << 13
 """Number of interpretations evaluated at a time, so that their encoding stays in the cache."""
 
-ROWS_OF_ONE_THREAD = 1 << 11
-"""Number of interpretations up to which one thread evaluates them; more would wait for each other."""
-
 Layers: TypeAlias = Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]
 """The weights (out, in) and the biases of each layer, the first layer first."""
 
@@ -287,7 +284,7 @@ class MLP:
         if not arrays.on_host(batch.true):
             return self._log_odds_on_device(module, batch)
         encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
-        with torch.inference_mode(), one_thread() if len(batch) <= ROWS_OF_ONE_THREAD else nullcontext():
+        with torch.inference_mode(), one_thread():
             parts = [
                 # one row a variable is how bits lie, and a product takes either order
                 module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
