@@ -29,7 +29,7 @@ def test_horn_extractor_names_what_a_model_did_that_fails(fault):
 
 @pytest.mark.parametrize("fault", MESSAGES)
 def test_query_extractor_keeps_what_was_learned_of_a_model_that_fails(fault):
-    model = FaultyClassifier(TREE, fault, after=120_000)
+    model = FaultyClassifier(TREE, fault, after=500_000)
     extractor = QueryExtractor(model, "ill", max_queries=20, random_state=0)
     with pytest.raises(ModelError, match=MESSAGES[fault]):  # fidelity cannot be measured any more
         extractor.fit(ROWS)
