@@ -120,8 +120,8 @@ PAPER = Scale(
     repetitions=5,
     selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, coherence=0),
-    tree=TreeBudget(labels=200_000, tuning=2_000, seconds=3600),
-    hard_tree=TreeBudget(labels=30_000, tuning=2_000, seconds=3600),
+    tree=TreeBudget(labels=None, tuning=2_000, seconds=3600),
+    hard_tree=TreeBudget(labels=50_000, tuning=2_000, seconds=3600),
     sweep=Sweep(queries=published.QUERIES),
 )
 """The paper's search, queries and samples."""
