@@ -8,10 +8,11 @@ from subprocess import PIPE, Popen
 
 import pytest
 from commands import runner
+from patients import write_patients
 
 from hornbook.storage import lock_folder
 
-QUERY = ["query", "iris", "--train", "--max-queries", "4"]
+QUERY = ["query", "../patients.csv", "--target", "ill", "--model", "../tree.onnx", "--max-queries", "4"]
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def count_lines(path):
 
 
 def test_query_killed_and_terminated_goes_on_to_the_same_bytes(hornbook, tmp_path, monkeypatch):
+    write_patients(tmp_path)
     folders = whole, stopped = tmp_path / "whole" / "run", tmp_path / "stopped" / "run"
     for folder in folders:
         folder.parent.mkdir()
@@ -56,7 +58,7 @@ def test_query_in_a_folder_where_another_process_works_is_refused(hornbook, tmp_
     )
     with Popen([sys.executable, "-c", script, str(tmp_path)], stdin=PIPE, stdout=PIPE, text=True) as other:
         assert other.stdout.readline() == "locked\n"
-        done = hornbook(*QUERY, "-o", tmp_path)
+        done = hornbook("query", "iris", "--train", "-o", tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"another process is at work in {tmp_path}; wait until it has ended" in done.stderr
         other.kill()
