@@ -89,7 +89,7 @@ def judge_peers(
     fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
     data = PeerData(samples, teacher.labels(samples), (fresh, test))
     labels = teacher.labels(fresh)
-    fits: dict[str, list[tuple[int, float, float]]] = {CHOICE: []}
+    fits: dict[str, list[tuple[int, float, float]]] = {}
     for name, fit in PEERS.items():
         try:
             fits[name] = [
@@ -97,7 +97,7 @@ def judge_peers(
             ]
         except ImportError:
             continue
-        fits[CHOICE] += fits[name]
+    fits[CHOICE] = [one for own in fits.values() for one in own]
     right: dict[str, dict[str, float]] = defaultdict(dict)
     for name, own in fits.items():
         for size in sizes:
