@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, get_args
@@ -293,6 +293,8 @@ class Extraction:
         columns = tuple(map(_read_column, content["columns"]))
         code_book = restore_code_book(content["code_book"], columns)
         explanation = read_explanation(content["explanation"]).with_code_book(code_book)
+        _refuse_others(content["classes"], str | int | float)
+        _refuse_others(content["notes"], str)
         if len(content["classes"]) != len(explanation.classes):
             raise HornbookError("there are not as many classes as the explanation has")
         if len(content["lines"]) != len(explanation.lines()):
@@ -315,7 +317,7 @@ class Extraction:
             stop_reason=content["stop_reason"],
             distribution=content["distribution"],
             missing_values=content["missing_values"],
-            notes=tuple(map(str, content["notes"])),
+            notes=tuple(content["notes"]),
             provenance=content["provenance"],
         )
 
@@ -422,9 +424,11 @@ def _read_point(content: Mapping[str, Any], code_book: CodeBook) -> FrontierPoin
 
 
 def _read_line(content: Mapping[str, Any]) -> LineStatistics:
-    precision, guarantee = content["precision"], content["guarantee"]
+    precision, guarantee, rows = content["precision"], content["guarantee"], content["rows"]
+    if rows is not None and (type(rows) is not int or rows < 0):
+        raise HornbookError(f"{rows!r} is no number of rows")
     return LineStatistics(
-        content["rows"],
+        rows,
         read_share(content["support"]),
         None if precision is None else read_share(precision),
         None if guarantee is None else read_guarantee(guarantee),
@@ -433,10 +437,24 @@ def _read_line(content: Mapping[str, Any]) -> LineStatistics:
 
 def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
     numbers, categories = tuple(map(float, content["numbers"])), tuple(content["categories"])
+    _refuse_others([content["name"]], str)
+    _refuse_others(categories, str | int | float)
+    if len(numbers) not in (0, 3):
+        raise HornbookError(f"{numbers!r} are not the least, middle and greatest value of a column")
     return ColumnSummary(
         content["name"], float(content["missing"]), numbers, bool(content["whole"]), categories
     )
 
 
 def _read_difference(content: Mapping[str, Any]) -> Difference:
-    return Difference(dict(content["row"]), content["explanation"], content["model"], tuple(content["facts"]))
+    row, facts = dict(content["row"]), tuple(content["facts"])
+    _refuse_others([content["explanation"], content["model"], *facts], str)
+    _refuse_others(row.values(), str | int | float | None)
+    return Difference(row, content["explanation"], content["model"], facts)
+
+
+def _refuse_others(values: Iterable[Any], kinds: Any) -> None:
+    """Refuse values of other types."""
+    for value in values:
+        if not isinstance(value, kinds):
+            raise HornbookError(f"{value!r} stands where another kind of value belongs")

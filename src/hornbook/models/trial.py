@@ -149,7 +149,8 @@ def _limit_memory(size: int) -> None:
     pages = Path("/proc/self/statm")
     taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (taken + size, most))
+    limit = taken + size if most == resource.RLIM_INFINITY else min(taken + size, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 if __name__ == "__main__":
