@@ -65,7 +65,9 @@ def main() -> None:
     unseen = frame.iloc[held_out]
     truth = model.predict(unseen)
     right = np.mean(longest.explanation.decide(unseen) == truth)
-    print(f"the best candidate: {longest.form} of {longest.literals} literals: {100 * right:.2f} %")
+    print(
+        f"the best candidate: {longest.explanation.form} of {longest.literals} literals: {100 * right:.2f} %"
+    )
     teacher = bind_classifier(model, frame.iloc[used], options.seed)
     size = min(max(search.MIN_SAMPLES, len(teacher.sampler.frame) // 2), search.MAX_SAMPLES)
     samples = teacher.sampler.draw(size, generator(options.seed, Purpose.LEARNING_SAMPLES))
