@@ -16,7 +16,7 @@ def refuse_beyond_memory(count: int, bytes_each: int, what: str) -> None:
     >>> refuse_beyond_memory(1000, 800, "samples")
     >>> refuse_beyond_memory(10**14, 800, "samples")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hornbook.errors.HornbookError: 100,000,000,000,000 samples take about 74,506 GiB of memory, and ...
+    hornbook.errors.HornbookError: 100,000,000,000,000 samples take about 74,505,806 GiB of memory, and ...
 
     """
     free = available_memory()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
+from hornbook.randomness import Purpose, generator
 
 Fault: TypeAlias = Literal["flip", "drift", "raise", "exit", "shape", "stall"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -58,7 +59,7 @@ class FaultyClassifier:
         if hasattr(self.model, "feature_names_in_"):
             self.feature_names_in_ = self.model.feature_names_in_
         self.rows = 0
-        self.rng = np.random.default_rng(0)
+        self.rng = generator(0, Purpose.TEST_CASES)
 
     def predict(self, rows: Any) -> NDArray[Any]:
         """The classes of the rows, as long as it behaves."""
