@@ -46,7 +46,7 @@ def test_a_coin(accepted):
 
 
 def test_extract_stall_is_reported_as_such():
-    patient = replace(QUICK, seed=2, budget=Budget(equivalence_queries=1000))
+    patient = replace(QUICK, seed=6, budget=Budget(equivalence_queries=1000))
     found = extract(Coin(rng()), PARTIAL, patient)
     assert found.stop_reason == (
         f"stalled: the last {MAX_IDLE_COUNTEREXAMPLES} counterexamples gave no rule that is precise enough"
