@@ -108,9 +108,9 @@ QUICK = Scale(
     repetitions=5,
     selection=ModelSelection(grid(depths=(2,)), finalists=8, seeds=3),
     ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=2, evaluation=1 << 14, coherence=0),
-    tree=TreeBudget(labels=8_000, tuning=500, seconds=300),
-    hard_tree=TreeBudget(labels=8_000, tuning=500, seconds=300),
-    sweep=Sweep(shares=(0.0, 0.5, 0.95), queries=30),
+    tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
+    hard_tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
+    sweep=Sweep(shares=(0.0, 0.95), queries=30),
     longer=2,
 )
 """Only the two-layer nets are searched, and pools and trees are smaller; the rest equals `PAPER`."""
