@@ -4,8 +4,10 @@ import pytest
 from browser import chromium
 from hypothesis import settings
 
-# laws hold however busy the machine is; how long a test takes is for benchmarks to say
-settings.register_profile("hornbook", deadline=None)
+# laws hold however busy the machine is; how long a test takes is for benchmarks to say. Every run draws
+# other examples; pytest --hypothesis-profile thorough draws many more
+settings.register_profile("hornbook", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("hornbook")
 
 

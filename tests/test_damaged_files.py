@@ -7,7 +7,7 @@ import pytest
 from fuzzing import try_case
 from fuzzing_others import OTHER_FORMATS
 
-CASES = {"trace": 15, "run-extraction": 25, "xgboost": 30, "xgboost-binary": 30, "lightgbm": 30}
+CASES = {"trace": 10, "run-extraction": 15, "xgboost": 20, "xgboost-binary": 20, "lightgbm": 20}
 
 
 @pytest.mark.parametrize("name", [name for name in OTHER_FORMATS if name not in ("keras", "skops")])
