@@ -58,7 +58,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise HornbookError(f"cannot read {_shorten(path)}: {error.strerror}") from None
+        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise HornbookError(
             f"{path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
@@ -131,7 +131,7 @@ def write_errors(path: Path) -> Iterator[None]:
         else:
             advice = "choose another place"
         raise HornbookError(
-            f"cannot write to {_shorten(path)}: {error.strerror or type(error).__name__}; {advice}"
+            f"cannot write to {path}: {error.strerror or type(error).__name__}; {advice}"
         ) from None
 
 
@@ -155,8 +155,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _shorten(path: Path) -> str:
-    text = str(path)
-    return text if len(text) <= 200 else f"{text[:90]} … {text[-90:]}"
