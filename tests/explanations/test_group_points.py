@@ -19,8 +19,10 @@ from hornbook.explanations import (
     read_code_book,
 )
 
+# a value in every range that the thresholds below make
 ROWS = pd.DataFrame(
-    list(product([None, 40.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x", "y"])), columns=["age", "sex"]
+    list(product([None, 40.0, 41.0, 45.0, 50.0, 60.0, 70.0], [None, "f", "m", "x", "y"])),
+    columns=["age", "sex"],
 ).astype({"age": float, "sex": object})
 
 BOOK = read_code_book(
