@@ -6,9 +6,8 @@ device the words are those of an `int64` tensor, with the same bits: see `arrays
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from functools import partial, reduce
+from collections.abc import Sequence
+from functools import reduce
 from operator import xor
 from typing import Any, TypeAlias
 
@@ -164,18 +163,13 @@ def transpose(words: Words, size: int) -> Words:
 
 
 def transpose_bit_first(rows: Words) -> Words:
-    """Transpose items of shape (64, words, n), bit first, to (64·n, words); a NumPy array is overwritten."""
+    """Transpose items of shape (64, words, n), bit first, to (64·n, words); the array is overwritten."""
     _, across, width = rows.shape
-    if arrays.on_host(rows):
-        swap: Callable[..., Words] = partial(_swap_quarters_in_place, np.empty(rows.size // 2, np.uint64))
-        halves, lows = HALVES, LOWS
-    else:
-        swap = arrays.fuse_if_large(_swap_quarters, rows.device, math.prod(rows.shape))
-        halves, lows = (arrays.on_device(table, rows.device) for table in (HALVES, LOWS))
-    for step, half in enumerate(HALVES.tolist()):
+    spare = np.empty(rows.size // 2, np.uint64)
+    for half, shift, low in zip(HALVES.tolist(), HALVES, LOWS, strict=True):
         quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
-        rows = swap(quarters, halves[step], lows[step])
-    moved: Words = arrays.module_of(rows).moveaxis(rows.reshape(WORD, across, width), 2, 0)
+        rows = _swap_quarters_in_place(spare, quarters, shift, low)
+    moved: Words = np.moveaxis(rows.reshape(WORD, across, width), 2, 0)
     return moved.reshape(width * WORD, across)
 
 
@@ -193,7 +187,34 @@ def gather_rows(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
     ['1100', '11']
 
     """
+    if not arrays.on_host(choices[0][0]):
+        return _gather_on_device(choices)
     return transpose_bit_first(reduce(xor, (arrays.take_rows(table, index) for table, index in choices)))
+
+
+def _gather_on_device(choices: Sequence[tuple[Any, Any]]) -> Words:
+    """Gather rows as tensors of shape (n, 64, words), whose transpose needs no copy."""
+    (table, index), *others = choices
+    size = index.numel() * table.shape[1]
+    rows = arrays.fuse_if_large(_take_columns, table.device, size)(table, index)
+    for other in others:
+        rows = arrays.fuse_if_large(_join_columns, table.device, size)(rows, *other)
+    across = index.shape[1]
+    swap = arrays.fuse_if_large(_swap_quarters, table.device, size)
+    shifts, lows = (arrays.on_device(each, table.device) for each in (HALVES, LOWS))
+    for step, half in enumerate(HALVES.tolist()):
+        rows = swap(rows.reshape(-1, 2, half * across), shifts[step], lows[step])
+    gathered: Words = rows.reshape(-1, across)
+    return gathered
+
+
+def _take_columns(table: Any, index: Any) -> Any:
+    """The words of the chosen rows of a table, word first: (n, 64, words)."""
+    return table.T[:, index]
+
+
+def _join_columns(rows: Any, table: Any, index: Any) -> Any:
+    return rows ^ _take_columns(table, index)
 
 
 def _swap_quarters(quarters: Any, half: Any, low: Any) -> Any:

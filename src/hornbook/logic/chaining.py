@@ -7,8 +7,9 @@ batch of interpretations at once. Tests hold the three equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ ALWAYS = np.uint64(2**64 - 1)
 
 MAX_ONE_BY_ONE = 24
 """Maximum number of interpretations for which bit masks are faster than the bit-sliced kernel."""
+
+FIRED_TOGETHER = 256
+"""Maximum number of implications that a device decides in one step, each with a row of its own in memory."""
 
 MASKS_REMEMBERED = 1 << 12
 """Number of bodies whose masks and rows are remembered: theories of a run have most rules in common."""
@@ -150,19 +154,38 @@ class Program:
         rows: Words = xp.empty((self.width + 1, true.shape[1]), dtype=true.dtype, device=true.device)
         rows[:-1] = true
         rows[-1] = 0
-        agenda: Iterable[int] = range(len(self.indices))
+        fire = self._fire_one_by_one if arrays.on_host(true) else self._fire_together
+        agenda: Sequence[int] = range(len(self.indices))
         while agenda:
             before = rows[self.feeding]
-            each = arrays.unbind_rows(rows)
-            for position in agenda:
-                body, heads = self.indices[position]
-                fires = arrays.intersect_rows(each, body)
-                for head in heads:
-                    rows[head] |= fires
+            fire(rows, agenda)
             grown = (rows[self.feeding] != before).any(1).tolist()
             changed = (v for v, is_new in zip(self.feeding, grown, strict=True) if is_new)
             agenda = sorted({user for v in changed for user in self.users[v]})
         return rows
+
+    def _fire_one_by_one(self, rows: Words, agenda: Sequence[int]) -> None:
+        """Set the heads of implications where their bodies hold; each sees what those before it set."""
+        for position in agenda:
+            body, heads = self.indices[position]
+            fires = np.bitwise_and.reduce(rows[body], axis=0)
+            for head in heads:
+                rows[head] |= fires
+
+    def _fire_together(self, rows: Any, agenda: Sequence[int]) -> None:
+        """Do the same for the rows of a tensor, many implications in one step."""
+        for start in range(0, len(agenda), FIRED_TOGETHER):
+            some = [self.indices[position] for position in agenda[start : start + FIRED_TOGETHER]]
+            rows[[head for body, heads in some if not len(body) for head in heads]] = -1
+            bodies = [(body.tolist(), heads) for body, heads in some if len(body)]
+            if not bodies:
+                continue
+            fires = arrays.join_rows(rows, [body for body, _ in bodies], "and")
+            causes: dict[int, list[int]] = {}
+            for number, (_, heads) in enumerate(bodies):
+                for head in heads:
+                    causes.setdefault(head, []).append(number)
+            rows[list(causes)] |= arrays.join_rows(fires, list(causes.values()), "or")
 
 
 @lru_cache(maxsize=MASKS_REMEMBERED)
