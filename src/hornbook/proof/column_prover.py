@@ -61,7 +61,7 @@ class ColumnProver:
     >>> prover.prove([Threshold("income", 60)], outcome=1).status
     'proved'
     >>> prover.prove([Threshold("age", 40)], outcome=1).witness.to_dict("list")
-    {'age': [70.0], 'income': [20.0]}
+    {'age': [60.0], 'income': [20.0]}
 
     """
 
