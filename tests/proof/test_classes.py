@@ -137,9 +137,8 @@ def test_a_model_of_three_classes_that_computes_something_else_is_refused():
     outputs = prover.predictors[1].outputs
     liar = replace(prover.predictors[1], outputs=lambda X: outputs(X) ** 1.001)
     prover.reading.predictors = [prover.predictors[0], liar, prover.predictors[2]]
-    prover.reading.is_compared = False
     with pytest.raises(HornbookError, match=r"does not compute what was read of it: class 1 .*x="):
-        prover.reading.prepare(prover.domain, ())
+        prover.reading.compare(prover.domain)
     swapped = [prover.predictors[place] for place in (1, 0, 2)]
     known = rows.dropna()
     equal = np.zeros(len(known))

@@ -179,18 +179,15 @@ def check(
     )
     for claim in listed:
         checker.refuse_unknown(claim)
-    prover = _make_prover(model, frame, listed, checker.classes, proof_seconds) if proof else None
+    prover = _make_prover(model, frame, checker.classes, proof_seconds) if proof else None
     return [
         checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prover)
         for number, claim in enumerate(listed)
     ]
 
 
-def _make_prover(
-    model: Any, frame: pd.DataFrame, claims: Sequence[Claim], classes: tuple[str, ...], seconds: float
-) -> ClaimProver:
-    conditions = [each for claim in claims if isinstance(claim, RuleClaim) for each in claim.body]
-    return ClaimProver(ColumnProver(model, Domain.of(frame), conditions, seconds=seconds), classes)
+def _make_prover(model: Any, frame: pd.DataFrame, classes: tuple[str, ...], seconds: float) -> ClaimProver:
+    return ClaimProver(ColumnProver(model, Domain.of(frame), seconds=seconds), classes)
 
 
 def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tuple[Claim, ...]:

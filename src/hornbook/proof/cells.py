@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hornbook.explanations import shorten_cut
 from hornbook.logic import Bools
-from hornbook.proof.domain import Box, Domain, Interval, Levels
+from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels
 from hornbook.proof.ensembles import TreeNodes
 from hornbook.proof.network import Matrix, Vector
 from hornbook.proof.pipeline import Preprocessing, ValueInput
@@ -46,19 +46,17 @@ class CellSpace(InputSpace):
 
 @dataclass(frozen=True, eq=False)
 class CellGrid:
-    """The cells or levels of every column of a domain.
+    """The cells or levels of every column, which no tree divides, whatever the question.
 
     Parameters
     ----------
     domain
-        The domain.
+        The domain; its levels are those of the grid, and its numbers are shown where a cell has some.
     columns
         The columns in the order in which the model reads them.
     edges
-        For each column, the ends of its cells: a cell holds the numbers above one and up to the next.
-        None for a column of levels.
-    cell_states
-        For each column, the state of each cell, or -1 if the domain has no number in it.
+        For each column, the ends of its cells, from -inf to inf: a cell holds the numbers above one and
+        up to the next. None for a column of levels.
     space
         The cells and levels as states.
 
@@ -67,39 +65,33 @@ class CellGrid:
     domain: Domain
     columns: tuple[str, ...]
     edges: tuple[Vector | None, ...]
-    cell_states: tuple[NDArray[np.intp], ...]
     space: CellSpace
+    masks: dict[tuple[int, ColumnRange], Bools] = field(default_factory=dict, repr=False)
+    """The states that a range of a column holds, for the ranges of earlier questions."""
 
     @classmethod
     def of(
-        cls,
-        domain: Domain,
-        columns: Sequence[str],
-        trees: Iterable[TreeNodes],
-        cuts: Mapping[str, set[float]],
-        preprocessing: Preprocessing,
+        cls, domain: Domain, columns: Sequence[str], trees: Iterable[TreeNodes], preprocessing: Preprocessing
     ) -> CellGrid:
-        """The cells that neither the trees nor the given cuts divide."""
-        every: list[set[float]] = [set(cuts.get(name, ())) for name in columns]
+        """The cells that the trees do not divide."""
+        every: list[set[float]] = [set() for _ in columns]
         for tree in trees:
             for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
                 if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
                     every[source.column].add(cut)
         edges: list[Vector | None] = []
-        cell_states, values = [], []
+        values: list[list[Any]] = []
         for name, own in zip(columns, every, strict=True):
             interval = domain.ranges[name]
             if isinstance(interval, Levels):
                 edges.append(None)
-                cell_states.append(np.arange(len(interval.values)))
                 values.append(list(interval.values))
                 continue
-            ends = _edges(interval, own)
-            numbers = _representatives(interval, ends, domain.rows[name])
-            exists = ~np.isnan(numbers)
+            ends = np.array([-math.inf, *sorted(cut for cut in own if math.isfinite(cut)), math.inf])
+            known = np.unique(domain.rows[name].dropna().to_numpy(np.float64))
+            pairs = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
             edges.append(ends)
-            cell_states.append(np.where(exists, np.cumsum(exists) - 1, -1))
-            values.append(numbers[exists].tolist())
+            values.append([_choose_number(interval, low, high, known) for low, high in pairs])
         states = max(map(len, values)) + 1
         inputs = np.full((len(columns), states, 2), np.inf)
         inputs[:, :, VALID] = 0
@@ -115,53 +107,70 @@ class CellGrid:
             routed[place, -1] = source.encode(math.nan)
         owners = tuple(source.column for source in preprocessing.inputs)
         space = CellSpace(inputs=inputs, owners=owners, routed=routed)
-        return cls(domain, tuple(columns), tuple(edges), tuple(cell_states), space)
+        return cls(domain, tuple(columns), tuple(edges), space)
+
+    def has_levels(self, domain: Domain) -> bool:
+        """Whether every level of a domain is a state of this grid."""
+        for name in self.columns:
+            own, every = domain.ranges[name], self.domain.ranges[name]
+            if isinstance(own, Levels) and isinstance(every, Levels) and not {*own.values} <= {*every.values}:
+                return False
+        return True
 
     def region(self, box: Box) -> Bools:
         """The states of the rows in a box, (columns, states)."""
-        region = self.space.whole()
-        shown = self.space.inputs[:, :, SHOWN]
-        for place, name in enumerate(self.columns):
-            own, every = box[name], self.domain.ranges[name]
-            if isinstance(own, Interval):
-                region[place] &= (shown[place] >= own.low) & (shown[place] <= own.high)
-            elif isinstance(every, Levels):
-                region[place, : len(every.values)] = [value in own.values for value in every.values]
-            region[place, -1] = own.missing
-        return region
+        return np.stack([self._column_region(place, box[name]) for place, name in enumerate(self.columns)])
+
+    def _column_region(self, place: int, own: ColumnRange) -> Bools:
+        """The states of a column for which a range holds a value, (states,)."""
+        if (place, own) in self.masks:
+            return self.masks[place, own]
+        mask = np.zeros(self.space.inputs.shape[1], np.bool_)
+        every, edges = self.domain.ranges[self.columns[place]], self.edges[place]
+        if isinstance(own, Interval) and edges is not None:
+            low = np.maximum(np.nextafter(edges[:-1], np.inf), own.low)
+            high = np.minimum(edges[1:], own.high)
+            if own.whole:
+                low, high = np.ceil(low), np.floor(high)
+            mask[: len(low)] = low <= high
+        elif isinstance(own, Levels) and isinstance(every, Levels):
+            mask[: len(every.values)] = [value in own.values for value in every.values]
+        mask[-1] = own.missing
+        self.masks[place, own] = mask
+        return mask
 
     def locate(self, rows: pd.DataFrame) -> tuple[States, Bools]:
-        """The states of rows, (k, columns), and which rows are in the domain."""
+        """The states of rows, (k, columns), and for which rows each value has one."""
         states = np.full((len(rows), len(self.columns)), self.space.inputs.shape[1] - 1)
         inside = np.ones(len(rows), np.bool_)
         whole = self.space.whole()
-        for place, (name, ends, states_of) in enumerate(
-            zip(self.columns, self.edges, self.cell_states, strict=True)
-        ):
+        for place, (name, ends) in enumerate(zip(self.columns, self.edges, strict=True)):
             known = rows[name].notna().to_numpy(np.bool_)
             own = self.domain.ranges[name]
             if isinstance(own, Levels):
-                cell = pd.Index(own.values, dtype=object).get_indexer(rows[name].astype(object)[known])
+                state = pd.Index(own.values, dtype=object).get_indexer(rows[name].astype(object)[known])
             elif ends is not None:
-                cell = np.searchsorted(ends, rows[name].to_numpy(np.float64, na_value=np.nan)[known]) - 1
-            within = (cell >= 0) & (cell < len(states_of))
-            state = np.where(within, states_of[np.clip(cell, 0, len(states_of) - 1)], -1)
+                state = np.searchsorted(ends[1:-1], rows[name].to_numpy(np.float64, na_value=np.nan)[known])
             states[known, place] = np.maximum(state, 0)
             inside[known] &= state >= 0
             inside[~known] &= bool(whole[place, -1])
         return states, inside
 
     def draw_edges(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Random rows whose numbers lie at the ends of cells, just above one or just at the next."""
+        """Random rows of the domain whose numbers lie at the ends of cells, just above one or at the next."""
         columns = []
-        for place, (ends, states_of) in enumerate(zip(self.edges, self.cell_states, strict=True)):
-            cells = np.flatnonzero(states_of >= 0)
+        region = self.region(self.domain.ranges)
+        for place, (name, ends) in enumerate(zip(self.columns, self.edges, strict=True)):
+            own, cells = self.domain.ranges[name], np.flatnonzero(region[place, :-1])
+            if not len(cells):
+                columns.append(np.full(size, np.nan))
+                continue
             numbers = cells[rng.integers(len(cells), size=size)].astype(np.float64)
-            if ends is not None:
+            if isinstance(own, Interval) and ends is not None:
                 chosen = numbers.astype(np.intp)
                 low, high = np.nextafter(ends[chosen], np.inf), ends[chosen + 1]
-                numbers = np.where(rng.random(size) < 0.5, low, high)
-            if self.space.inputs[place, -1, VALID]:
+                numbers = np.clip(np.where(rng.random(size) < 0.5, low, high), own.low, own.high)
+            if region[place, -1]:
                 numbers = np.where(rng.random(size) < 0.2, np.nan, numbers)
             columns.append(numbers)
         return self.domain.decode(np.stack(columns, axis=1), self.columns)
@@ -171,23 +180,31 @@ class CellGrid:
         shown: Matrix = self.space.inputs[np.arange(self.space.count), states, SHOWN]
         return self.domain.decode(shown, self.columns)
 
+    def show_within(self, states: States, box: Box) -> pd.DataFrame:
+        """The row for an input, (columns,), with numbers of a box."""
+        numbers = self.space.inputs[np.arange(self.space.count), states, SHOWN].copy()
+        for place, name in enumerate(self.columns):
+            own, ends = box[name], self.edges[place]
+            if not isinstance(own, Interval) or ends is None or math.isnan(numbers[place]):
+                continue
+            if not own.low <= numbers[place] <= own.high:
+                known = np.unique(self.domain.rows[name].dropna().to_numpy(np.float64))
+                low, high = ends[states[place]], ends[states[place] + 1]
+                numbers[place] = _choose_number(own, float(low), float(high), known)
+        return self.domain.decode(numbers[None], self.columns)
 
-def _edges(interval: Interval, cuts: set[float]) -> Vector:
-    inner = sorted(cut for cut in cuts if interval.low <= cut < interval.high)
-    return np.array([math.nextafter(interval.low, -math.inf), *inner, interval.high])
 
-
-def _representatives(interval: Interval, edges: Vector, values: pd.Series[float]) -> Vector:
-    """A number of each cell, of the table where it has one; NaN for a cell without a number of the domain."""
-    known = np.unique(values.dropna().to_numpy(np.float64))
-    numbers = np.full(len(edges) - 1, np.nan)
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        first, last = np.searchsorted(known, [low, high], side="right").tolist()
-        if first < last:
-            numbers[place] = known[(first + last) // 2]
-        elif interval.whole:
-            numbers[place] = math.floor(high) if math.floor(high) > low else math.nan
-        else:
-            least = math.nextafter(low, math.inf)
-            numbers[place] = shorten_cut(least, high) if least < high else high
-    return numbers
+def _choose_number(interval: Interval, low: float, high: float, known: Vector) -> float:
+    """A number above one end and up to another: of the interval if it can be, and then of the table."""
+    least = max(math.nextafter(low, math.inf), interval.low)
+    most = min(high, interval.high)
+    if interval.whole and least <= most:
+        least, most = float(math.ceil(least)), float(math.floor(most))
+    if least > most:  # no number of the interval: the cell is in no question about it
+        return high if math.isfinite(high) else math.nextafter(low, math.inf)
+    first, last = np.searchsorted(known, least), np.searchsorted(known, most, side="right")
+    if first < last:
+        return float(known[(first + last) // 2])
+    if interval.whole:
+        return most
+    return shorten_cut(least, most) if least < most else most

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,6 @@ class ColumnProver:
         classes are read, of the others any number.
     domain
         The rows in question. Values are missing only where the model takes missing values.
-    conditions
-        Conditions that questions will be about; it may be others as well, which takes longer for trees.
     seconds
         Time limit of each question.
 
@@ -63,7 +61,7 @@ class ColumnProver:
     >>> prover.prove([Threshold("income", 60)], outcome=1).status
     'proved'
     >>> prover.prove([Threshold("age", 40)], outcome=1).witness.to_dict("list")
-    {'age': [70.0], 'income': [20.0]}
+    {'age': [60.0], 'income': [20.0]}
 
     """
 
@@ -71,7 +69,6 @@ class ColumnProver:
         self,
         model: Any,
         domain: Domain,
-        conditions: Iterable[Condition] = (),
         *,
         seconds: float = PROOF_SECONDS,
     ) -> None:
@@ -89,12 +86,13 @@ class ColumnProver:
         self.reading: NetworkReading | TreeReading
         if trees is None:
             nets = read_contests(inner, count)
-            self.reading = NetworkReading(self.predictors, nets, self.preprocessing, self.columns)
+            self.reading = NetworkReading(
+                self.predictors, nets, self.preprocessing, self.columns, self.domain
+            )
         elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
-            self.reading = TreeReading(self.predictors, trees, self.preprocessing, self.columns)
-        self.reading.prepare(self.domain, tuple(conditions))
+            self.reading = TreeReading(self.predictors, trees, self.preprocessing, self.columns, self.domain)
 
     def prove(
         self,
@@ -119,13 +117,12 @@ class ColumnProver:
         """
         started = time.perf_counter()
         deadline = started + (self.seconds if seconds is None else seconds)
-        conditions = (*body, *(condition for other in excluded for condition in other))
         try:
             domain = self.domain.widen(body)
             boxes = domain.list_boxes(body, excluded)
         except HornbookError as error:
             return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
-        self.reading.prepare(domain, conditions)
+        self.reading.prepare(domain)
         verdicts = []
         rivals = range(len(self.reading.contests[outcome]))
         waiting = [(box, rival) for rival in rivals for box in boxes]
@@ -164,7 +161,6 @@ class ColumnProver:
             reason = f"{column!r} is no column of numbers that the model reads"
         if reason or not isinstance(self.reading, TreeReading):
             return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
-        self.reading.prepare(self.domain, ())
         verdicts = []
         for verdict in self.reading.decide_monotone(column, outcome, started, started + self.seconds):
             if verdict.status == "refuted":
@@ -255,7 +251,7 @@ def prove_explanation(
     questions = list(_list_questions(explanation))
     if not questions:
         return tuple(None for _ in explanation.lines())
-    prover = ColumnProver(model, domain, explanation.conditions, seconds=seconds)
+    prover = ColumnProver(model, domain, seconds=seconds)
     if len(explanation.classes) != len(prover.reading.contests):
         raise HornbookError(
             f"the explanation tells {len(explanation.classes)} classes apart, and the model "

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.explanations import Condition
 from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
-from hornbook.proof.domain import Box, Domain, Interval, Levels, condition_cuts
+from hornbook.proof.domain import Box, Domain, Interval, Levels
 from hornbook.proof.ensembles import TreeEnsemble
 from hornbook.proof.monotone import compare_states
 from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprovable
@@ -42,6 +42,7 @@ class NetworkReading:
         contests: Contests[ReluNet],
         preprocessing: Preprocessing,
         columns: Sequence[str],
+        domain: Domain,
     ) -> None:
         self.predictors, self.preprocessing, self.columns = predictors, preprocessing, columns
         if contests[0][0].weights[0].shape[1] != len(preprocessing.inputs):
@@ -49,14 +50,14 @@ class NetworkReading:
         # the first layer is the same for all, and so are the magnitudes that scaling adds
         self.contests = tuple(tuple(preprocessing.fold_into(net)[0] for net in own) for own in contests)
         self.given = preprocessing.fold_into(contests[0][0])[1]
-        self.is_compared = False
-        self.table = pd.DataFrame()
-
-    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
-        """Compare the network with the model on rows of the domain, once."""
         self.table = domain.rows
-        if self.is_compared:
-            return
+        self.compare(domain)
+
+    def prepare(self, domain: Domain) -> None:
+        """Nothing has to be prepared: boxes are bounded whatever the domain."""
+
+    def compare(self, domain: Domain) -> None:
+        """Compare the network with the model on rows of a domain."""
         for source in self.preprocessing.inputs:
             name = self.columns[source.column]
             if domain.ranges[name].missing and np.isnan(source.encode(np.nan)):
@@ -74,7 +75,6 @@ class NetworkReading:
             )
         readings = [side.evaluate_inputs(inputs) for side in sides]
         compare_rows(self.predictors, rows, readings, sides[0].link)
-        self.is_compared = True
 
     def decide(
         self,
@@ -150,22 +150,21 @@ class TreeReading:
         contests: Contests[TreeEnsemble],
         preprocessing: Preprocessing,
         columns: Sequence[str],
+        domain: Domain,
     ) -> None:
         self.predictors, self.contests = predictors, contests
         self.preprocessing, self.columns = preprocessing, columns
-        self.layout: tuple[Domain, dict[str, set[float]]] | None = None
+        self._lay_out(domain)
 
-    def prepare(self, domain: Domain, conditions: tuple[Condition, ...]) -> None:
-        """Lay out the cells of a domain that conditions do not divide; compare the trees with the model."""
-        cuts = condition_cuts(conditions)
-        if self.layout is not None:
-            same = self.layout[0].ranges == domain.ranges
-            if same and all(own <= self.layout[1].get(name, set()) for name, own in cuts.items()):
-                return
-            for name, own in self.layout[1].items():
-                cuts[name] = cuts.get(name, set()) | own
+    def prepare(self, domain: Domain) -> None:
+        """Lay out cells again if a domain has levels that were unknown before."""
+        if not self.grid.has_levels(domain):
+            self._lay_out(self.grid.domain.join_levels(domain))
+
+    def _lay_out(self, domain: Domain) -> None:
+        """Divide the columns into cells, and compare the trees with the model."""
         trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
-        self.grid = CellGrid.of(domain, self.columns, trees, cuts, self.preprocessing)
+        self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing)
         self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
         rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
@@ -174,7 +173,6 @@ class TreeReading:
         sides = [self._side(0, rival) for rival in range(len(self.contests[0]))]
         readings = [side.evaluate(states[inside]) for side in sides]
         compare_rows(self.predictors, compared[inside], readings, sides[0].link)
-        self.layout = domain, cuts
 
     def decide(
         self,
@@ -192,7 +190,7 @@ class TreeReading:
         side = self._side(outcome, rival)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
-            return confirm(self.grid.show(states[None]))
+            return confirm(self.grid.show_within(states, box))
 
         return decide_region(side, region, started, deadline, ask)
 
@@ -203,9 +201,8 @@ class TreeReading:
         place = list(self.columns).index(column)
         ensemble, space = self.contests[outcome][0], self.grid.space
         leaves_of = [list(iterate_leaves(tree, space)) for tree in ensemble.trees]
-        whole = space.whole()
-        for low in range(int(whole[place, :-1].sum()) - 1):
-            pair = low, low + 1
+        whole = self.grid.region(self.grid.domain.ranges)
+        for pair in pairwise(np.flatnonzero(whole[place, :-1]).tolist()):
             is_lost = partial(self._is_lost, outcome, place, pair)
             change = compare_states(ensemble, leaves_of, space, place, pair, is_lost)
             if change is None:

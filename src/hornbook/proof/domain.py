@@ -167,6 +167,16 @@ class Domain:
                 ranges[condition.column] = _widen_interval(own, condition)
         return replace(self, ranges=ranges)
 
+    def join_levels(self, other: Domain) -> Domain:
+        """The domain with the further levels of another one."""
+        ranges = dict(self.ranges)
+        for name, own in ranges.items():
+            further = other.ranges[name]
+            if isinstance(own, Levels) and isinstance(further, Levels):
+                new = (value for value in further.values if value not in own.values)
+                ranges[name] = replace(own, values=(*own.values, *new))
+        return replace(self, ranges=ranges)
+
     def list_boxes(
         self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]] = ()
     ) -> list[Box]:
@@ -303,25 +313,3 @@ def _select_numbers(interval: Interval, values: Sequence[Any], inside: bool) -> 
         yield interval.between(low, math.nextafter(number, -math.inf))
         low = math.nextafter(number, math.inf)
     yield interval.between(low, math.inf)
-
-
-def condition_cuts(conditions: Iterable[Condition]) -> dict[str, set[float]]:
-    """For each column, the numbers after which some condition may change.
-
-    Examples
-    --------
-    >>> condition_cuts([Threshold("age", 40), Threshold("age", 50, above=False)])
-    {'age': {40.0, 50.0}}
-
-    """
-    cuts: dict[str, set[float]] = {}
-    for condition in conditions:
-        own = cuts.setdefault(condition.column, set())
-        if isinstance(condition, Threshold):
-            own.add(float(condition.cut))
-        elif not isinstance(condition, Missing):
-            values = condition.values if isinstance(condition, CategorySet) else (condition.value,)
-            for value in values:
-                if isinstance(value, int | float | np.number):
-                    own |= {float(value), math.nextafter(float(value), -math.inf)}
-    return cuts

@@ -214,19 +214,26 @@ class Forest:
             rows[bound] = np.bitwise_and.reduceat(words, self.first[bound], axis=0)
         return bits.unpack_rows(rows, len(regions))
 
-    def single(self, states: States) -> Bools:
-        """Inputs as regions of one input each, (k, m, states)."""
-        regions: Bools = states[:, :, None] == np.arange(self.region.shape[1])
-        return regions
+    def count_unmet(self, states: States) -> tuple[Bools, NDArray[np.intp]]:
+        """Whether inputs meet each condition, (k, conditions), and how many each leaf lacks, (k, leaves)."""
+        own = states[:, self.variable]
+        kinds = (own >= self.start) & (own < self.stop)
+        kinds |= (own == self.region.shape[1] - 1) & (self.last > 0)
+        met = kinds[:, self.kind]
+        unmet = np.zeros((len(states), len(self.free)), np.intp)
+        if met.shape[1]:
+            bound = np.flatnonzero(~self.free)
+            unmet[:, bound] = np.add.reduceat(~met, self.first[bound], axis=1, dtype=np.intp)
+        return met, unmet
 
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
         """Return the output for each input, and a bound on the model's deviation from it."""
         outputs = np.empty(len(states))
-        for start in range(0, len(states), self.batch):
-            part = slice(start, start + self.batch)
-            outputs[part] = (
-                self.leaves.values @ self.reached(self.single(states[part])) + self.leaves.constant
-            )
+        size = max(1, NUMBERS_PER_BATCH // max(len(self.kind), 1))
+        for start in range(0, len(states), size):
+            part = slice(start, start + size)
+            reached = self.count_unmet(states[part])[1] == 0
+            outputs[part] = reached @ self.leaves.values + self.leaves.constant
         return outputs, np.full(len(states), self.leaves.rounding)
 
     @property
@@ -253,17 +260,9 @@ class Forest:
             order, self.leaves.starts, axis=0
         )
 
-    def _bound_inputs(self, states: States) -> Vector:
-        """The sum of the leaves for each input, a batch at a time."""
-        sums = [
-            self.bound_regions(self.single(states[start : start + self.batch]))[0]
-            for start in range(0, len(states), self.batch)
-        ]
-        return np.concatenate([np.zeros(0), *sums])
-
     def outputs(self, states: States) -> Vector:
         """The output for each input; its sign is the model's own decision."""
-        outputs = self._bound_inputs(states)
+        outputs = self.evaluate(states)[0]
         close = np.flatnonzero(np.abs(outputs) <= self.leaves.tolerance)
         if len(close):
             outputs[close] = np.where(self.decide(states[close]), 1, -1) * self.leaves.tolerance
@@ -271,9 +270,34 @@ class Forest:
 
     def outputs_after_moves(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move."""
-        states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
-        outputs: Numbers = self._bound_inputs(states).reshape(len(moves), -1).T
+        if self.space.groups:  # a move may change several base variables
+            states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
+            return self.evaluate(states)[0].reshape(len(moves), -1).T
+        tables = np.stack([self._outputs_by_state(each[None]) for each in here])
+        outputs: Numbers = tables[:, moves[:, 0], moves[:, 1]]
         return outputs
+
+    def _outputs_by_state(self, here: States) -> Numbers:
+        """The output at an input, (1, m), after one base variable gets another state, (m, states).
+
+        A leaf that the input reaches is lost outside of each of its conditions; a leaf that lacks one
+        condition is reached where that is met.
+        """
+        m, states = self.region.shape
+        met, unmet = (part[0] for part in self.count_unmet(here))
+        lacking, value = unmet[self.leaves.leaf], self.leaves.values[self.leaves.leaf]
+        lost = np.flatnonzero(lacking == 0)
+        open_ = np.flatnonzero((lacking == 0) | ((lacking == 1) & ~met))
+        kind, gain = self.kind[open_], value[open_]
+        place = self.variable[kind] * (states + 1)
+        change = np.zeros(m * (states + 1))
+        for at, sign in ((self.start, gain), (self.stop, -gain)):
+            change += np.bincount(place + at[kind], sign, len(change))
+        table: Numbers = np.cumsum(change.reshape(m, -1), axis=1)[:, :states]
+        last = np.bincount(self.variable[kind], gain * (self.last[kind] > 0), m)
+        table[:, -1] += last
+        table -= np.bincount(self.variable[self.kind[lost]], value[lost], m)[:, None]
+        return table + (self.leaves.values @ (unmet == 0) + self.leaves.constant)
 
     def root_bound(self) -> float:
         """Bound the output over the whole region, without branching."""
