@@ -7,7 +7,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.data import Binariser
-    from hornbook.explain import check
+    from hornbook.explain import check, why
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
@@ -29,6 +29,7 @@ __all__ = [
     "as_predictor",
     "check",
     "load",
+    "why",
 ]
 
 __version__ = "0.1.0"
@@ -37,7 +38,7 @@ __getattr__ = load_lazily(
     "hornbook",
     {
         "data": ["Binariser"],
-        "explain": ["check"],
+        "explain": ["check", "why"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],

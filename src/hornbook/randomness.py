@@ -33,6 +33,7 @@ class Purpose(Enum):
     RULE_CHOICE = "rule choice"
     EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
     GUIDED_SEARCH = "guided search"
+    REASON_SEARCH = "search for reasons"
     TEACHER_COUNTEREXAMPLES = "counterexamples of a perfect teacher"
 
     # what it is measured on
@@ -41,6 +42,7 @@ class Purpose(Enum):
     EVALUATION = "evaluation"
     COHERENCE = "coherence"
     PROPERTY_CHECK = "property check"
+    REASON_MEASUREMENT = "measuring reasons"
 
     # what it is compared with
     PEER_TRAINING = "training of peers"

@@ -9,6 +9,7 @@ are alike are more like rows that nobody has seen yet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -73,6 +74,13 @@ class RowSampler:
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """So many samples, as rows of the table's columns."""
+        return self._take(self._draw_sources(size, rng))
+
+    def draw_sources(self, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """So many samples, as the row that each value comes from: shape (columns, samples)."""
+        return np.stack(list(self._draw_sources(size, rng)))
+
+    def _draw_sources(self, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
         refuse_beyond_memory(size, BYTES_A_VALUE * (self.frame.shape[1] + 3), "samples")
         first, second = rng.integers(len(self.frame), size=(2, size))
         share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
@@ -86,21 +94,26 @@ class RowSampler:
         for positions in self._positions:
             distances += np.minimum(np.abs(positions[rivals] - positions[first]), 1)
         second = rivals[distances.argmin(axis=0), np.arange(size)]
-        return self._exchange(first, second, np.full(size, NEAR_SHARE), rng)
+        return self._take(self._exchange(first, second, np.full(size, NEAR_SHARE), rng))
 
     def _exchange(
         self, first: NDArray[np.intp], second: NDArray[np.intp], share: Any, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Children of the rows; of a large table some samples are rows as they are."""
+    ) -> Iterator[NDArray[np.intp]]:
+        """For each column, the rows that children of two rows have its values from.
+
+        Of a large table some samples are rows as they are.
+        """
         size = len(first)
         whole = min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
         at = rng.permutation(size)[:whole]
         first[at], share[at] = rng.permutation(len(self.frame))[:whole], 0.0
-        columns = {}
-        for name in self.frame.columns:
-            source = np.where(rng.random(size) < share, second, first)
-            columns[name] = self.frame[name].array.take(source)
-        return pd.DataFrame(columns)
+        for _ in self.frame.columns:
+            yield np.where(rng.random(size) < share, second, first)
+
+    def _take(self, sources: Iterable[NDArray[np.intp]]) -> pd.DataFrame:
+        """Samples with the values of each column from some rows."""
+        values = zip(self.frame.columns, sources, strict=True)
+        return pd.DataFrame({name: self.frame[name].array.take(source) for name, source in values})
 
     @cached_property
     def _positions(self) -> list[NDArray[np.float32]]:

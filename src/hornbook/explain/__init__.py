@@ -1,18 +1,26 @@
-"""Why an explanation decides as it does, what would change that, and whether a model keeps to claims."""
+"""Why an explanation or a model decides as it does, what would change that, and whether claims hold."""
 
 from __future__ import annotations
 
 from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
+from hornbook.explain.reasoner import Reasoner, why
+from hornbook.explain.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
 from hornbook.explain.theory_check import RuleCheck, check_theory
 
 __all__ = [
     "MAX_SHOWN_CODES",
     "ClaimCheck",
+    "Coverage",
     "Decision",
+    "ReasonLevel",
+    "Reasoner",
     "RuleCheck",
+    "SufficientReason",
     "Violation",
+    "Why",
     "check",
     "check_theory",
     "explain_row",
+    "why",
 ]

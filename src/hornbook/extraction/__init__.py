@@ -5,7 +5,13 @@ from hornbook.extraction.classifier import (
     list_differences,
     measure_lines,
 )
-from hornbook.extraction.given_values import read_facts, read_given_rows, read_values
+from hornbook.extraction.given_values import (
+    name_values,
+    read_facts,
+    read_given_row,
+    read_given_rows,
+    read_values,
+)
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -28,7 +34,9 @@ __all__ = [
     "guarantee_object",
     "list_differences",
     "measure_lines",
+    "name_values",
     "read_facts",
+    "read_given_row",
     "read_given_rows",
     "read_values",
     "share_object",

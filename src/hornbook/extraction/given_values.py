@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from hornbook.data import as_frame
 from hornbook.data.table import truth_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import CodeBook, HornRules, describe_unknown, write_value
@@ -46,6 +48,22 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
         column = find_column(name, summaries, book)
         read[column] = read_value(summaries[column], book, value)
     return read
+
+
+def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
+    """The values of one row by the names of their columns: a list or array of values has them in order."""
+    if isinstance(row, list | tuple | np.ndarray):
+        values = np.asarray(row, object).reshape(-1)
+        if len(values) != len(columns):
+            raise HornbookError(f"a row has {len(columns)} values, one a column; got {len(values)}")
+        return dict(zip(columns, values, strict=True))
+    if (frame := as_frame(row)) is not None:
+        if len(frame) != 1:
+            raise HornbookError(f"one row is explained at a time; got {len(frame)}")
+        return {name: frame[name].iloc[0] for name in frame.columns}
+    if not isinstance(row, Mapping | pd.Series):
+        raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
+    return dict(row.items())
 
 
 def find_column(name: Any, columns: Mapping[str, Any], book: CodeBook) -> str:
@@ -149,3 +167,36 @@ def _read_column(values: pd.Series[Any], summary: ColumnSummary, book: CodeBook)
             row = int((values == value).to_numpy().argmax()) + 1
             raise HornbookError(f"row {row}: {error}") from None
     return values.map(known).infer_objects()
+
+
+def read_given_row(row: Any, frame: pd.DataFrame, book: CodeBook) -> pd.DataFrame:
+    """One row with the columns and types of a table; what is not given is missing.
+
+    The row is a list of values, a mapping of some columns or their labels, a series or a frame of one row.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [40, 60], "sex": ["f", "m"]})
+    >>> read_given_row({"age": "51"}, table, CodeBook())
+       age  sex
+    0   51  NaN
+
+    """
+    values = {}
+    for name, value in name_values(row, list(frame.columns)).items():
+        column = find_column(name, dict.fromkeys(frame.columns), book)
+        values[column] = read_value(ColumnSummary.of(frame[column], book), book, value)
+    if not any(value is not None for value in values.values()):
+        raise HornbookError(f"the row has no value in any of the columns {', '.join(frame.columns[:12])}")
+    return pd.DataFrame({name: _fit_type(values.get(name), frame[name]) for name in frame.columns})
+
+
+def _fit_type(value: Any, column: pd.Series[Any]) -> pd.Series[Any]:
+    """A value as a series, of the column's type where that can hold it."""
+    plain = pd.Series([np.nan if value is None else value])
+    try:
+        typed = plain.astype(column.dtype)
+    except (TypeError, ValueError):
+        return plain
+    same = bool(typed.isna().iloc[0]) if value is None else bool((typed == value).iloc[0])
+    return typed if same else plain

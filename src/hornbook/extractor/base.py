@@ -154,22 +154,6 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return name_columns(frame)
 
 
-def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
-    """The values of one row by the names of their columns: a list or array of values has them in order."""
-    if isinstance(row, list | tuple | np.ndarray):
-        values = np.asarray(row, object).reshape(-1)
-        if len(values) != len(columns):
-            raise HornbookError(f"a row has {len(columns)} values, one a column; got {len(values)}")
-        return dict(zip(columns, values, strict=True))
-    if (frame := as_frame(row)) is not None:
-        if len(frame) != 1:
-            raise HornbookError(f"one row is explained at a time; got {len(frame)}")
-        return {name: frame[name].iloc[0] for name in frame.columns}
-    if not isinstance(row, Mapping | pd.Series):
-        raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
-    return dict(row.items())
-
-
 def describe_run(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What a run was made from: the name of its model, and its settings, ready for JSON."""
     name = Path(model).name if isinstance(model, str | Path) else getattr(model, "name", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import as_frame, fit_columns, name_columns, split_rows
-from hornbook.explain import Decision, explain_row
+from hornbook.explain import Decision, Reasoner, Why, explain_row
 from hornbook.explanations import CodeBookSource
-from hornbook.extraction import explain_classifier, read_values
-from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
+from hornbook.extraction import explain_classifier, name_values, read_values
+from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
 from hornbook.surrogates import Candidate, Form
 from hornbook.teacher import bind_classifier
 
@@ -149,6 +149,8 @@ class HornExtractor(Extractor):
             watch=watch or (_print_candidate if self.verbose else None),
         )
         self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
+        words, classes = extraction.code_book, extraction.explanation.classes
+        self._reasoner = Reasoner(self.model, self.teacher_, classes, words, seed)
         return self
 
     def _read_unseen(self, rows: Any, table: pd.DataFrame) -> pd.DataFrame:
@@ -172,6 +174,30 @@ class HornExtractor(Extractor):
         check_is_fitted(self)
         values = read_values(self.extraction_, name_values(row, self._columns))
         return explain_row(self.explanation_, dict.fromkeys(self._columns) | values)
+
+    def why(
+        self,
+        row: Any,
+        *,
+        share: float = 0.95,
+        reasons: int = 1,
+        prefer: Sequence[str] = (),
+        seconds: float = 10.0,
+    ) -> Why:
+        """Why the model itself decides as it does about one row, with a guarantee.
+
+        Parameters
+        ----------
+        row
+            As for `explain`.
+        share, reasons, prefer, seconds
+            As for `hornbook.why`.
+
+        """
+        check_is_fitted(self)
+        return self._reasoner.explain(
+            name_values(row, self._columns), share=share, reasons=reasons, prefer=prefer, seconds=seconds
+        )
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

@@ -21,9 +21,10 @@ from hornbook.extraction import (
     FrontierPoint,
     LineStatistics,
     list_differences,
+    name_values,
     read_facts,
 )
-from hornbook.extractor.base import Extractor, describe_run, draw_seed, name_values, refuse_numbers
+from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
 from hornbook.learners import QueryResult, Settings, extract
 from hornbook.logic import Batch, Bools
 from hornbook.oracles import GroupPropagation

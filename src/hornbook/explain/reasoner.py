@@ -1,0 +1,243 @@
+"""Why a model decides a row so: finds its sufficient reasons."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.data import read_frame
+from hornbook.errors import HornbookError
+from hornbook.explain.reason_sampler import ReasonSampler
+from hornbook.explain.reason_search import ReasonSearch
+from hornbook.explain.row_conditions import REASON_CUTS, Body, RowConditions
+from hornbook.explain.sufficient_reason import Coverage, SufficientReason, Why
+from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
+from hornbook.extraction import read_given_row
+from hornbook.extraction.given_values import find_column
+from hornbook.models import load_model
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+from hornbook.surrogates.grid import Grid
+from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+
+MEASURED_SAMPLES = 2000
+"""Fresh samples on which a reason is measured."""
+
+
+def why(
+    model: Any,
+    row: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    share: float = 0.95,
+    reasons: int = 1,
+    prefer: Sequence[str] = (),
+    seconds: float = 10.0,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> Why:
+    """Why a model decides one row so: conditions under which it keeps its answer.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    row
+        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+        missing, and stay so.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    share
+        The share of the rows that meet a reason on which the model has to keep its answer.
+    reasons
+        How many different reasons to look for.
+    prefer
+        Columns that reasons should speak of where they can.
+    seconds
+        Time limit of each reason.
+    seed
+        Makes the answer repeatable.
+    code_book
+        The user's words for columns, values and classes: a TOML file, a mapping of its shape, or a
+        `CodeBook`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
+    >>> print(why(model, X.iloc[120], X, "virginica"))  # doctest: +NORMALIZE_WHITESPACE
+    virginica, because petal width (cm) > 1.75
+    sampled: the model says virginica for 100.00 % of 2,000 fresh samples that meet this (95 % interval
+    99.82 % to 100.00 %)
+    46 of 150 rows meet this; the model says virginica for 46 of them
+
+    """
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    teacher = bind_classifier(model, frame, seed)
+    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed)
+    return reasoner.explain(row, share=share, reasons=reasons, prefer=prefer, seconds=seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class Reasoner:
+    """Says why a model decides rows so.
+
+    Parameters
+    ----------
+    model
+        The model.
+    teacher
+        The model, bound to a table.
+    classes
+        Its classes in words.
+    code_book
+        The user's words.
+    seed
+        Makes answers repeatable.
+
+    """
+
+    model: Any
+    teacher: ClassifierTeacher
+    classes: tuple[str, ...]
+    code_book: CodeBook
+    seed: int = 0
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the model reads."""
+        frame = self.teacher.frame
+        read = list_predictors(self.model, frame)[0][0].read(frame.head(1))
+        return tuple(read.columns if hasattr(read, "columns") else frame.columns)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The bins of the columns that the model reads."""
+        return Grid.of(self.teacher.frame[list(self.columns)], REASON_CUTS, self.code_book)
+
+    @cached_property
+    def table_labels(self) -> NDArray[np.intp]:
+        """The number of the model's class for each row of the table."""
+        return self.teacher.labels(self.teacher.sampler.frame)
+
+    def read_row(self, row: Any) -> pd.DataFrame:
+        """A row as a user gives it, in the columns and types of the table."""
+        return read_given_row(row, self.teacher.frame, self.code_book)
+
+    def explain(
+        self,
+        row: Any,
+        *,
+        share: float = 0.95,
+        reasons: int = 1,
+        prefer: Sequence[str] = (),
+        seconds: float = 10.0,
+    ) -> Why:
+        """Why the model decides one row so; the parameters are those of `why`."""
+        if not 0 < share < 1:
+            raise HornbookError(f"a share is between 0 and 1, both excluded; got share={share}")
+        if reasons < 1 or seconds <= 0:
+            raise HornbookError(
+                f"at least one reason is looked for, in some time; got reasons={reasons}, seconds={seconds}"
+            )
+        given = self.read_row(row)
+        outcome = int(self.teacher.labels(given)[0])
+        known = dict.fromkeys(self.columns)
+        preferred = frozenset(find_column(name, known, self.code_book) for name in prefer)
+        asked = ReasonSettings(share, preferred, seconds)
+        found: list[SufficientReason] = []
+        for reason in self._list_reasons(given, outcome, asked):
+            if all(reason.conditions != other.conditions for other in found):
+                found.append(reason)
+            if len(found) == reasons:
+                break
+        return Why(self.classes[outcome], tuple(found))
+
+    def _list_reasons(
+        self, row: pd.DataFrame, outcome: int, asked: ReasonSettings
+    ) -> Iterator[SufficientReason]:
+        """Different reasons: each later one does without a column of an earlier one.
+
+        This is a hitting-set tree, breadth first: every set of columns that hits all reasons so far may
+        be forbidden (R. Reiter, A theory of diagnosis from first principles, 1987).
+        """
+        conditions = RowConditions.of(row, self.grid, self.teacher.frame, self.code_book)
+        sampler = ReasonSampler(self.teacher, conditions, outcome)
+        waiting: list[frozenset[str]] = [frozenset()]
+        seen = set(waiting)
+        for number, banned in enumerate(waiting):
+            reason = self._find_reason(sampler, asked, banned, number)
+            if number and not reason.keeps_share:
+                continue
+            yield reason
+            for column in dict.fromkeys(condition.column for condition in reason.conditions):
+                if (more := banned | {column}) not in seen:
+                    seen.add(more)
+                    waiting.append(more)
+
+    def _find_reason(
+        self,
+        sampler: ReasonSampler,
+        asked: ReasonSettings,
+        banned: frozenset[str],
+        number: int,
+    ) -> SufficientReason:
+        started = time.perf_counter()
+        search = ReasonSearch(
+            sampler,
+            asked.share,
+            asked.preferred,
+            banned,
+            started + asked.seconds,
+            generator(self.seed, Purpose.REASON_SEARCH, number),
+        )
+        body = search.find_body()
+        return self._measure(sampler, body, asked.share, started, number)
+
+    def _measure(
+        self, sampler: ReasonSampler, body: Body, share: float, started: float, number: int
+    ) -> SufficientReason:
+        """The reason with its share of fresh samples, and the rows of the table that it covers."""
+        conditions, outcome = sampler.conditions, sampler.outcome
+        rng = generator(self.seed, Purpose.REASON_MEASUREMENT, number)
+        (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
+        met = conditions.meets(body, sampler.codes[:, :-1])
+        alike = met & (self.table_labels == outcome)
+        coverage = Coverage(int(met.sum()), int(alike.sum()), len(met))
+        return SufficientReason(
+            conditions.describe(body),
+            self.classes[outcome],
+            "sampled",
+            Share.where(fresh.alike),
+            share,
+            coverage,
+            "",
+            time.perf_counter() - started,
+            self.code_book,
+        )
+
+
+@dataclass(frozen=True)
+class ReasonSettings:
+    """What is asked of reasons: their share, preferred columns, and a time limit in seconds."""
+
+    share: float
+    preferred: frozenset[str]
+    seconds: float

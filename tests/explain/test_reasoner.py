@@ -1,0 +1,206 @@
+"""Why a model decides a row so: reasons against brute force, and what users can ask of them."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import hornbook as hb
+from hornbook.errors import HornbookError
+from hornbook.explain import Reasoner
+from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.reason_sampler import ReasonSampler
+from hornbook.explain.row_conditions import RowConditions
+from hornbook.explanations import Category, Missing, read_code_book
+from hornbook.surrogates.grid import Grid
+from hornbook.teacher import bind_classifier
+
+GRID = pd.DataFrame(list(product([0.0, 1.0, 2.0], repeat=4)), columns=["a", "b", "c", "d"])
+IRIS, SPECIES = load_iris(return_X_y=True, as_frame=True)
+
+
+def random_tree(seed):
+    """A tree with random classes on the grid."""
+    rng = np.random.default_rng(seed)
+    return DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed).fit(GRID, rng.random(81) < 0.4)
+
+
+def mixed_rows(seed, size=300):
+    """Rows with numbers, words, an ordered column and missing values, and classes that depend on all."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, size),
+            "bili": rng.lognormal(0, 1, size).round(2),
+            "sex": rng.choice(["f", "m"], size),
+            "stage": rng.choice(["I", "II", "III", "IV"], size),
+        }
+    )
+    rows.loc[rng.random(size) < 0.2, "bili"] = np.nan
+    late = rows.stage.isin(["III", "IV"]).astype(int)
+    return rows, (rows.bili.fillna(2) + late + (rows.age > 60) > 2.5).astype(int)
+
+
+class ByRule:
+    """A classifier of raw rows that takes words and missing values."""
+
+    classes_ = np.array([0, 1])
+    feature_names_in_ = np.array(["age", "bili", "sex", "stage"])
+
+    def predict(self, rows):
+        late = rows.stage.isin(["III", "IV"]).astype(int)
+        return (rows.bili.fillna(2) + late + (rows.age > 60) > 2.5).to_numpy(int)
+
+
+def reasoner_of(model, rows, code_book=None):
+    words = read_code_book(code_book, rows)
+    teacher = bind_classifier(model, rows, 0)
+    return Reasoner(model, teacher, words.name_classes("yes", teacher.classes), words, 0)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 299))
+def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
+    rows, _ = mixed_rows(0)
+    book = {"columns": {"stage": {"order": ["I", "II", "III", "IV"]}}} if seed % 2 else None
+    reasoner = reasoner_of(ByRule(), rows, book)
+    answer = reasoner.explain(rows.iloc[at])
+    (reason,) = answer.reasons
+    assert answer.outcome == reason.outcome == ["not yes", "yes"][ByRule().predict(rows.iloc[[at]])[0]]
+    assert meet_conditions(reason.conditions, rows.iloc[[at]]).all()
+    met = meet_conditions(reason.conditions, rows)
+    alike = met & (ByRule().predict(rows) == (answer.outcome == "yes"))
+    assert (reason.coverage.met, reason.coverage.alike) == (met.sum(), alike.sum())
+    assert reason.keeps_share and reason.share.low >= 0.95
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 299))
+def test_reason_sampler_draws_rows_that_meet_the_conditions_of_any_body(seed, at):
+    rows, _ = mixed_rows(1)
+    rng = np.random.default_rng(seed)
+    words = read_code_book(None, rows)
+    row = rows.iloc[[at]].reset_index(drop=True)
+    conditions = RowConditions.of(row, Grid.of(rows, 32, words), rows, words)
+    body = frozenset(rng.choice(len(conditions.literals), rng.integers(0, 6)).tolist())
+    sampler = ReasonSampler(bind_classifier(ByRule(), rows, 0), conditions, 0)
+    sources = sampler.draw(body, 200, rng)
+    drawn = pd.DataFrame(
+        {name: sampler.rows[name].array.take(own) for name, own in zip(rows.columns, sources, strict=True)}
+    )
+    described = conditions.describe(body)
+    assert meet_conditions(described, drawn).all() and meet_conditions(described, row).all()
+    assert (conditions.meets(body, conditions.encode(rows)) == meet_conditions(described, rows)).all()
+    (labelled,) = sampler.label([sources])
+    assert (labelled.codes == conditions.encode(drawn)).all()
+    assert (labelled.alike == (ByRule().predict(drawn) == 0)).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 80))
+def test_why_finds_no_more_conditions_than_the_path_of_a_tree_has(seed, at):
+    model = random_tree(seed)
+    (reason,) = hb.why(model, GRID.iloc[at], GRID, share=0.99).reasons
+    met = meet_conditions(reason.conditions, GRID)
+    assert (model.predict(GRID[met]) == model.predict(GRID.iloc[[at]])[0]).mean() > 0.9
+    assert len(reason.conditions) <= model.decision_path(GRID.iloc[[at]]).sum() - 1
+
+
+def test_why_repeats_bit_for_bit_with_a_seed():
+    rows, _ = mixed_rows(0)
+    one, two, other = (hb.why(ByRule(), rows.iloc[5], rows, reasons=2, seed=seed) for seed in (0, 0, 1))
+    assert one == two and one.to_object()["reasons"][0]["share"] == two.to_object()["reasons"][0]["share"]
+    assert other.outcome == one.outcome
+
+
+def test_why_gives_different_reasons_and_prefers_columns():
+    rows = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd"))
+    model = hb.as_predictor(lambda array: array[:, :3].sum(axis=1) >= 2.0)  # any two of three
+    answer = hb.why(model, [1, 1, 1, 0], rows, reasons=3)
+    columns = [{condition.column for condition in reason.conditions} for reason in answer.reasons]
+    assert sorted(map(sorted, columns)) == [["a", "b"], ["a", "c"], ["b", "c"]]
+    (preferred,) = hb.why(model, [1, 1, 1, 0], rows, prefer=["c", "b"]).reasons
+    assert {condition.column for condition in preferred.conditions} == {"b", "c"}
+
+
+def test_why_keeps_unknown_values_unknown():
+    rows = pd.DataFrame({"a": [0.0, 1.0, np.nan, 2.0] * 20, "b": np.arange(80.0) % 7})
+    model = HistGradientBoostingClassifier(min_samples_leaf=5).fit(rows, rows.a.isna())
+    (reason,) = hb.why(model, {"b": 3}, rows).reasons
+    assert reason.conditions == (Missing("a"),)
+
+
+def test_why_answers_for_a_model_that_takes_no_missing_values():
+    rows = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 5})
+    model = LogisticRegression().fit(rows, rows.a > 20)
+    answer = hb.why(model, {"a": 35}, rows)
+    assert {condition.column for condition in answer.reasons[0].conditions} == {"a"}
+    assert answer.reasons[0].keeps_share
+
+
+def test_why_of_a_class_that_is_always_decided_for_needs_no_condition():
+    rows = pd.DataFrame({"a": np.arange(40.0)})
+    model = DecisionTreeClassifier().fit(rows, np.r_[0, np.ones(39)])
+    (reason,) = hb.why(model, [20.0], rows[1:], "good").reasons
+    assert reason.conditions == () and str(reason).startswith("good, whatever the row says\n")
+
+
+def test_why_of_several_classes_names_the_class_and_says_it_in_three_lines():
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(IRIS, SPECIES)
+    classes = {"classes": {0: "setosa", 1: "versicolor", 2: "virginica"}}
+    answer = hb.why(model, IRIS.iloc[60], IRIS, code_book=classes)
+    assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 3
+    reason = answer.to_object()["reasons"][0]
+    assert reason["level"] == "sampled" and reason["coverage"]["rows"] == 150
+    assert len(reason["conditions"]) == len(answer.reasons[0].conditions)
+
+
+def test_extractor_why_speaks_of_the_model_in_words_of_the_code_book():
+    rows, classes = mixed_rows(0)
+    rows = rows.assign(sex=rows.sex.map({"f": 1, "m": 2})).drop(columns="stage")
+    model = HistGradientBoostingClassifier().fit(rows, classes)
+    book = {
+        "columns": {"sex": {"label": "Sex", "levels": {1: "female", 2: "male"}}, "age": {"unit": "years"}}
+    }
+    extractor = hb.HornExtractor(model, "dead", n_samples=500, random_state=0, code_book=book).fit(rows)
+    answer = extractor.why({"age": "75", "bili": 4, "Sex": "male"}, prefer=["Sex", "age"])
+    assert answer.outcome == "dead"
+    assert all(reason.keeps_share for reason in answer.reasons)
+
+
+def test_reasons_on_categories_of_one_column_are_one_condition():
+    rows = pd.DataFrame({"stage": list("ABCDE") * 20, "b": np.arange(100) % 3})
+
+    class NotTwo:
+        classes_, feature_names_in_ = np.array([0, 1]), np.array(["stage", "b"])
+
+        def predict(self, rows):
+            return (~rows.stage.isin(["A", "B"])).to_numpy(int)
+
+    (loose,) = hb.why(NotTwo(), {"stage": "C", "b": 1}, rows).reasons
+    assert [condition.column for condition in loose.conditions] == ["stage"]
+    (tight,) = hb.why(NotTwo(), {"stage": "A", "b": 1}, rows).reasons
+    assert [condition.column for condition in tight.conditions] == ["stage"]
+    assert meet_conditions(tight.conditions, rows).sum() in (20, 40)
+    assert Category("stage", "C").implies(loose.conditions[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"share": 1.0}, "a share is between 0 and 1"),
+        ({"reasons": 0}, "at least one reason"),
+        ({"prefer": ["agee"]}, "did you mean 'age'"),
+    ],
+)
+def test_why_refuses_what_cannot_be(options, message):
+    rows, _ = mixed_rows(0)
+    with pytest.raises(HornbookError, match=message):
+        hb.why(ByRule(), rows.iloc[0], rows, **options)
