@@ -1,13 +1,20 @@
-"""Why an explanation decides as it does, what would change that, and whether a model keeps to claims."""
+"""Why a row is decided so, what would change that, and whether a model keeps to claims."""
 
 from __future__ import annotations
 
+from hornbook.explain.change_space import ChangeLimits
+from hornbook.explain.changes import Change, ChangedValue, ChangeFinder, Changes, find_changes
 from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
 from hornbook.explain.theory_check import RuleCheck, check_theory
 
 __all__ = [
     "MAX_SHOWN_CODES",
+    "Change",
+    "ChangeFinder",
+    "ChangeLimits",
+    "ChangedValue",
+    "Changes",
     "ClaimCheck",
     "Decision",
     "RuleCheck",
@@ -15,4 +22,5 @@ __all__ = [
     "check",
     "check_theory",
     "explain_row",
+    "find_changes",
 ]
