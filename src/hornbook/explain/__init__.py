@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hornbook.explain.change_space import ChangeLimits
+from hornbook.explain.changes import Change, ChangedValue, ChangeFinder, Changes, find_changes
 from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
 from hornbook.explain.reasoner import Reasoner, why
@@ -10,6 +12,11 @@ from hornbook.explain.theory_check import RuleCheck, check_theory
 
 __all__ = [
     "MAX_SHOWN_CODES",
+    "Change",
+    "ChangeFinder",
+    "ChangeLimits",
+    "ChangedValue",
+    "Changes",
     "ClaimCheck",
     "Coverage",
     "Decision",
@@ -22,5 +29,6 @@ __all__ = [
     "check",
     "check_theory",
     "explain_row",
+    "find_changes",
     "why",
 ]

@@ -1,0 +1,283 @@
+"""Searches the fewest columns, and the smallest change of them, with which a model decides otherwise.
+
+Every single column is given every value of its list, then every pair of columns, and so on, as long as
+the rows that the model may be asked about suffice: such a level is exhausted. Of a larger level only the
+most promising changes are tried: those of the level before that come closest to the other decision by
+the model's score, each with one more column. Rows of the table that the model decides otherwise give
+changes of many columns, of which as many as possible are taken back. What is found so is moved closer to
+the row, one column at a time. Nothing is random, so a search repeats bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.explain.change_space import ChangeSpace, Places
+from hornbook.logic import Bools
+
+CHUNK_ROWS = 1 << 14
+"""Rows that the model is asked about at a time."""
+
+MAX_CHANGED_COLUMNS = 4
+"""The most columns that are changed together, except by rows of the table."""
+
+NEAR_ROWS, NEAR_CHUNK = 8, 512
+"""Rows of the table that changes are made of, and how many are tried at a time, the nearest first."""
+
+COMPARED_ROWS = 5_000
+"""Rows of the table among which the nearest ones are looked for."""
+
+TIGHTENED_CHANGES, TIGHTENED_VALUES = 16, 64
+"""Changes that are moved closer to the row, and values of a column that are tried for each at a time."""
+
+MAX_GRID = 1_000_000
+"""The most changes of some columns that are listed to find the smaller ones."""
+
+Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
+"""How certain it is that no change does: for all values, for those that occur, or for those tried."""
+
+
+class ChangeSearch:
+    """The search for changes of one row, and what it found.
+
+    Parameters
+    ----------
+    space
+        The row, and the values that it may change to.
+    flips
+        Which rows the model decides as wished.
+    scores
+        How clearly it decides so, a number a row, which guides the search.
+    max_rows
+        The most rows that the model is asked about.
+
+    """
+
+    def __init__(
+        self,
+        space: ChangeSpace,
+        flips: Callable[[pd.DataFrame], Bools],
+        scores: Callable[[pd.DataFrame], NDArray[np.float64]],
+        max_rows: int,
+    ) -> None:
+        self.space, self.flips, self.scores = space, flips, scores
+        self.left = max_rows  # how many rows that the model may still be asked about
+        self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
+        self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
+        self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
+        self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
+
+    def run(self, table: pd.DataFrame, count: int) -> list[Places]:
+        """So many changes of different columns, if there are; the fewest columns and nearest first.
+
+        No change has all columns of another one. Rows of the table are tried where one column does not do.
+        """
+        for size in range(1, self.largest + 1):
+            if sum(len(columns) < size for columns in self.best) >= count:
+                break
+            if size == 2:
+                self._try_near_rows(table)
+            self._try_level(size)
+        self._tighten()
+        self._try_smaller(count)
+        smallest = sorted(self.best, key=lambda columns: (len(columns), self.best[columns][0], columns))
+        kept: list[tuple[int, ...]] = []
+        for columns in smallest:
+            if not any(set(other) < set(columns) for other in kept):
+                kept.append(columns)
+        return [self.best[columns][1] for columns in kept[:count]]
+
+    def grade(self, size: int) -> Grade:
+        """How certain it is that changes of so many columns were all seen."""
+        return "exhausted" if size in self.exhausted else "sampled"
+
+    def _try_level(self, size: int) -> None:
+        """Try changes of so many columns: all, if there are rows enough, or the most promising."""
+        columns = self._list_movable(size)
+        if _count_changes(self.space.sizes[columns], size) <= self.left:
+            for changes in self._enumerate(columns, size):
+                self._ask(changes)
+            self.exhausted.add(size)
+        elif self.left > 0:
+            self._ask(self._thin_singles(columns, self.left // 2) if size == 1 else self._extend(columns))
+
+    def _list_movable(self, size: int) -> list[int]:
+        """The columns that may change; of several together, only those that do not suffice alone."""
+        movable = np.flatnonzero(self.space.sizes).tolist()
+        return [column for column in movable if size == 1 or (column,) not in self.best]
+
+    def _enumerate(self, columns: list[int], size: int) -> Iterator[Places]:
+        """All changes of so many of the columns, in chunks."""
+        waiting, rows = [], 0
+        for chosen in combinations(columns, size):
+            lengths = self.space.sizes[list(chosen)].tolist()
+            grid = np.indices(lengths).reshape(size, -1).T + 1  # (changes, size)
+            changes = np.zeros((len(grid), len(self.space.columns)), np.int32)
+            changes[:, list(chosen)] = grid
+            waiting.append(changes)
+            rows += len(changes)
+            if rows >= CHUNK_ROWS:
+                yield np.concatenate(waiting)
+                waiting, rows = [], 0
+        if waiting:
+            yield np.concatenate(waiting)
+
+    def _thin_singles(self, columns: list[int], rows: int) -> Places:
+        """Changes of one column, about so many: of each column values at even steps, both ends included."""
+        share = max(1, rows // max(1, len(columns)))
+        singles = []
+        for column in columns:
+            ladder = self.space.ladders[column]
+            places = ladder[np.unique(np.linspace(0, len(ladder) - 1, share).astype(np.intp))]
+            changes = np.zeros((len(places), len(self.space.columns)), np.int32)
+            changes[:, column] = places
+            singles.append(changes)
+        return np.concatenate(singles) if singles else self.promising[:0]
+
+    def _extend(self, columns: list[int]) -> Places:
+        """The most promising changes of the last level, each with one column more."""
+        rows = self.left // 2
+        if not len(self.steps):
+            singles = self._rank(self._thin_singles(columns, rows // 2))
+            self.steps = self._choose_steps(singles, max(1, int((2 * rows) ** 0.5)))
+        steps = self.steps
+        bases = self._rank(self.promising) if len(self.promising) else steps
+        bases = bases[: max(1, rows // max(1, len(steps)))]
+        extended = [bases + step for step in steps]
+        apart = [(bases[:, step > 0] == 0).all(axis=1) for step in steps]
+        changes = [each[where] for each, where in zip(extended, apart, strict=True)]
+        self.promising = np.unique(np.concatenate(changes), axis=0) if changes else self.promising[:0]
+        return self.promising
+
+    def _choose_steps(self, singles: Places, count: int) -> Places:
+        """About so many changes of one column, the best first, as many of each column."""
+        columns = (singles > 0).argmax(axis=1)
+        share = max(1, count // max(1, len(np.unique(columns))))
+        taken = np.zeros(len(self.space.columns), np.intp)
+        chosen: list[int] = []
+        for number, column in enumerate(columns.tolist()):
+            if taken[column] < share and len(chosen) < count:
+                taken[column] += 1
+                chosen.append(number)
+        return singles[chosen]
+
+    def _rank(self, changes: Places) -> Places:
+        """The changes, those first that the model scores as closest to flipping; of equals the extreme."""
+        changes = changes[: max(0, self.left)]
+        if not len(changes):
+            return changes
+        parts = [changes[start : start + CHUNK_ROWS] for start in range(0, len(changes), CHUNK_ROWS)]
+        scores = np.concatenate([self.scores(self.space.make_rows(part)) for part in parts])
+        self.left -= len(changes)
+        order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
+        ranked: Places = changes[order]
+        return ranked
+
+    def _try_near_rows(self, table: pd.DataFrame) -> None:
+        """Give the row all values of near rows of the table, and take back as many as can be."""
+        rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
+        changes = np.unique(self.space.find_places(rows), axis=0)
+        changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
+        found = changes[:0]
+        for start in range(0, len(changes), NEAR_CHUNK):
+            if self.left <= 0 or len(found) >= NEAR_ROWS:
+                break
+            part = changes[start : start + NEAR_CHUNK]
+            found = np.concatenate([found, part[self._ask(part, record=False)]])
+        self._take_back(found[:NEAR_ROWS])
+
+    def _take_back(self, changes: Places) -> None:
+        """Give columns of changes the row's own values again, halves of them first, then smaller parts."""
+        waiting = [(change, int((change > 0).sum())) for change in changes]
+        while waiting and self.left > 0:
+            parts = [list(self._restore_parts(change, size)) for change, size in waiting]
+            flipped = iter(self._ask(np.stack([part for own in parts for part in own])))
+            later = []
+            for (change, size), own in zip(waiting, parts, strict=True):
+                restored = [part for part in own if next(flipped)]
+                change, size = (restored[0], size) if restored else (change, size // 2)
+                if size and change.any():
+                    later.append((change, min(size, int((change > 0).sum()))))
+            waiting = later
+
+    def _restore_parts(self, change: Places, size: int) -> Iterator[Places]:
+        """The change without each part of so many columns, the farthest ones first."""
+        lengths = np.array([own[place] for own, place in zip(self.space.distances, change, strict=True)])
+        changed = np.argsort(-lengths, kind="stable")[: (change > 0).sum()]
+        for start in range(0, len(changed), size):
+            restored = change.copy()
+            restored[changed[start : start + size]] = 0
+            yield restored
+
+    def _tighten(self) -> None:
+        """Move the best changes closer to the row, one column at a time, unless all were tried."""
+        improving = True
+        while improving and self.left > 0:
+            before = {columns: self.best[columns][0] for columns in self._list_open()[:TIGHTENED_CHANGES]}
+            closer = [each for columns in before for each in self._step_closer(self.best[columns][1])]
+            if not closer:
+                return
+            self._ask(np.concatenate(closer))
+            improving = any(self.best[columns][0] < length for columns, length in before.items())
+
+    def _try_smaller(self, count: int) -> None:
+        """Try all smaller changes of the columns of the best changes, as far as rows are left."""
+        for columns in self._list_open()[:count]:
+            length, change = self.best[columns]
+            reach = [int((self.space.distances[own][1:] < length).sum()) for own in columns]
+            if np.prod(reach, dtype=np.float64) > MAX_GRID:
+                continue
+            grid = np.indices(reach).reshape(len(columns), -1).T + 1  # (changes, columns)
+            lengths = sum(self.space.distances[own][grid[:, n]] for n, own in enumerate(columns))
+            grid = grid[lengths < length]
+            if len(grid) <= self.left:
+                changes = np.repeat(change[None], len(grid), axis=0)
+                changes[:, list(columns)] = grid
+                self._ask(changes)
+
+    def _list_open(self) -> list[tuple[int, ...]]:
+        """The columns of changes that may not be the smallest of them, those of the best change first."""
+        open_ones = [columns for columns in self.best if len(columns) not in self.exhausted]
+        return sorted(open_ones, key=lambda columns: (len(columns), self.best[columns][0], columns))
+
+    def _step_closer(self, change: Places) -> Iterator[Places]:
+        """The change with nearer values in each of its columns."""
+        for column in np.flatnonzero(change):
+            count = change[column] - 1
+            places = np.unique(np.linspace(1, count, min(count, TIGHTENED_VALUES)).astype(np.int32))
+            closer = np.repeat(change[None], len(places), axis=0)
+            closer[:, column] = places
+            yield closer
+
+    def _ask(self, changes: Places, record: bool = True) -> Bools:
+        """Which changes flip the model, as far as rows are left; the nearest of each columns is kept."""
+        flipped = np.zeros(len(changes), np.bool_)
+        for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
+            part = changes[start : min(start + CHUNK_ROWS, self.left)]
+            flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
+        self.left = max(0, self.left - len(changes))
+        if record:
+            self._record(changes[flipped])
+        return flipped
+
+    def _record(self, changes: Places) -> None:
+        lengths = self.space.measure(changes)
+        for number in np.argsort(lengths, kind="stable"):
+            columns = tuple(np.flatnonzero(changes[number]).tolist())
+            if columns and lengths[number] < self.best.get(columns, (np.inf,))[0]:
+                self.best[columns] = float(lengths[number]), changes[number]
+
+
+def _count_changes(sizes: NDArray[np.intp], size: int) -> int:
+    """The number of changes of so many columns, which have so many other values each."""
+    counts = [1] + [0] * size  # of changes of 0, 1, … of the columns so far
+    for own in sizes.tolist():
+        for number in range(size, 0, -1):
+            counts[number] += own * counts[number - 1]
+    return counts[size]

@@ -1,0 +1,353 @@
+"""What would change a model's decision about a row: the fewest columns, and the smallest change of them.
+
+A change goes to values that occur in the table, and is checked on the model itself. That no change of
+fewer columns does is proved where the model can be read: all other columns have the row's values, and
+the model keeps its class for every value of the free ones within the table's ranges.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.data import read_frame
+from hornbook.errors import HornbookError
+from hornbook.explain.change_search import ChangeSearch, Grade
+from hornbook.explain.change_space import DISTANCE_WORDS, ChangeLimits, ChangeSpace, Places
+from hornbook.explain.decision import read_row
+from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
+from hornbook.models import Predictor
+from hornbook.proof import ColumnProver, Domain
+from hornbook.proof.prover import BY_VACUITY
+from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+
+MAX_ASKED_ROWS = 50_000
+"""Rows that the model is asked about in the search for changes of one row."""
+
+CHANGE_PROOF_SECONDS = 10.0
+"""Time limit of the proofs that no change of fewer columns does."""
+
+MAX_PROVED_SETS = 300
+"""The most sets of columns of which it is proved one by one that no change of them does."""
+
+GRADE_WORDS: dict[Grade, str] = {
+    "proved": "proved",
+    "exhausted": "all values of the table tried",
+    "sampled": "none found",
+}
+
+
+@dataclass(frozen=True)
+class ChangedValue:
+    """A new value of one column.
+
+    Parameters
+    ----------
+    column
+        The column.
+    before, after
+        The row's value and the new one; None where it is missing.
+    distance
+        How far the new value is, by `DISTANCE_WORDS`.
+    text
+        All that in words.
+
+    """
+
+    column: str
+    before: Any
+    after: Any
+    distance: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """New values with which the model decides otherwise, as the model itself says.
+
+    Parameters
+    ----------
+    values
+        The new values.
+    outcome
+        The class that the model then decides for.
+    distance
+        The sum of the distances of its values.
+    nearest
+        How certain it is that no change of so many columns, none of them superfluous, is smaller.
+
+    """
+
+    values: tuple[ChangedValue, ...]
+    outcome: str
+    distance: float
+    nearest: Grade
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that change."""
+        return tuple(value.column for value in self.values)
+
+    def __str__(self) -> str:
+        return f"with {' and '.join(value.text for value in self.values)} it would be {self.outcome}"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What would change a model's decision about one row.
+
+    Parameters
+    ----------
+    outcome
+        The class that the model decides for.
+    wished
+        The class that was asked for, if one was.
+    changes
+        Changes of different columns, the fewest and nearest first.
+    fewer
+        How certain it is that no change of 1, 2, … columns does, up to one less than the first change
+        has, or as far as it was looked for if there is none.
+    checked
+        How the model was asked, in words.
+
+    """
+
+    outcome: str
+    wished: str | None
+    changes: tuple[Change, ...]
+    fewer: tuple[Grade, ...]
+    checked: str
+
+    def __str__(self) -> str:
+        wished = "the decision" if self.wished is None else f"it to {self.wished}"
+        lines = [str(change) for change in self.changes] or [f"no change was found that would turn {wished}"]
+        for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
+            sizes = [size for size, _ in own]
+            lines.append(f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})")
+        return "\n".join([self.outcome, *lines])
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {**asdict(self), "distance": DISTANCE_WORDS}
+
+
+def find_changes(
+    model: Any,
+    row: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    wished: Any = None,
+    count: int = 1,
+    limits: ChangeLimits | None = None,
+    max_rows: int = MAX_ASKED_ROWS,
+    proof_seconds: float = CHANGE_PROOF_SECONDS,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> Changes:
+    """The fewest columns of a row, and the smallest change of them, with which a model decides otherwise.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    row
+        A mapping of columns to values, a series, or a frame of one row, with the table's own values.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    wished
+        The class that the model should decide for, as the model or in words; any other by default.
+    count
+        How many changes of different columns are wanted.
+    limits
+        Columns that may not change, or only in one direction.
+    max_rows
+        The most rows that the model is asked about.
+    proof_seconds
+        Time limit of the proofs that no change of fewer columns does; 0 for none.
+    seed
+        Decides which rows complete others for a model that takes no missing values.
+    code_book
+        The user's words for columns, values and classes.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> print(find_changes(model, rows.iloc[0], rows, "good"))
+    not good
+    with income 10 → 80 it would be good
+    >>> print(find_changes(model, rows.iloc[0], rows, "good", limits=ChangeLimits(fixed=("income",))))
+    not good
+    no change was found that would turn the decision
+    no change of one column does (proved)
+
+    """
+    frame = read_frame(X)
+    book = read_code_book(code_book, frame)
+    teacher = bind_classifier(model, frame, seed)
+    finder = ChangeFinder(model, teacher, book, book.name_classes(target, teacher.classes), proof_seconds)
+    return finder.find(row, limits or ChangeLimits(), wished, count, max_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeFinder:
+    """Finds what would change a model's decisions about rows.
+
+    Parameters
+    ----------
+    model
+        The model, for scores and proofs.
+    teacher
+        The model bound to the table.
+    book
+        The user's words.
+    classes
+        The classes in words.
+    proof_seconds
+        Time limit of the proofs about one row; 0 for none.
+
+    """
+
+    model: Any
+    teacher: ClassifierTeacher
+    book: CodeBook
+    classes: tuple[str, ...]
+    proof_seconds: float = CHANGE_PROOF_SECONDS
+
+    def find(
+        self,
+        row: Any,
+        limits: ChangeLimits,
+        wished: Any = None,
+        count: int = 1,
+        max_rows: int = MAX_ASKED_ROWS,
+    ) -> Changes:
+        """So many changes of different columns of a row, if there are."""
+        if count < 1 or max_rows < 1:
+            raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
+        frame = self.teacher.frame
+        given = read_row(row, tuple(frame.columns))
+        values = {name: given[name].iloc[0] for name in frame.columns}
+        space = ChangeSpace.of(frame, values, self.book, limits, self._list_hidden_columns())
+        own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
+        goal = None if wished is None else self._read_class(wished)
+        if goal == own:
+            raise HornbookError(f"the model decides for {self.classes[own]} already; wish for another class")
+
+        def flips(rows: pd.DataFrame) -> NDArray[np.bool_]:
+            labels = self.teacher.labels(rows)
+            flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
+            return flipped
+
+        search = ChangeSearch(space, flips, self._choose_scores(own, goal), max_rows)
+        found = search.run(self.teacher.sampler.frame, count)
+        changes = tuple(self._describe(space, search, places) for places in found)
+        below = len(changes[0].columns) - 1 if changes else search.largest
+        proved = self._prove_fewer(space, own, below) if below and self.proof_seconds > 0 else 0
+        fewer: list[Grade] = ["proved"] * proved
+        fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
+        return Changes(
+            self.classes[own],
+            None if goal is None else self.classes[goal],
+            changes,
+            tuple(fewer),
+            f"checked on the model: {self.teacher.describe()}",
+        )
+
+    def _list_hidden_columns(self) -> list[str]:
+        """The columns in which values are missing in the table, and the model takes missing values."""
+        frame, donors = self.teacher.frame, self.teacher.donors
+        refused = frozenset() if donors is None else donors.columns
+        return [name for name in frame.columns if name not in refused and frame[name].isna().any()]
+
+    def _read_class(self, wished: Any) -> int:
+        """The number of a class that is named as the model or the user calls it."""
+        for names in (self.classes, self.teacher.classes):
+            if wished in names:
+                return names.index(wished)
+        raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(self.classes)}")
+
+    def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
+        """How clearly the model decides for the wished class, or against the row's own one."""
+        predictors = list_predictors(self.model, self.teacher.frame)[0]
+        if len(self.classes) == 2:
+            return lambda rows: self._score(predictors[0], rows, -1.0 if own else 1.0)
+        if goal is not None and goal < len(predictors):
+            return lambda rows: self._score(predictors[goal], rows, 1.0)
+        if own < len(predictors):
+            return lambda rows: self._score(predictors[own], rows, -1.0)
+        return lambda rows: np.max([self._score(each, rows, 1.0) for each in predictors], axis=0)
+
+    def _score(self, predictor: Predictor, rows: pd.DataFrame, sign: float) -> NDArray[np.float64]:
+        donors = self.teacher.donors
+        if donors is not None and donors.find_incomplete(rows).any():
+            rows = donors.complete(rows, 0)
+        scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
+        return scores
+
+    def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> Change:
+        """A change with its words."""
+        values = []
+        for number in np.flatnonzero(places):
+            name, listed = space.columns[number], space.values[number]
+            before, after = (_plain(listed.iloc[place]) for place in (0, places[number]))
+            distance = float(space.distances[number][places[number]])
+            old, new = (
+                "missing" if value is None else self.book.name_value(name, value) for value in (before, after)
+            )
+            text = f"{self.book.label(name)} {old} → {new}"
+            values.append(ChangedValue(name, before, after, distance, text))
+        label = int(self.teacher.labels(space.make_rows(places[None]))[0])
+        total = float(space.measure(places[None])[0])
+        return Change(tuple(values), self.classes[label], total, search.grade(len(values)))
+
+    def _prove_fewer(self, space: ChangeSpace, own: int, below: int) -> int:
+        """Up to how many columns, at most `below`, it is proved that no change of so many does."""
+        deadline = time.perf_counter() + self.proof_seconds
+        table = space.add_to(self.teacher.frame)
+        try:
+            pins = [space.pin(name) for name in space.columns]
+            prover = ColumnProver(self.model, Domain.of(table), pins, seconds=self.proof_seconds)
+        except HornbookError:  # a model that cannot be read
+            return 0
+        read = [name for name in space.columns if name in prover.domain.ranges]
+        free = [name for name in read if space.sizes[space.columns.index(name)]]
+        for size in range(1, below + 1):
+            sets = list(combinations(free, min(size, len(free))))
+            if len(sets) > MAX_PROVED_SETS:
+                return size - 1
+            for chosen in sets:
+                body = [space.pin(name) for name in read if name not in chosen]
+                body += [condition for name in chosen for condition in space.bound(name)]
+                left = deadline - time.perf_counter()
+                verdict = None if left <= 0 else prover.prove(body, own, seconds=left)
+                # the row itself meets the body, so no rows to prove anything of means another domain
+                if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
+                    return size - 1
+        return below
+
+
+def _plain(value: Any) -> Any:
+    """A value ready for JSON, None where it is missing."""
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _count_columns(sizes: Sequence[int]) -> str:
+    """Numbers of columns that follow each other, in words."""
+    if sizes[-1] == 1:
+        return "one column"
+    return f"{sizes[0]} columns" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} columns"
