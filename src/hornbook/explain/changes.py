@@ -318,8 +318,7 @@ class ChangeFinder:
         deadline = time.perf_counter() + self.proof_seconds
         table = space.add_to(self.teacher.frame)
         try:
-            pins = [space.pin(name) for name in space.columns]
-            prover = ColumnProver(self.model, Domain.of(table), pins, seconds=self.proof_seconds)
+            prover = ColumnProver(self.model, Domain.of(table), seconds=self.proof_seconds)
         except HornbookError:  # a model that cannot be read
             return 0
         read = [name for name in space.columns if name in prover.domain.ranges]
