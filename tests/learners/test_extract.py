@@ -24,6 +24,8 @@ from hornbook.oracles import Completions, LocalSearch, sampling
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing import Constant, Failing, Network
 
+SHORT = replace(QUICK, budget=Budget(equivalence_queries=8))
+
 
 @pytest.mark.parametrize("seed", range(5))
 def test_total_assignments_suffice_to_recover_a_horn_theory(seed):
@@ -101,7 +103,7 @@ def test_extract_same_seed_gives_the_same_run(teacher):
 def test_extract_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
     for extras in ({}, {"margin": NETWORK.margin}):
-        alone, shared = (extract(NETWORK, PARTIAL, QUICK, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
+        alone, shared = (extract(NETWORK, PARTIAL, SHORT, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
         assert shared.theory == alone.theory and shared.membership_queries == alone.membership_queries
         assert shared.trace.entries == alone.trace.entries
 
@@ -119,12 +121,12 @@ def test_each_rule_is_asked_for_with_all_else_unknown():
     found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
     assert found.statistics and all(row.entailed_by_model for row in found.statistics)
     network = Network(PARTIAL, rng(3))
-    found = extract(network, PARTIAL, QUICK)
+    found = extract(network, PARTIAL, SHORT)
     breaches = [violation(rule) for rule in found.rules]
     rejected = ~network(Batch.from_interpretations(breaches, PARTIAL.vocabulary))
     assert [row.entailed_by_model for row in found.statistics] == rejected.tolist()
-    spent = replace(QUICK.budget, membership_queries=found.membership_queries - 1)
-    last = extract(network, PARTIAL, replace(QUICK, budget=spent))
+    spent = replace(SHORT.budget, membership_queries=found.membership_queries - 1)
+    last = extract(network, PARTIAL, replace(SHORT, budget=spent))
     assert last.stop_reason == found.stop_reason and {row.entailed_by_model for row in last.statistics} == {
         None
     }
