@@ -25,6 +25,10 @@ class ModelError(HornbookError):
     """A model gave no answer, or none that makes sense: the message says what happened."""
 
 
+class ModelTimeout(ModelError):
+    """A model did not answer in time."""
+
+
 def library(module: str, extra: str) -> Any:
     """Import a module, or say which extra brings it.
 

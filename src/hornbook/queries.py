@@ -190,11 +190,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a run; None is no limit."""
+    """Limits of a run; None is no limit. `reserve` are seconds that are kept for what comes after it."""
 
     equivalence_queries: int | None = None
     membership_queries: int | None = None
     seconds: float | None = None
+    reserve: float = 0.0
 
     def __post_init__(self) -> None:
         for name, limit in vars(self).items():
@@ -208,7 +209,7 @@ class Budget:
         limits = (
             ("equivalence queries", self.equivalence_queries, equivalence_queries),
             ("membership queries", self.membership_queries, membership_queries),
-            ("seconds", self.seconds, seconds),
+            ("seconds", self.seconds, seconds + self.reserve),
         )
         for name, limit, spent in limits:
             if limit is not None and spent >= limit:

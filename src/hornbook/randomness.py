@@ -40,6 +40,7 @@ class Purpose(Enum):
     HELD_OUT_ROWS = "held-out rows"
     RULE_STATISTICS = "rule statistics"
     EVALUATION = "evaluation"
+    EVALUATION_ORDER = "order of rows in an evaluation"
     COHERENCE = "coherence"
     PROPERTY_CHECK = "property check"
     REASON_MEASUREMENT = "measuring reasons"

@@ -59,6 +59,8 @@ class Share:
         return self.hits / self.size if self.size else math.nan
 
     def __str__(self) -> str:
+        if not self.size:
+            return "not measured"
         return (
             f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
             f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"

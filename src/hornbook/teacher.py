@@ -191,7 +191,7 @@ def count_classes(predictor: Predictor, frame: pd.DataFrame) -> int:
     rows = (complete if len(complete) else frame).head(1)
     if predictor.encoding not in (COMPLETE, ENCODINGS["nan"]) or not len(rows):
         return 2
-    outputs = np.asarray(predictor.outputs(predictor.read(rows)))
+    outputs = predictor.output_rows(predictor.read(rows))
     return max(2, outputs.shape[1]) if outputs.ndim == 2 else 2
 
 

@@ -168,6 +168,7 @@ def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatc
     for behaviour, message in (
         ("import os; os.abort()", "ends the process"),
         ("import time; time.sleep(60)", "did not end within 1 seconds"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "does not end"),
         ("bytearray(10**11)", "takes more memory"),
     ):
         (tmp_path / "sitecustomize.py").write_text(

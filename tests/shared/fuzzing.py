@@ -27,7 +27,7 @@ from hornbook.data import read_table
 from hornbook.data.hcc import load_hcc, make_synthetic_hcc
 from hornbook.errors import HornbookError
 
-MAX_SECONDS = 20.0
+MAX_SECONDS = 40.0
 """Time in which a damaged file has to be read or refused."""
 
 MAX_MESSAGE = 1000

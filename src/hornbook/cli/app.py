@@ -60,6 +60,10 @@ CodeBookOption = Annotated[
 TrustOption = Annotated[
     bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
 ]
+ModelSecondsOption = Annotated[
+    float,
+    typer.Option("--model-seconds", min=0.001, help="Seconds in which the model has to answer each call."),
+]
 ProofSecondsOption = Annotated[
     float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
 ]
@@ -114,6 +118,9 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
         task = bar.add_task(title, total=total)
         yield lambda text: bar.update(task, advance=1, description=text)
 
+
+MODEL_SECONDS = 600.0
+"""Seconds in which a model has to answer each call, unless a command is told otherwise."""
 
 MAX_TABLE_ROWS = 200_000
 """Rows of a file that a command reads; of more rows it draws so many, uniformly."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     EncodingOption,
     JsonOption,
+    ModelSecondsOption,
     ProofSecondsOption,
     SeedOption,
     TrustOption,
@@ -43,6 +45,7 @@ PROOF_NOTE = (
 
 @app.command()
 def check(
+    context: typer.Context,
     rules: Annotated[
         Path,
         typer.Argument(help="The claims to check, one a line; rules over variables for a judge."),
@@ -57,6 +60,7 @@ def check(
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
     proof: Annotated[
         bool,
@@ -76,8 +80,9 @@ def check(
       hornbook check rules.horn --model model.onnx --data patients.csv --target survives --proof
 
     """
-    from hornbook.models import as_predictor, load_model
+    from hornbook.models import as_predictor, limit_model_seconds, load_model
 
+    context.with_resource(limit_model_seconds(model_seconds))
     subject = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
     table = read_table_file(data, csv)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     JsonOption,
+    ModelSecondsOption,
     RunArgument,
     SeedOption,
     TestOption,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
+    context: typer.Context,
     run: RunArgument,
     samples: Annotated[int, typer.Option(min=1, help="Number of training samples of each tree.")] = 20_000,
     seconds: Annotated[
@@ -38,6 +41,7 @@ def compare(
     ] = 20.0,
     test: TestOption = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,8 +60,10 @@ def compare(
 
     """
     from hornbook.extraction import share_object
+    from hornbook.models import limit_model_seconds
     from hornbook.runs import Run
 
+    context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     with progress("fitting trees") as show:
         rows = []

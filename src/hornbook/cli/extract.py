@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
+    ModelSecondsOption,
     ProofSecondsOption,
     SeedOption,
     TargetOption,
@@ -82,6 +84,7 @@ def extract(
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     proof: Annotated[
         bool,
         typer.Option(
@@ -115,8 +118,10 @@ def extract(
     """
     from hornbook.explanations import read_code_book
     from hornbook.extractor import HornExtractor, describe_candidate
+    from hornbook.models import limit_model_seconds
     from hornbook.runs import prove_lines, refuse_unprovable
 
+    context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output)
     words = read_code_book(code_book, table.features)
     test_rows = None if test is None else load_test_rows(test, table, csv)

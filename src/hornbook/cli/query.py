@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
+    ModelSecondsOption,
     ProofSecondsOption,
     SeedOption,
     TargetOption,
@@ -72,6 +74,7 @@ def query(
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     proof: Annotated[
         bool,
         typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
@@ -99,11 +102,13 @@ def query(
     from hornbook.explanations import read_code_book
     from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
+    from hornbook.models import limit_model_seconds
     from hornbook.statistics import check_tolerances
 
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     check_tolerances(epsilon, delta)
+    context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output)
     frame = table.table.frame if judge else table.features
     words = read_code_book(code_book, frame)
@@ -138,10 +143,18 @@ def query(
         code_book=words,
         **cast(Any, options),
     )
+    failed = False
     with progress("asking the model", max_queries) as show:
-        extractor.fit(frame, trace=output and output / TRACE_FILE, watch=lambda entry: show(_describe(entry)))
+        try:
+            extractor.fit(
+                frame, trace=output and output / TRACE_FILE, watch=lambda entry: show(_describe(entry))
+            )
+        except ModelError:
+            failed = extractor.__sklearn_is_fitted__()
+            if not failed:
+                raise
     certificates = None
-    if proof:
+    if proof and not failed:
         kept_model = output / NETWORK_FILE if output is not None and train else model
         certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
     extraction = run.add_provenance(extractor.extraction_)
@@ -158,7 +171,7 @@ def query(
     where = "" if output is None else f"the result so far is in {output}; "
     if extraction.stop_reason == INTERRUPTED:
         exit_interrupted(f"{where}run the same command again to resume")
-    if extraction.stop_reason.startswith(MODEL_FAILED):
+    if failed:
         reason = extraction.stop_reason.removeprefix(f"{MODEL_FAILED}: ")
         raise ModelError(f"{reason}; {where}run the same command again to resume")
 

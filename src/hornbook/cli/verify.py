@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     JsonOption,
+    ModelSecondsOption,
     ProofSecondsOption,
     TrustOption,
     app,
@@ -23,11 +25,13 @@ from hornbook.errors import HornbookError
 
 @app.command()
 def verify(
+    context: typer.Context,
     run: Annotated[
         Path, typer.Argument(help="A run folder, made with --proof by hornbook extract or hornbook query.")
     ],
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved since the run.")] = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     proof_seconds: ProofSecondsOption = 120.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -40,9 +44,11 @@ def verify(
 
     """
     from hornbook.explanations import HornRules
+    from hornbook.models import limit_model_seconds
     from hornbook.runs import Run, verify_lines, verify_run
     from hornbook.runs.proving import find_changed_files
 
+    context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     findings = []
     with progress("checking proofs", len(kept.extraction.lines)) as show:

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data import read_frame
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.explain.body_sampler import BodySampler, meet_conditions
 from hornbook.explanations import (
     Claim,
@@ -239,10 +239,22 @@ class ClaimChecker:
             raise HornbookError(f"{claim}: {error}") from None
 
     def check(self, claim: Claim, rng: np.random.Generator, prover: ClaimProver | None = None) -> ClaimCheck:
-        """Look for rows that break one claim."""
+        """Look for rows that break one claim; raise if they break it only now and then."""
         if isinstance(claim, MonotoneClaim):
-            return self._check_monotone(claim, rng, prover)
-        return self._check_rule(claim, rng, prover)
+            result = self._check_monotone(claim, rng, prover)
+        else:
+            result = self._check_rule(claim, rng, prover)
+        if result.violation is not None and not self._breaks_again(claim, result.violation.rows):
+            raise ModelError(
+                f"{claim}: it changes its answers, for it breaks this on a row only now and then"
+            )
+        return result
+
+    def _breaks_again(self, claim: Claim, rows: pd.DataFrame) -> bool:
+        """Whether rows that broke a claim do so when the model is asked again."""
+        if isinstance(claim, MonotoneClaim):
+            return bool(self.breaks_monotone(claim, rows.iloc[[0]], rows.iloc[[1]])[0])
+        return bool(self.breaks_rule(claim, rows)[0])
 
     def _check_rule(
         self, claim: RuleClaim, rng: np.random.Generator, prover: ClaimProver | None

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data import count_shared_rows
-from hornbook.evaluate import Fidelity, UnseenPopulation
+from hornbook.evaluate import ANSWERS_ASKED_AGAIN, Fidelity, UnseenPopulation, note_changed_answers
 from hornbook.explanations import CodeBookSource, Explanation, measure_groups, read_code_book
 from hornbook.extraction.result import (
     ColumnSummary,
@@ -28,9 +28,6 @@ from hornbook.teacher import ClassifierTeacher
 
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
-
-ROWS_ASKED_AGAIN = 256
-"""Rows about which a model is asked a second time, to see whether it gives the same answers."""
 
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
@@ -95,6 +92,8 @@ def explain_classifier(
     rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
     words = read_code_book(code_book, rows)
     columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
+    fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
+    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
@@ -107,8 +106,6 @@ def explain_classifier(
         watch=watch,
     )
     chosen = result.chosen.explanation
-    fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
-    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
     fidelity = labelled.measure(chosen)
     frontier = tuple(
         FrontierPoint(
@@ -137,7 +134,7 @@ def explain_classifier(
         missing_values=teacher.describe(),
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
-            *_note_other_answers(teacher, labelled),
+            *note_changed_answers(labelled.ask_again(teacher)),
         ),
     )
 
@@ -147,16 +144,6 @@ def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[
     if shared := count_shared_rows(test_rows, table):
         rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
         yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
-
-
-def _note_other_answers(teacher: ClassifierTeacher, labelled: LabelledPopulations) -> Iterator[str]:
-    """Ask again about some rows, and say for how many of them the model changed its answer."""
-    rows, before = labelled.used.head(ROWS_ASKED_AGAIN), labelled.used_labels[:ROWS_ASKED_AGAIN]
-    if changed := int((teacher.labels(rows) != before).sum()):
-        yield (
-            f"asked again about {len(rows):,} rows, the model gave another answer for {changed:,} of them: "
-            "no explanation agrees with answers that change, and the figures are about the answers it gave"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +166,15 @@ class LabelledPopulations:
         fresh: pd.DataFrame,
         population: UnseenPopulation,
     ) -> LabelledPopulations:
-        """Ask the model about each population."""
+        """Ask the model about each population, the used rows first: it is asked about these again later."""
         used = teacher.frame
-        labels = [teacher.labels(rows) for rows in (unseen, fresh, used)]
-        return cls(unseen, labels[0], fresh, labels[1], used, labels[2], population)
+        used_labels, unseen_labels, fresh_labels = (teacher.labels(rows) for rows in (used, unseen, fresh))
+        return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population)
+
+    def ask_again(self, teacher: ClassifierTeacher) -> Share:
+        """The share of some rows for which the model gives another answer now."""
+        again = teacher.labels(self.used.head(ANSWERS_ASKED_AGAIN))
+        return Share.where(again != self.used_labels[: len(again)])
 
     @property
     def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
-from hornbook.evaluate import Fidelity
+from hornbook.errors import ModelError
+from hornbook.evaluate import Fidelity, note_changed_answers
 from hornbook.explanations import UNDETERMINED, CodeBookSource, Conclusion, HornRules, read_code_book
 from hornbook.extraction import (
     ColumnSummary,
@@ -25,10 +27,11 @@ from hornbook.extraction import (
     read_facts,
 )
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
-from hornbook.learners import QueryResult, Settings, extract
+from hornbook.learners import MODEL_FAILED, QueryResult, Settings, extract
 from hornbook.logic import Batch, Bools
 from hornbook.oracles import GroupPropagation
 from hornbook.oracles.columns import fit_binariser
+from hornbook.oracles.filters import TIMED_BLOCK
 from hornbook.queries import Budget, Guarantee
 from hornbook.query_teacher import BoundModel
 from hornbook.randomness import Purpose, generator
@@ -40,6 +43,9 @@ POOL_SAMPLES = 1 << 14
 
 FRESH_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
+
+MEASURING_SHARE = 0.2
+"""Share of a time limit that is kept for measuring what was learned."""
 
 Watch = Callable[[dict[str, Any]], None]
 """Is called with what just happened, ready for JSON."""
@@ -72,7 +78,8 @@ class QueryExtractor(Extractor):
     min_precision
         The share of what a rule newly rejects that the model must reject too.
     max_seconds
-        Time limit in seconds; None is no limit.
+        Time limit in seconds, a fifth of it for measuring fidelity; None is no limit. Where it does
+        not suffice, `extraction_.notes` say what was not measured.
     random_state
         Makes the run repeatable.
     code_book
@@ -162,7 +169,10 @@ class QueryExtractor(Extractor):
         watch
             Is called with every such entry.
 
+        A model that fails ends the run: what was learned is in `extraction_`, and `ModelError` is raised.
+
         """
+        started = time.perf_counter()
         check_tolerances(self.epsilon, self.delta)
         refuse_numbers(y, self.target)
         frame = self._read_frame(X, reset=True)
@@ -172,8 +182,11 @@ class QueryExtractor(Extractor):
         self.bound_ = self.bind(frame, used, seed)
         classes = tuple(self.classes_.tolist())
         self._class_names = () if self.judge else self._book.name_classes(self.target, classes)
-        self.result_ = self._learn(seed, trace, watch)
-        self.extraction_ = self._extraction(frame, frame.iloc[held_out], seed)
+        self.result_ = self._learn(seed, trace, watch, time.perf_counter() - started)
+        answers = Answers.of(self.result_, self.max_seconds, started)
+        self.extraction_ = self._extraction(frame, frame.iloc[held_out], seed, answers)
+        if answers.failure is not None:
+            raise ModelError(answers.failure)
         return self
 
     def bind(self, frame: pd.DataFrame, used: NDArray[np.intp], seed: int) -> BoundModel:
@@ -221,9 +234,11 @@ class QueryExtractor(Extractor):
         named = all(isinstance(name, str) for name in frame.columns)
         return list(to_frame(frame.to_numpy()).columns) if not named else super()._name_columns(frame)
 
-    def _learn(self, seed: int, trace: Path | None, watch: Watch | None) -> QueryResult:
+    def _learn(self, seed: int, trace: Path | None, watch: Watch | None, seconds: float) -> QueryResult:
+        """Learn by queries; `seconds` have passed before."""
+        reserve = seconds + MEASURING_SHARE * (self.max_seconds or 0.0)
         settings = Settings(
-            Budget(self.max_queries, None, self.max_seconds),
+            Budget(self.max_queries, None, self.max_seconds, reserve),
             size=self.sample_size,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -246,7 +261,10 @@ class QueryExtractor(Extractor):
             watch=watch and (lambda _, trace: watch(trace.entries[-1])),
         )
 
-    def _extraction(self, frame: pd.DataFrame, unseen: pd.DataFrame, seed: int) -> Extraction:
+    def _extraction(
+        self, frame: pd.DataFrame, unseen: pd.DataFrame, seed: int, answers: Answers
+    ) -> Extraction:
+        """Measure what was learned, as far as the model answers in time."""
         bound, result = self.bound_, self.result_
         chosen_by, fresh = (
             self._draw(FRESH_SAMPLES, generator(seed, purpose))
@@ -260,14 +278,20 @@ class QueryExtractor(Extractor):
             classes=self._class_names,
             code_book=self._book,
         )
+        rng = generator(seed, Purpose.EVALUATION_ORDER)
+        unseen, unseen_labels = answers.label_rows(bound.decide_rows, unseen, "unseen rows", rng)
         if bound.label is not None:
-            rules = replace(rules, default=choose_default(rules, chosen_by, bound.decide_items(chosen_by)))
-        labels, derived = bound.decide_items(fresh), rules.derive(fresh)
-        unseen_labels = bound.decide_rows(unseen).astype(np.intp) if len(unseen) else np.zeros(0, np.intp)
+            chosen_by, labels = answers.label(
+                bound.decide_items, chosen_by, "samples that the default is chosen by"
+            )
+            rules = replace(rules, default=choose_default(rules, chosen_by, labels))
+        fresh, labels = answers.label(bound.decide_items, fresh, "samples")
+        used, used_labels = answers.label_rows(bound.decide_rows, bound.frame, "rows that were used", rng)
+        derived = rules.derive(fresh)
         fidelity = Fidelity(
             samples=Share.where(rules.decide_items(fresh) == labels),
             unseen_rows=Share.where(rules.decide(unseen) == unseen_labels) if len(unseen) else None,
-            used_rows=Share.where(rules.decide(bound.frame) == bound.decide_rows(bound.frame)).estimate,
+            used_rows=Share.where(rules.decide(used) == used_labels).estimate,
         )
         return Extraction(
             target=self.target if bound.label else "what it accepts",
@@ -281,12 +305,18 @@ class QueryExtractor(Extractor):
             ),
             lines=tuple(self._lines(rules, frame, derived, labels)),
             columns=tuple(ColumnSummary.of(frame[name], self._book) for name in rules.columns),
-            differences=tuple(list_differences(rules, unseen, unseen_labels)) if len(unseen) else (),
+            differences=tuple(list_differences(rules, unseen, unseen_labels.astype(np.intp))),
             answers=result.membership_queries,
-            stop_reason=result.stop_reason,
+            stop_reason=result.stop_reason
+            if answers.failure is None
+            else f"{MODEL_FAILED}: {answers.failure}",
             distribution=bound.feature_distribution.describe(),
             missing_values=bound.teacher.describe(),
-            notes=tuple(self._notes(derived)),
+            notes=(
+                *self._notes(derived),
+                *note_changed_answers(result.changed_answers),
+                *answers.list_notes(),
+            ),
             provenance=describe_run(self.model, self.get_params()),
         )
 
@@ -316,7 +346,7 @@ class QueryExtractor(Extractor):
     def _notes(self, derived: NDArray[np.int8]) -> list[str]:
         """What else a reader should know about rules from queries."""
         notes = []
-        if self.bound_.label is not None:
+        if self.bound_.label is not None and len(derived):
             left = Share.where(derived == UNDETERMINED)
             notes.append(f"The rules leave {left} of the samples undetermined, and the default decides them.")
         asked = [each.entailed_by_model for each in self.result_.statistics]
@@ -339,6 +369,62 @@ class QueryExtractor(Extractor):
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.bound_.decide_rows(frame).astype(np.intp)
+
+
+@dataclass
+class Answers:
+    """The model's answers while a run is measured: until the time is up, or the model fails.
+
+    Parameters
+    ----------
+    deadline
+        When the time is up, in seconds of the performance counter; None for no limit.
+    failure
+        What the model did that failed, in words.
+    gaps
+        What the model was not asked about, in words.
+
+    """
+
+    deadline: float | None = None
+    failure: str | None = None
+    gaps: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, result: QueryResult, max_seconds: float | None, started: float) -> Answers:
+        """The answers after a run that began at `started`; of a model that has failed there are none."""
+        deadline = None if max_seconds is None else started + max_seconds - result.trace.seconds_before
+        failed = result.stop_reason.startswith(MODEL_FAILED)
+        return cls(deadline, result.stop_reason.removeprefix(f"{MODEL_FAILED}: ") if failed else None)
+
+    def label_rows(
+        self, decide: Callable[[Any], Bools], rows: pd.DataFrame, name: str, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, Bools]:
+        """As `label`; under a time limit rows come in random order, so that any part is a fair sample."""
+        if self.deadline is not None:
+            rows = rows.iloc[rng.permutation(len(rows))]
+        return self.label(decide, rows, name)
+
+    def label(self, decide: Callable[[Any], Bools], items: Any, name: str) -> tuple[Any, Bools]:
+        """As many of the first items as there is time for, and the model's answer about each."""
+        by_place, parts = getattr(items, "iloc", items), [np.zeros(0, np.bool_)]
+        step = len(items) if self.deadline is None else TIMED_BLOCK
+        for start in range(0, len(items), max(1, step)):
+            if self.failure is not None or (self.deadline or np.inf) < time.perf_counter():
+                break
+            try:
+                parts.append(decide(by_place[start : start + step]))
+            except ModelError as error:
+                self.failure = str(error)
+        labels = np.concatenate(parts)
+        if len(labels) < len(items):
+            self.gaps.append(f"{len(labels):,} of {len(items):,} {name}")
+        return by_place[: len(labels)], labels
+
+    def list_notes(self) -> list[str]:
+        """What could not be measured, as a note; none if everything was."""
+        reason = "The time was up" if self.failure is None else "The model failed"
+        return [f"{reason}: figures are from {', '.join(self.gaps)}."] if self.gaps else []
 
 
 def choose_default(rules: HornRules, items: Batch, labels: Bools) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Distribution, Groups
 from hornbook.errors import ModelError
-from hornbook.evaluate import RuleStatistics, measure_rules
+from hornbook.evaluate import ANSWERS_ASKED_AGAIN, RuleStatistics, measure_rules
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
@@ -111,10 +111,10 @@ class QueryRun:
         )
         self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads, local_search))
         self.asked = asked = Budgeted(
-            answers, budget.membership_queries, budget.seconds, self.trace.seconds_before
+            answers, budget.membership_queries, budget.seconds, self.trace.seconds_before + budget.reserve
         )
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
-        uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
+        self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
         self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
@@ -140,7 +140,7 @@ class QueryRun:
             remember=self.pool.add,
             device=device,
             n_jobs=n_jobs,
-            remote=UncountedTeacher(uncounted, asked),
+            remote=UncountedTeacher(self.uncounted, asked),
         )
         rules = RuleOracle(self.member, self.background.rules)
         links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
@@ -151,6 +151,7 @@ class QueryRun:
         self.entry: dict[str, Any] | None = None
         self.held_out: tuple[Batch, Bools] | None = None
         self.coherence: CoherenceReport | None = None
+        self.changed_answers = Share.of(0, 0)
         self.theory = self.background
         self.found_by: dict[Rule, str] = {}
         self.entailed_by_model: dict[Rule, bool] = {}
@@ -167,6 +168,7 @@ class QueryRun:
             elif self.found_by:
                 self._choose_final_rules()
             self._ask_rules()
+            self._ask_again()
             return reason
         except BudgetExhausted as limit:
             return str(limit)
@@ -214,6 +216,7 @@ class QueryRun:
             stop_reason,
             self._statistics(),
             self.coherence,
+            self.changed_answers,
             tuple(self.frontier),
             self.updater.refuted,
             self.asked.asked,
@@ -297,6 +300,15 @@ class QueryRun:
         with suppress(BudgetExhausted):
             rejected = ~self.member(Batch.from_interpretations(breaches, vocabulary))
             self.entailed_by_model = dict(zip(rules, rejected.tolist(), strict=True))
+
+    def _ask_again(self) -> None:
+        """Ask some questions a second time, uncounted, to see whether the teacher has changed its answers."""
+        assert self.held_out is not None
+        items, labels = self.held_out
+        with suppress(BudgetExhausted):
+            self.asked.charge(0)
+            again = self.uncounted(items[:ANSWERS_ASKED_AGAIN])
+            self.changed_answers = Share.where(again != labels[: len(again)])
 
     def _exhausted_limit(self) -> str | None:
         trace = self.trace

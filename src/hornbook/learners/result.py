@@ -144,6 +144,8 @@ class QueryResult:
     coherence
         How often the model's answers about unknown values contradict its other answers, with
         witnesses; None if it was not measured.
+    changed_answers
+        The share of questions to which the model gave another answer at the end of the run.
     frontier
         Each hypothesis on the way: how much there was to read, and how faithful it was.
     refuted
@@ -162,6 +164,7 @@ class QueryResult:
     stop_reason: str
     statistics: tuple[RuleStatistics, ...]
     coherence: CoherenceReport | None
+    changed_answers: Share
     frontier: tuple[DisagreementPoint, ...]
     refuted: dict[Rule, Interpretation]
     membership_queries: int

@@ -8,6 +8,7 @@ from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.loading import load_model
 from hornbook.models.outputs import Floats, Output
 from hornbook.models.predictor import Predictor, columns_with_missing
+from hornbook.models.time_limit import limit_model_seconds
 
 if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork
@@ -30,6 +31,7 @@ __all__ = [
     "Training",
     "as_predictor",
     "columns_with_missing",
+    "limit_model_seconds",
     "load_model",
     "train",
     "train_classifier",

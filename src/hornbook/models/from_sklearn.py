@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.models.encoding import COMPLETE, ENCODINGS
 from hornbook.models.outputs import (
     Output,
@@ -52,9 +52,9 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     return replace(predictor, encoding=ENCODINGS["nan"] if takes_missing(predictor) else COMPLETE)
 
 
-def own_decisions(model: Any, names: Any, label: Any) -> Callable[[Any], Any]:
+def own_decisions(model: Any, name: str, names: Any, label: Any) -> Callable[[Any], Any]:
     """Return a function from rows to whether the model's `predict` gives the label."""
-    return partial(_decisions, model.predict, names, label)
+    return partial(_decisions, model.predict, name, names, label, np.asarray(model.classes_))
 
 
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
@@ -76,7 +76,7 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     classes = plain_labels(model.classes_)
     column = class_column(classes, positive, name)
     label = classes[column]
-    decisions = own_decisions(model, names, label)
+    decisions = own_decisions(model, name, names, label)
     confidence = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     gaps = partial(_gaps, confidence, names) if rounds and confidence is not None else None
     predictor = replace(predictor, positive=label, decisions=decisions, gaps=gaps)
@@ -93,8 +93,15 @@ def _call(method: Any, names: Any, array: NDArray[Any]) -> Any:
     return method(pd.DataFrame(array, columns=names, copy=False))
 
 
-def _decisions(method: Any, names: Any, label: Any, array: NDArray[Any]) -> Any:
-    return np.asarray(_call(method, names, array)) == label
+def _decisions(
+    method: Any, name: str, names: Any, label: Any, classes: NDArray[Any], array: NDArray[Any]
+) -> Any:
+    predicted = np.asarray(_call(method, names, array))
+    decided = predicted == label
+    others = predicted[~decided]
+    if len(strange := others[~np.isin(others, classes)]):
+        raise ModelError(f"{name} predicts {strange[:1].tolist()[0]!r}, which is none of its classes")
+    return decided
 
 
 def _gaps(method: Any, names: Any, array: NDArray[Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits, dense
 from hornbook.models.encoding import COMPLETE, Encoding
 from hornbook.models.outputs import (
@@ -20,6 +20,7 @@ from hornbook.models.outputs import (
     positive_leads,
     positive_scores,
 )
+from hornbook.models.time_limit import call_in_time
 
 PREDICTOR_BLOCK = dense.TILE * bits.WORD
 """Number of interpretations given to a model at a time: few enough to stay in the cache."""
@@ -135,6 +136,10 @@ class Predictor:
     def score_rows(self, rows: Any) -> Floats:
         """The score of the positive class for each row in the model's own format."""
         return self._scores(rows, 0)[1]
+
+    def output_rows(self, rows: Any) -> NDArray[Any]:
+        """The model's outputs as they are, one or several numbers for each row in the model's own format."""
+        return self._ask(self.outputs, rows, 0)
 
     def check(self, vocabulary: Vocabulary) -> None:
         """Raise unless the model's inputs are the variables of the vocabulary."""
@@ -261,11 +266,11 @@ class Predictor:
     def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
         """Call one of the model's functions, and check that it gives one answer a row."""
         try:
-            raw = _as_answers(ask(rows), rows)
+            raw = _as_answers(call_in_time(ask, rows, self.name), rows)
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
-            where = _failing_rows(ask, rows, start)
+            where = _failing_rows(ask, rows, start, self.name)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
@@ -317,18 +322,20 @@ def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
     return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
 
 
-def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int) -> str:
+def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int, name: str) -> str:
     """Find the first row on which the model fails, by bisection."""
     low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _fails(ask, by_place[low:middle]) else (middle, high)
-    return _rows(start + low, 1) if _fails(ask, by_place[low:high]) else _rows(start, len(rows))
+        low, high = (low, middle) if _fails(ask, by_place[low:middle], name) else (middle, high)
+    return _rows(start + low, 1) if _fails(ask, by_place[low:high], name) else _rows(start, len(rows))
 
 
-def _fails(ask: Callable[[Any], Any], rows: Any) -> bool:
+def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
     try:
-        _as_answers(ask(rows), rows)
+        _as_answers(call_in_time(ask, rows, name), rows)
+    except ModelTimeout:
+        raise
     except (Exception, SystemExit):
         return True
     return False
@@ -386,6 +393,8 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
             rows = predictor.read(rows)
             predictor.score_rows(rows)
             predictor.decide_rows(rows)
+        except ModelTimeout:
+            raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN
             return False
     return True

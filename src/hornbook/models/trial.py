@@ -10,16 +10,21 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from select import select
 from typing import Any
 
 from hornbook.errors import HornbookError
 
-TRIAL_SECONDS = 30.0
+TRIAL_SECONDS = 60.0
 """Seconds within which a file must be loaded, and one more for each megabyte that it has."""
+
+TRIAL_WORK = 8
+"""Seconds of a processor within which a file must be loaded, and one more for each megabyte."""
 
 TRIAL_BYTES = 8 << 30
 """Memory that loading a file may take, and twenty times its size besides."""
@@ -42,6 +47,10 @@ def try_model_file(path: Path) -> None:
         raise HornbookError(
             f"{path} is no readable {path.suffix} model: loading it {outcome}; it is damaged, save it again"
         )
+
+
+SIGXCPU = getattr(signal, "SIGXCPU", signal.SIGTERM)
+"""The signal that ends a process that has worked too long; Windows has none."""
 
 
 class _Trial:
@@ -76,7 +85,7 @@ class _Trial:
         answer = self.process.stdout.readline()
         if not answer:
             self.stop()
-            return "ends the process"
+            return "does not end" if self.process.returncode == -SIGXCPU else "ends the process"
         return "takes more memory than such a file can need" if answer == b"memory\n" else None
 
     def stop(self) -> None:
@@ -105,7 +114,7 @@ def _load_and_ask(path: Path, size: int) -> str:
     """Load a file and ask the model about random rows: `fine`, or `memory` if that does not suffice."""
     from hornbook.models.loading import READERS
 
-    _limit_memory(TRIAL_BYTES + 20 * size)
+    _limit_process(TRIAL_BYTES + 20 * size, TRIAL_WORK + size // (1 << 20))
     try:
         _ask(READERS[path.suffix.lower()](path))
     except MemoryError:
@@ -130,8 +139,8 @@ def _ask(model: Any) -> None:
     predictor.outputs(rows.astype(predictor.dtype))
 
 
-def _limit_memory(size: int) -> None:
-    """Let this process take so many bytes more than it has, where the system can be asked to."""
+def _limit_process(size: int, seconds: int) -> None:
+    """Let this process take so many bytes and work so long from now on, where the system can be asked to."""
     try:
         import resource
     except ImportError:
@@ -141,6 +150,8 @@ def _limit_memory(size: int) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = taken + size if most == resource.RLIM_INFINITY else min(taken + size, most)
     resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds, most))
 
 
 if __name__ == "__main__":

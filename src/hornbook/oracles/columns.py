@@ -99,7 +99,7 @@ def wrap_column_model(
     plain = binariser.vocabulary_.names[: len(binariser.conditions_)]
     return replace(
         predictor,
-        outputs=lambda facts: average(predictor.outputs, facts),
+        outputs=lambda facts: average(predictor.output_rows, facts),
         decisions=lambda facts: average(predictor.decide_rows, facts) > 0.5,
         gaps=None,
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,

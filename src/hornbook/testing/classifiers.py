@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.randomness import Purpose, generator
 
-Fault: TypeAlias = Literal["flip", "drift", "raise", "exit", "shape", "stall"]
+Fault: TypeAlias = Literal[
+    "flip", "drift", "lie", "raise", "exit", "shape", "nan", "label", "stall", "hang", "leak"
+]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
@@ -26,13 +28,16 @@ class FaultyClassifier:
     model
         A fitted classifier of two classes.
     fault
-        What it does then: `flip` answers at random each time, `drift` gives more and more rows the other
-        class, `raise` an error, `exit` the process, `shape` answers too few, `stall`
-        takes its time.
+        What it does then: `flip` exchanges some answers, others each time, `drift` more and more of
+        them, `lie` all of them; `raise` an error, `exit` the process; `shape` answers too few, `nan`
+        not at all for the first row, `label` with a class that it does not have; `stall` takes its
+        time, `hang` all of it; `leak` takes memory and never gives it back.
     after
         The number of rows that it answers about properly.
     seconds
         The time that `stall` takes for each batch.
+    leak_bytes
+        The memory that `leak` takes with each batch.
 
     Examples
     --------
@@ -51,6 +56,7 @@ class FaultyClassifier:
     fault: Fault
     after: int = 1000
     seconds: float = 0.05
+    leak_bytes: int = 1 << 20
 
     def __post_init__(self) -> None:
         if self.fault not in FAULTS:
@@ -59,6 +65,7 @@ class FaultyClassifier:
         if hasattr(self.model, "feature_names_in_"):
             self.feature_names_in_ = self.model.feature_names_in_
         self.rows = 0
+        self.leaked: list[bytes] = []
         self.rng = generator(0, Purpose.TEST_CASES)
 
     def predict(self, rows: Any) -> NDArray[Any]:
@@ -73,14 +80,26 @@ class FaultyClassifier:
                 return self._exchange(answers, 0.2)
             case "drift":
                 return self._exchange(answers, min(1.0, self.rows / self.after / 100))
+            case "lie":
+                return self._exchange(answers, 1.0)
             case "raise":
                 raise RuntimeError(f"the model broke after {self.after} rows")
             case "exit":
                 sys.exit("the model left")
             case "shape":
                 return answers[:-1]
+            case "nan":
+                return np.where(np.arange(len(answers)) == 0, np.nan, answers.astype(np.float64))
+            case "label":
+                return np.where(np.arange(len(answers)) == 0, "no such class", answers.astype(object))
             case "stall":
                 time.sleep(self.seconds)
+                return answers
+            case "hang":
+                while True:
+                    time.sleep(1)
+            case "leak":
+                self.leaked.append(bytes(self.leak_bytes))
                 return answers
 
     def _exchange(self, answers: NDArray[Any], share: float) -> NDArray[Any]:

@@ -1,0 +1,67 @@
+"""Every command that calls a model, with every kind of model that misbehaves: it ends, and says so."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import runner
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.testing import FAULTS, FaultyClassifier
+
+FAILURES = {
+    "raise": "RuntimeError: the model broke",
+    "exit": "SystemExit: the model left",
+    "shape": "instead of",
+    "nan": "predicts nan, which is none of its classes",
+    "label": "predicts 'no such class', which is none of its classes",
+    "hang": "within 1 second",
+}
+"""What is said of a model that fails; others answer, if only other things than before."""
+
+CHANGES = {"flip", "drift", "lie"}
+
+ROWS = pd.DataFrame({"age": np.arange(20, 80), "fever": np.arange(60) % 2})
+ILL = (ROWS.age > 50) & (ROWS.fever == 1)
+TREE = DecisionTreeClassifier(random_state=0).fit(ROWS, ILL)
+
+MODEL = ["--model", "model.pkl", "--target", "ill", "--trust-pickle"]
+EXTRACT = ["extract", "table.csv", *MODEL, "--samples", "300", "--max-literals", "2", "-o", "run"]
+COMMANDS = {
+    "extract": (8_400, EXTRACT),
+    "query": (100_000, ["query", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
+    "check": (200, ["check", "claims.horn", "--data", "table.csv", *MODEL, "--samples", "300"]),
+    "compare": (11_000, ["compare", "run", "--samples", "6000", *MODEL[4:]]),
+}
+"""After how many rows the model misbehaves, and the command."""
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    ROWS.assign(ill=ILL).to_csv("table.csv", index=False)
+    (tmp_path / "claims.horn").write_text("age > 52 & fever = 1 -> ill\n")
+    return runner(capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_ends_truthfully_whatever_the_model_does(command, fault, hornbook, tmp_path):
+    after, arguments = COMMANDS[command]
+    after = after // 20 if fault == "drift" else after  # it is slow at first
+    model = FaultyClassifier(TREE, fault, after=after, seconds=0.001)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    if command == "compare":
+        assert hornbook(*EXTRACT).returncode == 0
+    done = hornbook(*arguments, *(["--model-seconds", 1] if fault == "hang" else []))
+    if fault in FAILURES:
+        assert done.returncode == 3 and FAILURES[fault] in done.stderr
+        assert done.stderr.startswith("hornbook: the model failed: ") and done.stderr.count("\n") == 1
+        assert (tmp_path / "run" / "report.html").exists() == (command in ("query", "compare"))
+    elif command == "check" and fault in CHANGES:
+        assert (done.returncode, done.stdout[:6]) == (1, "broken") or "changes its answers" in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+    if command in ("extract", "query"):
+        assert ("the model gave another answer to" in done.stdout) == (fault in CHANGES)
