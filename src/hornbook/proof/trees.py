@@ -272,8 +272,9 @@ class Forest:
         """The outputs at each input after each move."""
         if self.space.groups:  # a move may change several base variables
             states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
-            return self.evaluate(states)[0].reshape(len(moves), -1).T
-        tables = np.stack([self._outputs_by_state(each[None]) for each in here])
+            moved: Numbers = self.evaluate(states)[0].reshape(len(moves), -1).T
+            return moved
+        tables: Numbers = np.stack([self._outputs_by_state(each[None]) for each in here])
         outputs: Numbers = tables[:, moves[:, 0], moves[:, 1]]
         return outputs
 
@@ -297,7 +298,8 @@ class Forest:
         last = np.bincount(self.variable[kind], gain * (self.last[kind] > 0), m)
         table[:, -1] += last
         table -= np.bincount(self.variable[self.kind[lost]], value[lost], m)[:, None]
-        return table + (self.leaves.values @ (unmet == 0) + self.leaves.constant)
+        table += self.leaves.values @ (unmet == 0) + self.leaves.constant
+        return table
 
     def root_bound(self) -> float:
         """Bound the output over the whole region, without branching."""
