@@ -34,6 +34,7 @@ class Purpose(Enum):
     EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
     GUIDED_SEARCH = "guided search"
     REASON_SEARCH = "search for reasons"
+    TABLE_REASONS = "rows to find reasons for"
     TEACHER_COUNTEREXAMPLES = "counterexamples of a perfect teacher"
 
     # what it is measured on

@@ -8,6 +8,7 @@ from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
 from hornbook.explain.reasoner import Reasoner, why
 from hornbook.explain.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
+from hornbook.explain.table_reasons import CoveringReason, TableReasons, cover_table, why_table
 from hornbook.explain.theory_check import RuleCheck, check_theory
 
 __all__ = [
@@ -19,16 +20,20 @@ __all__ = [
     "Changes",
     "ClaimCheck",
     "Coverage",
+    "CoveringReason",
     "Decision",
     "ReasonLevel",
     "Reasoner",
     "RuleCheck",
     "SufficientReason",
+    "TableReasons",
     "Violation",
     "Why",
     "check",
     "check_theory",
+    "cover_table",
     "explain_row",
     "find_changes",
     "why",
+    "why_table",
 ]

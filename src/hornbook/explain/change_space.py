@@ -96,7 +96,7 @@ class ChangeSpace:
     --------
     >>> from hornbook.explanations import EMPTY_BOOK
     >>> frame = pd.DataFrame({"age": [20, 40, 60, 80], "sex": ["f", "m", "d", "f"]})
-    >>> space = ChangeSpace.of(frame, frame.iloc[1], EMPTY_BOOK, ChangeLimits(up=("age",)))
+    >>> space = ChangeSpace.of(frame, frame.iloc[[1]], EMPTY_BOOK, ChangeLimits(up=("age",)))
     >>> [values.tolist() for values in space.values], [each.tolist() for each in space.distances]
     ([[40, 60, 80], ['m', 'f', 'd']], [[0.0, 0.25, 0.5], [0.0, 1.0, 1.0]])
     >>> space.make_rows(np.array([[2, 0]], np.int32)).to_dict("list")
@@ -112,12 +112,15 @@ class ChangeSpace:
     def of(
         cls,
         frame: pd.DataFrame,
-        row: Any,
+        row: pd.DataFrame,
         book: CodeBook,
         limits: ChangeLimits,
         hidden: Iterable[str] = (),
     ) -> ChangeSpace:
-        """The changes of a row to values of a table; columns that are `hidden` may become missing."""
+        """The changes of a row to values of a table; columns that are `hidden` may become missing.
+
+        The row is a frame of one row with the columns of the table, and of their types as far as it can be.
+        """
         limits.refuse_unfit(frame, book)
         hidden = frozenset(hidden)
         columns = [
@@ -227,16 +230,20 @@ def order_values(values: pd.Series[Any], book: CodeBook) -> pd.Series[Any] | Non
 
 
 def _list_values(
-    values: pd.Series[Any], own: Any, book: CodeBook, fixed: bool, direction: int, hidden: frozenset[str]
+    values: pd.Series[Any],
+    first: pd.Series[Any],
+    book: CodeBook,
+    fixed: bool,
+    direction: int,
+    hidden: frozenset[str],
 ) -> tuple[pd.Series[Any], NDArray[np.float64]]:
     """The row's own value and those that it may change to, the nearest first; and their distances."""
     known = values.dropna()
-    first = _cast_value(own, values)
     unknown = bool(first.isna().iloc[0])
     if fixed or (direction and unknown):
         return first, np.zeros(1)
     others = known.drop_duplicates()
-    others = others if unknown else others[others != own]
+    others = others if unknown else others[others != first.iloc[0]]
     if not unknown and values.name in hidden:
         others = pd.concat([others, values[values.isna()].head(1)])
     listed = pd.concat([first, others.astype(first.dtype)], ignore_index=True)
@@ -260,16 +267,3 @@ def _rank_values(numbers: NDArray[np.float64], known: NDArray[np.float64]) -> ND
     below, upto = (known.searchsorted(numbers, side) for side in ("left", "right"))
     ranks: NDArray[np.float64] = (below + upto) / (2 * len(known))
     return np.where(np.isnan(numbers), np.nan, ranks)
-
-
-def _cast_value(own: Any, values: pd.Series[Any]) -> pd.Series[Any]:
-    """One value as a column of the table's type, or of one that can hold it."""
-    missing = bool(pd.isna(own))
-    try:
-        cast = pd.Series([own], dtype=values.dtype, name=values.name)
-    except (TypeError, ValueError):
-        cast = None
-    if cast is not None and bool(cast.isna().iloc[0]) == missing and (missing or bool((cast == own).all())):
-        return cast
-    numeric = is_numeric_dtype(values) and (missing or isinstance(own, int | float | np.number))
-    return pd.Series([np.nan if missing else own], dtype=np.float64 if numeric else object, name=values.name)

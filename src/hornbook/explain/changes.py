@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import combinations, groupby
 from typing import Any
 
@@ -21,8 +22,8 @@ from hornbook.data import read_frame
 from hornbook.errors import HornbookError
 from hornbook.explain.change_search import ChangeSearch, Grade
 from hornbook.explain.change_space import DISTANCE_WORDS, ChangeLimits, ChangeSpace, Places
-from hornbook.explain.decision import read_row
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
+from hornbook.extraction import read_given_row
 from hornbook.models import Predictor
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY
@@ -160,7 +161,8 @@ def find_changes(
         A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
         made of one.
     row
-        A mapping of columns to values, a series, or a frame of one row, with the table's own values.
+        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+        missing.
     X
         Rows as the model reads them.
     target
@@ -238,9 +240,8 @@ class ChangeFinder:
         if count < 1 or max_rows < 1:
             raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
         frame = self.teacher.frame
-        given = read_row(row, tuple(frame.columns))
-        values = {name: given[name].iloc[0] for name in frame.columns}
-        space = ChangeSpace.of(frame, values, self.book, limits, self._list_hidden_columns())
+        given = read_given_row(row, frame, self.book)
+        space = ChangeSpace.of(frame, given, self.book, limits, self._list_hidden_columns())
         own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
         goal = None if wished is None else self._read_class(wished)
         if goal == own:
@@ -313,13 +314,32 @@ class ChangeFinder:
         total = float(space.measure(places[None])[0])
         return Change(tuple(values), self.classes[label], total, search.grade(len(values)))
 
+    @cached_property
+    def _table_prover(self) -> ColumnProver | None:
+        """Proofs about the rows of the table's domain; None of a model that cannot be read."""
+        return self._make_prover(self.teacher.frame)
+
+    def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
+        try:
+            return ColumnProver(self.model, Domain.of(table))
+        except HornbookError:
+            return None
+
+    def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
+        """Proofs about a domain in which the row is."""
+        prover = self._table_prover
+        if prover is None:
+            return None
+        pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
+        if prover.domain.list_boxes(pins):
+            return prover
+        return self._make_prover(space.add_to(self.teacher.frame))
+
     def _prove_fewer(self, space: ChangeSpace, own: int, below: int) -> int:
         """Up to how many columns, at most `below`, it is proved that no change of so many does."""
         deadline = time.perf_counter() + self.proof_seconds
-        table = space.add_to(self.teacher.frame)
-        try:
-            prover = ColumnProver(self.model, Domain.of(table), seconds=self.proof_seconds)
-        except HornbookError:  # a model that cannot be read
+        prover = self._choose_prover(space)
+        if prover is None:
             return 0
         read = [name for name in space.columns if name in prover.domain.ranges]
         free = [name for name in read if space.sizes[space.columns.index(name)]]
