@@ -193,7 +193,7 @@ def test_words_of_a_change_are_those_of_the_code_book():
         "classes": {"1": "dead", "0": "alive"},
     }
     result = find_changes(model, table.assign(stage=0.0).iloc[3], table.assign(stage=0.0), code_book=book)
-    assert str(result) == "dead\nwith Bilirubin 4 mg/dl → 1 mg/dl it would be alive"
+    assert str(result) == "with Bilirubin 4 mg/dl → 1 mg/dl it would be alive"
 
 
 def test_an_ordered_column_of_words_goes_up_only():

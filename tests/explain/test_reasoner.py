@@ -152,11 +152,11 @@ def test_why_of_a_class_that_is_always_decided_for_needs_no_condition():
     assert reason.conditions == () and str(reason).startswith("good, whatever the row says\n")
 
 
-def test_why_of_several_classes_names_the_class_and_says_it_in_three_lines():
+def test_why_of_several_classes_names_the_class_and_says_it_in_four_lines():
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(IRIS, SPECIES)
     classes = {"classes": {0: "setosa", 1: "versicolor", 2: "virginica"}}
     answer = hb.why(model, IRIS.iloc[60], IRIS, code_book=classes)
-    assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 3
+    assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 4
     reason = answer.to_object()["reasons"][0]
     assert reason["level"] == "sampled" and reason["coverage"]["rows"] == 150
     assert len(reason["conditions"]) == len(answer.reasons[0].conditions)

@@ -29,8 +29,8 @@ from hornbook.explanations import (
     Condition,
     Missing,
     Threshold,
-    describe_unknown,
 )
+from hornbook.extraction.given_values import find_column
 
 Places: TypeAlias = NDArray[np.int32]
 """Changed rows, (rows, columns): each column's place in the list of its values, 0 for the row's own."""
@@ -43,7 +43,7 @@ DISTANCE_WORDS = (
 
 @dataclass(frozen=True)
 class ChangeLimits:
-    """Columns that may not change, or only in one direction.
+    """Columns that may not change, or may go only up or only down.
 
     A value in a column with a direction stays known, and a missing one stays missing.
 
@@ -63,20 +63,31 @@ class ChangeLimits:
         """1 if a column goes only up, -1 if only down, 0 if it is free."""
         return (column in self.up) - (column in self.down)
 
-    def refuse_unfit(self, frame: pd.DataFrame, book: CodeBook) -> None:
-        """Raise for a column that there is not, that has two limits, or a direction without an order."""
-        names = [*self.fixed, *self.up, *self.down]
+    def fit_to(self, frame: pd.DataFrame, book: CodeBook) -> ChangeLimits:
+        """The limits with the table's names of columns, which may be given by their labels.
+
+        Refuse a column that there is not, one that is named twice, and a direction without an order.
+        """
+        known = dict.fromkeys(map(str, frame.columns))
+        fixed, up, down = (
+            tuple(find_column(name, known, book) for name in names)
+            for names in (self.fixed, self.up, self.down)
+        )
+        names = (*fixed, *up, *down)
         for name in names:
-            if name not in frame.columns:
-                raise HornbookError(describe_unknown(name, list(map(str, frame.columns))))
             if names.count(name) > 1:
                 raise HornbookError(f"column {name!r} is limited twice; name it once: fixed, up or down")
-        for name in (*self.up, *self.down):
+        for name in (*up, *down):
             if order_values(frame[name], book) is None:
                 raise HornbookError(
                     f"the values of {name!r} have no order, so none is up or down; fix the column, or give "
                     "the code book an order of its values"
                 )
+        return ChangeLimits(fixed, up, down)
+
+
+NO_LIMITS = ChangeLimits()
+"""Every column may change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +132,7 @@ class ChangeSpace:
 
         The row is a frame of one row with the columns of the table, and of their types as far as it can be.
         """
-        limits.refuse_unfit(frame, book)
+        limits = limits.fit_to(frame, book)
         hidden = frozenset(hidden)
         columns = [
             _list_values(frame[name], row[name], book, name in limits.fixed, limits.direction(name), hidden)

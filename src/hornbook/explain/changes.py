@@ -8,7 +8,7 @@ the model keeps its class for every value of the free ones within the table's ra
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations, groupby
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError
 from hornbook.explain.change_search import ChangeSearch, Grade
-from hornbook.explain.change_space import DISTANCE_WORDS, ChangeLimits, ChangeSpace, Places
+from hornbook.explain.change_space import DISTANCE_WORDS, NO_LIMITS, ChangeLimits, ChangeSpace, Places
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import read_given_row
 from hornbook.models import Predictor
@@ -129,10 +129,13 @@ class Changes:
     def __str__(self) -> str:
         wished = "the decision" if self.wished is None else f"it to {self.wished}"
         lines = [str(change) for change in self.changes] or [f"no change was found that would turn {wished}"]
+        return "; ".join(["\n".join(lines), *self._describe_fewer()])
+
+    def _describe_fewer(self) -> Iterator[str]:
+        """How certain it is that fewer columns do not do, in words."""
         for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
             sizes = [size for size, _ in own]
-            lines.append(f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})")
-        return "\n".join([self.outcome, *lines])
+            yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -147,7 +150,7 @@ def find_changes(
     *,
     wished: Any = None,
     count: int = 1,
-    limits: ChangeLimits | None = None,
+    limits: ChangeLimits = NO_LIMITS,
     max_rows: int = MAX_ASKED_ROWS,
     proof_seconds: float = CHANGE_PROOF_SECONDS,
     seed: int = 0,
@@ -188,19 +191,16 @@ def find_changes(
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
     >>> print(find_changes(model, rows.iloc[0], rows, "good"))
-    not good
     with income 10 → 80 it would be good
     >>> print(find_changes(model, rows.iloc[0], rows, "good", limits=ChangeLimits(fixed=("income",))))
-    not good
-    no change was found that would turn the decision
-    no change of one column does (proved)
+    no change was found that would turn the decision; no change of one column does (proved)
 
     """
     frame = read_frame(X)
     book = read_code_book(code_book, frame)
     teacher = bind_classifier(model, frame, seed)
-    finder = ChangeFinder(model, teacher, book, book.name_classes(target, teacher.classes), proof_seconds)
-    return finder.find(row, limits or ChangeLimits(), wished, count, max_rows)
+    finder = ChangeFinder(model, teacher, book.name_classes(target, teacher.classes), book)
+    return finder.find(row, limits, wished, count=count, max_rows=max_rows, proof_seconds=proof_seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,35 +213,34 @@ class ChangeFinder:
         The model, for scores and proofs.
     teacher
         The model bound to the table.
-    book
-        The user's words.
     classes
-        The classes in words.
-    proof_seconds
-        Time limit of the proofs about one row; 0 for none.
+        Its classes in words.
+    code_book
+        The user's words.
 
     """
 
     model: Any
     teacher: ClassifierTeacher
-    book: CodeBook
     classes: tuple[str, ...]
-    proof_seconds: float = CHANGE_PROOF_SECONDS
+    code_book: CodeBook
 
     def find(
         self,
         row: Any,
-        limits: ChangeLimits,
+        limits: ChangeLimits = NO_LIMITS,
         wished: Any = None,
+        *,
         count: int = 1,
         max_rows: int = MAX_ASKED_ROWS,
+        proof_seconds: float = CHANGE_PROOF_SECONDS,
     ) -> Changes:
-        """So many changes of different columns of a row, if there are."""
+        """So many changes of different columns of a row, if there are; see `find_changes`."""
         if count < 1 or max_rows < 1:
             raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
         frame = self.teacher.frame
-        given = read_given_row(row, frame, self.book)
-        space = ChangeSpace.of(frame, given, self.book, limits, self._list_hidden_columns())
+        given = read_given_row(row, frame, self.code_book)
+        space = ChangeSpace.of(frame, given, self.code_book, limits, self._list_hidden_columns())
         own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
         goal = None if wished is None else self._read_class(wished)
         if goal == own:
@@ -256,7 +255,7 @@ class ChangeFinder:
         found = search.run(self.teacher.sampler.frame, count)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
-        proved = self._prove_fewer(space, own, below) if below and self.proof_seconds > 0 else 0
+        proved = self._prove_fewer(space, own, below, proof_seconds) if below and proof_seconds > 0 else 0
         fewer: list[Grade] = ["proved"] * proved
         fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
         return Changes(
@@ -306,9 +305,10 @@ class ChangeFinder:
             before, after = (_plain(listed.iloc[place]) for place in (0, places[number]))
             distance = float(space.distances[number][places[number]])
             old, new = (
-                "missing" if value is None else self.book.name_value(name, value) for value in (before, after)
+                "missing" if value is None else self.code_book.name_value(name, value)
+                for value in (before, after)
             )
-            text = f"{self.book.label(name)} {old} → {new}"
+            text = f"{self.code_book.label(name)} {old} → {new}"
             values.append(ChangedValue(name, before, after, distance, text))
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
@@ -321,9 +321,10 @@ class ChangeFinder:
 
     def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
         try:
-            return ColumnProver(self.model, Domain.of(table))
+            prover = ColumnProver(self.model, Domain.of(table))
         except HornbookError:
             return None
+        return prover if len(prover.reading.contests) == len(self.classes) else None
 
     def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
         """Proofs about a domain in which the row is."""
@@ -335,9 +336,9 @@ class ChangeFinder:
             return prover
         return self._make_prover(space.add_to(self.teacher.frame))
 
-    def _prove_fewer(self, space: ChangeSpace, own: int, below: int) -> int:
+    def _prove_fewer(self, space: ChangeSpace, own: int, below: int, seconds: float) -> int:
         """Up to how many columns, at most `below`, it is proved that no change of so many does."""
-        deadline = time.perf_counter() + self.proof_seconds
+        deadline = time.perf_counter() + seconds
         prover = self._choose_prover(space)
         if prover is None:
             return 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from math import inf
 from typing import Any, Literal, TypeAlias
 
+from hornbook.explain.changes import Changes
 from hornbook.explanations import EMPTY_BOOK, CodeBook, Condition, Threshold
 from hornbook.explanations.conditions import condition_object
 from hornbook.extraction import share_object
@@ -131,18 +132,30 @@ class Why:
         The model's class, in words.
     reasons
         Sufficient reasons, the best first.
+    row
+        The values of the row, None where one is missing.
+    changes
+        What would change the decision, if that was asked for.
 
     """
 
     outcome: str
     reasons: tuple[SufficientReason, ...]
+    row: Mapping[str, Any] = field(default_factory=dict)
+    changes: Changes | None = None
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self.reasons))
+        between = "\n" if len(self.reasons) < 2 else "\n\n"
+        return between.join([*map(str, self.reasons), *([] if self.changes is None else [str(self.changes)])])
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return {"outcome": self.outcome, "reasons": [reason.to_object() for reason in self.reasons]}
+        return {
+            "outcome": self.outcome,
+            "row": dict(self.row),
+            "reasons": [reason.to_object() for reason in self.reasons],
+            "changes": None if self.changes is None else self.changes.to_object(),
+        }
 
 
 def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:

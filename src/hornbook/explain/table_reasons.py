@@ -192,7 +192,7 @@ def cover_table(
         if left <= 0:
             break
         limit = min(left, REASON_SECONDS)
-        (reason,) = reasoner.explain(frame.iloc[[row]], seconds=limit, **asked).reasons
+        (reason,) = reasoner.explain(frame.iloc[[row]], seconds=limit, changes=0, **asked).reasons
         if not reason.keeps_share:
             continue
         own = meet_conditions(reason.conditions, frame) & (labels == labels[row])

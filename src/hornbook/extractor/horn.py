@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -175,29 +175,20 @@ class HornExtractor(Extractor):
         values = read_values(self.extraction_, name_values(row, self._columns))
         return explain_row(self.explanation_, dict.fromkeys(self._columns) | values)
 
-    def why(
-        self,
-        row: Any,
-        *,
-        share: float = 0.95,
-        reasons: int = 1,
-        prefer: Sequence[str] = (),
-        seconds: float = 10.0,
-    ) -> Why:
-        """Why the model itself decides as it does about one row, with a guarantee.
+    def why(self, row: Any, **asked: Any) -> Why:
+        """Why the model itself decides as it does about one row, with a guarantee, and what would change it.
 
         Parameters
         ----------
         row
             As for `explain`.
-        share, reasons, prefer, seconds
-            As for `hornbook.why`.
+        asked
+            How reasons and changes are looked for: the keywords of `hornbook.why`, but for `seed` and
+            `code_book`, which are those of the run.
 
         """
         check_is_fitted(self)
-        return self._reasoner.explain(
-            name_values(row, self._columns), share=share, reasons=reasons, prefer=prefer, seconds=seconds
-        )
+        return self._reasoner.explain(name_values(row, self._columns), **asked)
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

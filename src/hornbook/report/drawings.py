@@ -225,7 +225,7 @@ def plot_explanation(extraction: Extraction, ax: Axes | None = None) -> Axes:
 def _plot_boxes(drawing: Drawing, ax: Axes | None) -> Axes:
     from matplotlib.patches import FancyBboxPatch
 
-    ax = ax or _new_axes(drawing.width / 96, drawing.height / 96)
+    ax = ax or new_axes(drawing.width / 96, drawing.height / 96)
     ax.set(xlim=(-2, drawing.width + 2), ylim=(drawing.height + 2, -2), aspect="equal")
     ax.set_axis_off()
     small: dict[str, Any] = {"fontsize": 7.5, "color": "#525b6b", "va": "center"}
@@ -280,7 +280,7 @@ def _plot_points(explanation: Explanation, groups: tuple[PointsGroup, ...], ax: 
             y += 1
         y += 0.6  # a gap between columns
     count = len(bars[0])
-    ax = ax or _new_axes(6.4, 0.8 + 0.24 * y * max(1, 0.6 * count))
+    ax = ax or new_axes(6.4, 0.8 + 0.24 * y * max(1, 0.6 * count))
     for output in range(count):
         values = [bar[output] for bar in bars]
         shifted = [place + 0.8 * ((output + 0.5) / count - 0.5) for place in places]
@@ -306,7 +306,7 @@ def _plot_points(explanation: Explanation, groups: tuple[PointsGroup, ...], ax: 
 def _plot_lines(explanation: Explanation, ax: Axes | None) -> Axes:
     """The lines as they are read."""
     lines = str(explanation).splitlines()
-    ax = ax or _new_axes(max(3.0, 0.075 * max(map(len, lines))), 0.24 * len(lines) + 0.1)
+    ax = ax or new_axes(max(3.0, 0.075 * max(map(len, lines))), 0.24 * len(lines) + 0.1)
     ax.set(xlim=(0, 1), ylim=(len(lines), 0))
     ax.set_axis_off()
     for number, line in enumerate(lines):
@@ -314,7 +314,8 @@ def _plot_lines(explanation: Explanation, ax: Axes | None) -> Axes:
     return ax
 
 
-def _new_axes(width: float, height: float) -> Axes:
+def new_axes(width: float, height: float) -> Axes:
+    """Axes of a new figure of some size in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained").subplots()
