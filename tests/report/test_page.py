@@ -9,6 +9,7 @@ from browser import complaints, requests, show
 from sample_reports import (
     card_along_frontier,
     make_card,
+    make_cases,
     make_classes,
     make_clinic,
     make_extraction,
@@ -427,6 +428,24 @@ def test_text_stands_out_from_its_background(browser, tmp_path, scheme, form):
     assert [(round(ratio, 2), what) for ratio, what in contrasts if ratio < 4.5] == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_cases_show_the_reasons_of_the_model_and_what_would_change_them(browser, tmp_path, scheme):
+    emulate(browser, scheme)
+    try:
+        show(browser, to_html(make_extraction(make_tree()), make_cases()), tmp_path)
+        first, second = browser.find_elements(By.CSS_SELECTOR, "#cases .case")
+        contrasts = [(ratio, what) for ratio, what in browser.execute_script(CONTRASTS) if ratio < 4.5]
+    finally:
+        emulate(browser)
+    assert "2.5 < albumin (g/dL) ≤ 3.5 and stage = IV" in first.text
+    assert "ith albumin (g/dL) 3.1 → 4 and age 71 → 50 it would be survives" in first.text
+    assert "no change of one column does (proved)" in first.text
+    assert len(first.find_elements(By.CSS_SELECTOR, "svg.reason circle.own")) == 3
+    assert len(first.find_elements(By.CSS_SELECTOR, "svg.reason circle.new")) == 2
+    assert "stage is missing" in second.text and "90 of 480 rows meet this" in second.text
+    assert contrasts == [] and complaints(browser) == []
+
+
 def test_hostile_columns_and_classes_are_only_text(browser, tmp_path):
     show(browser, to_html(rename_columns(HOSTILE)), tmp_path)
     assert complaints(browser) == []
@@ -479,7 +498,7 @@ def test_nothing_is_wider_than_a_phone(browser, tmp_path):
     try:
         hostile = rename_columns(HOSTILE), rename_variables([n for n in HOSTILE if n != "__proto__"])
         for extraction in (*(make() for make in FORMS.values()), *hostile):
-            show(browser, to_html(extraction), tmp_path)
+            show(browser, to_html(extraction, make_cases()), tmp_path)
             browser.execute_script(
                 "for (const each of document.querySelectorAll('details')) each.open = true"
             )

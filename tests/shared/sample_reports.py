@@ -8,13 +8,16 @@ import pandas as pd
 
 from hornbook.data import BinaryColumns, Reader, exclusivity_rules
 from hornbook.evaluate import Fidelity
+from hornbook.explain import Change, ChangedValue, Changes, Coverage, SufficientReason, Why
 from hornbook.explanations import (
     CardLine,
     Category,
+    CodeBook,
     ConditionRule,
     DecisionTree,
     GroupFidelity,
     HornRules,
+    Missing,
     RuleSet,
     ScoreCard,
     Split,
@@ -91,6 +94,38 @@ def make_card() -> ScoreCard:
         CardLine((OLD, STAGE), (-1,), (0,)),
     )
     return ScoreCard(CLASSES, lines, (-1,))
+
+
+def make_cases() -> tuple[Why, ...]:
+    """Why a model decides two rows so: a reason about numbers and a word, and one about a missing value."""
+    book = CodeBook()
+    first = SufficientReason(
+        (Threshold("albumin (g/dL)", 2.5), Threshold("albumin (g/dL)", 3.5, above=False), STAGE),
+        CLASSES[0],
+        "proved",
+        Share.of(2000, 2000),
+        0.95,
+        Coverage(12, 12, 480),
+        code_book=book,
+    )
+    change = Change(
+        (
+            ChangedValue("albumin (g/dL)", 3.1, 4.0, 0.3, "albumin (g/dL) 3.1 → 4"),
+            ChangedValue("age", 71, 50, 0.4, "age 71 → 50"),
+        ),
+        CLASSES[1],
+        0.7,
+        "exhausted",
+    )
+    changes = Changes(CLASSES[0], None, (change,), ("proved",), "checked on the model")
+    second = SufficientReason(
+        (Missing("stage"),), CLASSES[1], "sampled", Share.of(1950, 2000), 0.95, Coverage(90, 88, 480)
+    )
+    none = Changes(CLASSES[1], None, (), ("exhausted",), "checked on the model")
+    return (
+        Why(CLASSES[0], (first,), {"albumin (g/dL)": 3.1, "age": 71, "stage": "IV"}, changes),
+        Why(CLASSES[1], (second,), {"albumin (g/dL)": None, "age": 30, "stage": None}, none),
+    )
 
 
 def make_tree() -> DecisionTree:

@@ -93,6 +93,9 @@ def extract(
         ),
     ] = False,
     proof_seconds: ProofSecondsOption = 60.0,
+    why: Annotated[
+        int, typer.Option(min=0, help="Rows of which the report says why the model itself decides so.")
+    ] = 0,
     seed: SeedOption = 0,
     force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the extraction as JSON.")] = False,
@@ -114,6 +117,8 @@ def extract(
       hornbook extract patients.csv --target survives --train --code-book words.toml -o run/
 
       hornbook extract patients.csv --target survives --model model.onnx --form rules --proof -o run/
+
+      hornbook extract patients.csv --target survives --model model.onnx --why 4 -o run/
 
     """
     from hornbook.explanations import read_code_book
@@ -167,7 +172,9 @@ def extract(
     if proof:
         with progress("proving lines"):
             extraction = prove_lines(extraction, black_box, table.features, proof_seconds)
-    run.save(extraction)
+    with progress("asking why"):
+        cases = extractor.explain_cases(why)
+    run.save(extraction, cases=cases)
     if as_json:
         emit_json(run.to_object(extraction))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
@@ -18,6 +18,7 @@ from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
+    from hornbook.explain import Why
     from hornbook.extraction import Extraction
     from hornbook.models import TrainedClassifier, TrainedNetwork
     from hornbook.proof import Certificates
@@ -119,12 +120,17 @@ class CommandRun:
         parts = ("data", "model", "settings", "versions")
         return replace(extraction, provenance={name: self.config[name] for name in parts})
 
-    def save(self, extraction: Extraction, certificates: Certificates | None = None) -> None:
-        """Save the result in the folder, if there is one."""
+    def save(
+        self,
+        extraction: Extraction,
+        certificates: Certificates | None = None,
+        cases: Sequence[Why] = (),
+    ) -> None:
+        """Save the result in the folder, if there is one; the report says why the model decides cases so."""
         from hornbook.runs import save_run
 
         if self.folder is not None:
-            save_run(self.folder, extraction, time.perf_counter() - self.started, certificates)
+            save_run(self.folder, extraction, time.perf_counter() - self.started, certificates, cases)
 
     def to_object(self, extraction: Extraction) -> dict[str, Any]:
         """The extraction and its folder, ready for JSON."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,12 @@ from hornbook.explain import Decision, Reasoner, Why, explain_row
 from hornbook.explanations import CodeBookSource
 from hornbook.extraction import explain_classifier, name_values, read_values
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
+from hornbook.storage import write_file
 from hornbook.surrogates import Candidate, Form
 from hornbook.teacher import bind_classifier
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class HornExtractor(Extractor):
@@ -189,6 +194,40 @@ class HornExtractor(Extractor):
         """
         check_is_fitted(self)
         return self._reasoner.explain(name_values(row, self._columns), **asked)
+
+    def report(self, path: str | Path, *, why: int = 0) -> None:
+        """Write the report, one HTML page.
+
+        Parameters
+        ----------
+        path
+            The file.
+        why
+            For how many rows to say why the model itself decides so, and what would change that; half of
+            them are rows that the explanation decides otherwise, if there are.
+
+        """
+        from hornbook.report import to_html
+
+        check_is_fitted(self)
+        write_file(Path(path), to_html(self.extraction_, self.explain_cases(why)))
+
+    def explain_cases(self, count: int) -> list[Why]:
+        """Why the model decides so many rows so: some that the explanation decides otherwise, and others."""
+        check_is_fitted(self)
+        rows: list[Any] = [difference.row for difference in self.extraction_.differences[: count // 2]]
+        frame, labels = self.teacher_.frame, self.teacher_.labels(self.teacher_.frame)
+        by_class = [np.flatnonzero(labels == number) for number in range(len(self.classes_))]
+        turns = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
+        rows += [frame.iloc[[number]] for number in turns[: count - len(rows)]]
+        return [self.why(row) for row in rows]
+
+    def plot_why(self, why: Why, ax: Axes | None = None) -> Axes:
+        """Plot why the model decides a row so with matplotlib, on the given axes or on new ones."""
+        from hornbook.report import plot_why
+
+        check_is_fitted(self)
+        return plot_why(why, self.extraction_, ax)
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

@@ -7,6 +7,7 @@ from hornbook.report.charts import Chart, Dot, Series, frontier_chart, plot_char
 from hornbook.report.content import explain_guarantee, format_percent, to_text
 from hornbook.report.drawings import plot_explanation, write_svg
 from hornbook.report.page import render_page, to_html, to_notebook
+from hornbook.report.reasons import plot_why
 
 __all__ = [
     "Chart",
@@ -18,6 +19,7 @@ __all__ = [
     "plot_chart",
     "plot_explanation",
     "plot_frontier",
+    "plot_why",
     "render_page",
     "to_html",
     "to_notebook",

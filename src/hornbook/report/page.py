@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -32,13 +32,24 @@ from hornbook.report.content import (
 )
 from hornbook.report.drawings import draw_boxes
 from hornbook.report.explorers import choose_explorer, readable_points
+from hornbook.report.reasons import draw_why
+
+if TYPE_CHECKING:
+    from hornbook.explain import Why
 
 MAX_WRITTEN_LINES = 100
 """Lines whose texts are in the page; a script writes out the others, from words that are stored once."""
 
 
-def to_html(extraction: Extraction) -> str:
+def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
     """Render an extraction as one self-contained HTML page.
+
+    Parameters
+    ----------
+    extraction
+        The extraction.
+    cases
+        Why the model decides some rows so, which get a section of their own.
 
     Examples
     --------
@@ -60,6 +71,7 @@ def to_html(extraction: Extraction) -> str:
         title=title_report(extraction),
         scripts=explorer.scripts,
         extraction=extraction,
+        cases=cases,
         explorer=explorer,
         exploration=explorer.build_data(extraction),
         points=points,
@@ -184,5 +196,7 @@ def _environment() -> Environment:
         data=to_script_json,
         unbroken=keep_units,
     )
-    environment.globals.update(svg=to_svg, boxes=draw_boxes, style=lambda name: Markup(read_asset(name)))
+    environment.globals.update(
+        svg=to_svg, boxes=draw_boxes, picture=draw_why, style=lambda name: Markup(read_asset(name))
+    )
     return environment

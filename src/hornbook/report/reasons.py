@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from hornbook.explanations import Category, CategorySet, CodeBook, Condition, Missing, Threshold, write_value
-from hornbook.extraction import ColumnSummary
+from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.charts import N_COLOURS
 from hornbook.report.drawings import COLOURS, new_axes
 
@@ -190,12 +190,12 @@ def _shorten(name: str) -> str:
     return name if len(name) <= MAX_FIELD_LETTERS + 1 else name[:MAX_FIELD_LETTERS] + "…"
 
 
-def draw_reason(why: Why, columns: Iterable[ColumnSummary], book: CodeBook, classes: Sequence[str]) -> Markup:
+def draw_why(why: Why, extraction: Extraction) -> Markup:
     """Draw why a model decides a row so as an `<svg>` element; empty if nothing speaks of a column."""
-    bars = list_bars(why, columns, book)
+    bars = list_bars(why, extraction.columns, extraction.code_book)
     if not bars:
         return Markup("")
-    own, other = _choose_colours(why, classes)
+    own, other = _choose_colours(why, extraction.explanation.classes)
     height = COLUMN_HEIGHT * len(bars) + 4
     title = escape(f"Why the model says {why.outcome}: {'; '.join(bar.title for bar in bars)}")
     parts = [
@@ -234,10 +234,10 @@ def _draw_bar(bar: ColumnBar, top: float) -> str:
             f'<rect class="{kind}" x="{left}" y="{y}" width="{MISSING_WIDTH}" height="{BAR_HEIGHT}" rx="3"/>'
         )
         parts.append(f'<text class="mark" x="{_across(None):g}" y="{y + BAR_HEIGHT + 14}">missing</text>')
-    parts += [
-        f'<text class="mark" x="{_across(place):g}" y="{y + BAR_HEIGHT + 14}">{escape(text)}</text>'
-        for place, text in _keep_apart(bar.marks)
-    ]
+    for mark, text in _keep_apart(bar.marks):
+        kind = f"mark {_align(mark)}".strip()
+        x = f'x="{_across(mark):g}" y="{y + BAR_HEIGHT + 14}"'
+        parts.append(f'<text class="{kind}" {x}>{escape(text)}</text>')
     old, new = _across(bar.value), _across(bar.new)
     if new != old:
         tip = new - 7 if new > old else new + 7
@@ -254,6 +254,11 @@ def _across(place: float | None) -> float:
     return BAR_LEFT + place * BAR_WIDTH
 
 
+def _align(place: float) -> str:
+    """How a mark is aligned, so that it does not stick out: at the ends of the bar, or in the middle."""
+    return "left" if place == 0 else "right" if place == 1 else ""
+
+
 def _keep_apart(marks: Sequence[tuple[float, str]], gap: float = 0.1) -> list[tuple[float, str]]:
     """The marks that do not stand on each other, from the left."""
     kept: list[tuple[float, str]] = []
@@ -263,22 +268,16 @@ def _keep_apart(marks: Sequence[tuple[float, str]], gap: float = 0.1) -> list[tu
     return kept
 
 
-def plot_reason(
-    why: Why,
-    columns: Iterable[ColumnSummary],
-    book: CodeBook,
-    classes: Sequence[str],
-    ax: Axes | None = None,
-) -> Axes:
+def plot_why(why: Why, extraction: Extraction, ax: Axes | None = None) -> Axes:
     """Plot why a model decides a row so with matplotlib, on the given axes or on new ones."""
     from matplotlib.patches import Rectangle
 
-    bars = list_bars(why, columns, book)
+    bars = list_bars(why, extraction.columns, extraction.code_book)
     height = COLUMN_HEIGHT * max(1, len(bars)) + 4
     ax = ax or new_axes(PICTURE_WIDTH / 80, height / 80)
     ax.set(xlim=(0, PICTURE_WIDTH), ylim=(height, 0))
     ax.set_axis_off()
-    own, other = (COLOURS[number] for number in _choose_colours(why, classes))
+    own, other = (COLOURS[number] for number in _choose_colours(why, extraction.explanation.classes))
     small: dict[str, Any] = {"fontsize": 7.5, "color": "#525b6b", "ha": "center", "parse_math": False}
     for number, bar in enumerate(bars):
         top = COLUMN_HEIGHT * number
@@ -294,7 +293,8 @@ def plot_reason(
             alpha = 0.45 if colour in (own, "#9aa3ad") else 1.0
             ax.add_patch(Rectangle((x, y), width, BAR_HEIGHT, color=colour, alpha=alpha, linewidth=0))
         for place, text in _keep_apart(bar.marks):
-            ax.text(_across(place), y + BAR_HEIGHT + 12, text, **small)
+            own_style = {**small, "ha": _align(place) or "center"}
+            ax.text(_across(place), y + BAR_HEIGHT + 12, text, **own_style)
         ax.text(BAR_LEFT, top + 20, bar.title, fontsize=9, parse_math=False)
         ax.text(
             PICTURE_WIDTH - 4, top + 20, bar.words, fontsize=9, ha="right", weight="bold", parse_math=False

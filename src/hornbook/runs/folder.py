@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 import hornbook
 from hornbook.errors import HornbookError
+from hornbook.explain import Why
 from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
 from hornbook.learners import INTERRUPTED, MODEL_FAILED
@@ -130,13 +131,17 @@ def save_run(
     extraction: Extraction,
     seconds: float | None = None,
     certificates: Certificates | None = None,
+    cases: Sequence[Why] = (),
 ) -> None:
-    """Save the result of a run; the metrics come last and mark the run as complete."""
+    """Save the result of a run; the metrics come last and mark the run as complete.
+
+    The report says why the model decides the given cases so; nothing else is kept of them.
+    """
     if certificates is not None:
         extraction = add_guarantees(extraction, certificates)
     write_file(folder / EXTRACTION_FILE, extraction.to_json())
     write_file(folder / THEORY_FILE, extraction.theory.to_text())
-    write_file(folder / REPORT_FILE, to_html(extraction))
+    write_file(folder / REPORT_FILE, to_html(extraction, cases))
     if certificates is None:
         (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:

@@ -1,0 +1,93 @@
+"""Pictures of reasons: a row lies in what its reason allows, and pictures hold any name."""
+
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
+
+from hornbook.explain import Coverage, SufficientReason, Why
+from hornbook.explanations import Category, CategorySet, CodeBook, ColumnWords, Missing, Threshold
+from hornbook.report import plot_why
+from hornbook.report.reasons import draw_why, list_bars
+from hornbook.statistics import Share
+
+STAGES = ("I", "II", "III", "IV")
+
+
+@st.composite
+def reasons(draw):
+    """A row, and conditions that it meets."""
+    row = {
+        "albumin (g/dL)": draw(st.one_of(st.none(), st.floats(1.0, 7.0))),
+        "age": draw(st.one_of(st.none(), st.integers(18, 89))),
+        "stage": draw(st.one_of(st.none(), st.sampled_from(STAGES))),
+    }
+    conditions = []
+    for name, value in row.items():
+        if value is None:
+            conditions += draw(st.sampled_from([[], [Missing(name)]]))
+        elif isinstance(value, str):
+            other = draw(st.sampled_from([stage for stage in STAGES if stage != value]))
+            kinds = [[], [Category(name, value)], [Category(name, other, equal=False)]]
+            conditions += draw(st.sampled_from([*kinds, [CategorySet(name, (value, other))]]))
+        else:
+            cuts = [Threshold(name, value - 0.5), Threshold(name, value + 0.5, above=False)]
+            conditions += draw(st.lists(st.sampled_from(cuts), unique=True, max_size=2))
+    return row, tuple(conditions)
+
+
+@settings(max_examples=40)
+@given(reasons())
+def test_bars_allow_the_values_of_the_row_and_only_those_that_meet_the_conditions(case):
+    row, conditions = case
+    reason = SufficientReason(conditions, "a", "proved", Share.of(1, 1), 0.9, Coverage(1, 1, 1))
+    bars = list_bars(Why("a", (reason,), row), COLUMNS, CodeBook())
+    assert len(bars) == len({condition.column for condition in conditions})
+    for bar in bars:
+        own = [condition for condition in conditions if condition.column == bar.title]
+        if bar.value is None:
+            assert bar.missing and bar.allows_missing and not bar.allowed
+            continue
+        assert any(low <= bar.value <= high for low, high in bar.allowed) and not bar.missing
+        covered = sum(high - low for low, high in bar.allowed)
+        assert 0 <= covered <= 1 and all(0 <= place <= 1 for place, _ in bar.marks)
+        if any(isinstance(each, Category | CategorySet) for each in own):
+            met = sum(
+                all(
+                    (stage == each.value) == each.equal
+                    if isinstance(each, Category)
+                    else stage in each.values
+                    for each in own
+                )
+                for stage in STAGES
+            )
+            assert covered * len(STAGES) == met
+
+
+def test_the_median_of_the_table_is_in_the_middle_of_a_bar():
+    first, age, _ = list_bars(make_cases()[0], COLUMNS, CodeBook())
+    assert (0.5, "3.8") in first.marks and (0.5, "54") in age.marks
+    assert not age.constrained and age.words == "71 → 50" and age.new < 0.5 < age.value
+
+
+def test_a_picture_holds_any_name_and_stays_in_its_frame():
+    hostile = '<b>&"'
+    words = CodeBook({"age": ColumnWords(label=hostile), "stage": ColumnWords(levels=(("IV", hostile),))})
+    extraction = make_extraction(make_tree().with_code_book(words))
+    for why in make_cases():
+        picture = ET.fromstring(str(draw_why(why, extraction)))
+        width, height = map(float, picture.get("viewBox").split()[2:])
+        for shape in picture.iter("rect"):
+            x, y, wide, high = (float(shape.get(name)) for name in ("x", "y", "width", "height"))
+            assert x >= 0 and x + wide <= width + 0.01 and y >= 0 and y + high <= height
+        drawn = {text.get_text() for text in plot_why(why, extraction).texts}
+        written = {text.text for text in picture.iter("text")}
+        assert written <= drawn
+    assert "&lt;b&gt;" in str(draw_why(make_cases()[0], extraction))
+
+
+def test_a_reason_without_conditions_has_no_picture():
+    why = replace(make_cases()[1], reasons=(replace(make_cases()[1].reasons[0], conditions=()),))
+    assert draw_why(why, make_extraction(make_tree())) == ""
