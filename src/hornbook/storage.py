@@ -19,6 +19,13 @@ UNFINISHED_SUFFIX = ".new"
 """The end of the name of a file that is being written."""
 
 
+def cache_folder() -> Path:
+    """The folder of downloads and answers: `HORNBOOK_CACHE`, or `hornbook` in the user's cache folder."""
+    if chosen := os.environ.get("HORNBOOK_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hornbook"
+
+
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file at once: after a crash, too, there is the whole of it, or what was there before.
 

@@ -16,7 +16,16 @@ from sklearn.base import is_regressor
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
+from hornbook.models import (
+    COMPLETE,
+    ENCODINGS,
+    Endpoint,
+    Predictor,
+    as_predictor,
+    columns_with_missing,
+    find_classes,
+    load_model,
+)
 from hornbook.randomness import Purpose, generator
 
 DONORS = 32
@@ -74,6 +83,8 @@ class ClassifierTeacher:
         Where samples come from: rows with columns exchanged between them.
     donors
         How rows are completed for a model that takes no missing values; None for one that does.
+    notes
+        Returns what a reader has to know about the model's answers so far.
 
     """
 
@@ -82,6 +93,7 @@ class ClassifierTeacher:
     frame: pd.DataFrame
     sampler: RowSampler
     donors: Donors | None = None
+    notes: Callable[[], list[str]] = list
 
     def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the model's class for each row."""
@@ -138,7 +150,7 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
-    return ClassifierTeacher(classify, classes, frame, sampler, donors)
+    return ClassifierTeacher(classify, classes, frame, sampler, donors, predictors[0].notes)
 
 
 def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:
@@ -150,6 +162,8 @@ def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], t
     model = _load_classifier(model)
     if isinstance(model, Predictor):
         return [model], (0, 1)
+    if isinstance(model, Endpoint):
+        find_classes(model, frame)
     if hasattr(model, "classes_"):
         classes = tuple(np.asarray(model.classes_).tolist())
     else:
@@ -159,11 +173,13 @@ def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], t
     return [as_predictor(model, positive=name) for name in classes[:-1]], classes
 
 
-def predict_two_classes(model: Any) -> tuple[Predictor, tuple[Any, ...]]:
+def predict_two_classes(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[Any, ...]]:
     """The model as a function that decides for the second of its two classes; and both classes."""
     model = _load_classifier(model)
     if isinstance(model, Predictor):
         return model, (0, 1)
+    if isinstance(model, Endpoint):
+        find_classes(model, frame)
     classes = tuple(np.asarray(getattr(model, "classes_", (0, 1))).tolist())
     if len(classes) > 2:
         raise HornbookError(

@@ -26,6 +26,7 @@ from hornbook.cli.app import (
     read_table_file,
     read_theory,
 )
+from hornbook.cli.run import refuse_endpoint_proof
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def check(
         Path,
         typer.Argument(help="The claims to check, one a line; rules over variables for a judge."),
     ],
-    model: Annotated[Path, typer.Option(help="The model file, such as model.onnx.")],
+    model: Annotated[str, typer.Option(help="The model file, such as model.onnx, or its URL.")],
     data: Annotated[Path, typer.Option(help="The table whose columns the model reads.")],
     target: Annotated[
         str | None,
@@ -80,14 +81,16 @@ def check(
       hornbook check rules.horn --model model.onnx --data patients.csv --target survives --proof
 
     """
-    from hornbook.models import as_predictor, limit_model_seconds, load_model
+    from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
 
+    if proof:
+        refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
     subject = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
     table = read_table_file(data, csv)
     if target is None or encoding is not None:
-        subject = as_predictor(subject, encoding=encoding, name=model.name)
+        subject = as_predictor(subject, encoding=encoding, name=name_model_source(model))
     if target is None:
         broken = _check_judge(rules, subject, table, options)
     else:

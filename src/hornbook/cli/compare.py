@@ -97,7 +97,7 @@ def _compare(
     from hornbook.teacher import bind_classifier
 
     table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation
-    model = run.load_model(run.find_model(), trust_pickle)
+    model = run.load_model(trust_pickle=trust_pickle)
     if settings["encoding"] is not None:
         model = as_predictor(model, encoding=settings["encoding"])
     if isinstance(explanation, HornRules):

@@ -33,8 +33,11 @@ from hornbook.cli.run import (
     CommandRun,
     describe_code_book,
     describe_file,
+    describe_model,
     describe_network,
+    describe_requests,
     open_table,
+    refuse_endpoint_proof,
 )
 from hornbook.errors import HornbookError
 
@@ -60,7 +63,8 @@ def extract(
     data: DataArgument,
     target: TargetOption = None,
     model: Annotated[
-        Path | None, typer.Option(help="The model file: ONNX, XGBoost, LightGBM, torch, Keras, skops.")
+        str | None,
+        typer.Option(help="The model file (ONNX, XGBoost, LightGBM, torch, Keras, skops), or its URL."),
     ] = None,
     train: Annotated[bool, typer.Option("--train", help="Train a network on the columns instead.")] = False,
     test: TestOption = None,
@@ -112,6 +116,8 @@ def extract(
 
       hornbook extract patients.csv --target survives --model model.onnx --test later.csv -o run/
 
+      hornbook extract patients.csv --target survives --model http://127.0.0.1:5001/invocations -o run/
+
       hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
 
       hornbook extract patients.csv --target survives --train --code-book words.toml -o run/
@@ -126,6 +132,8 @@ def extract(
     from hornbook.models import limit_model_seconds
     from hornbook.runs import prove_lines, refuse_unprovable
 
+    if proof:
+        refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output)
     words = read_code_book(code_book, table.features)
@@ -135,7 +143,8 @@ def extract(
     if model is None:
         about, black_box = _train(table, seed)
     else:
-        black_box, about = _load(model, encoding, trust_pickle), describe_file(model)
+        black_box = _load(model, encoding, trust_pickle, output)
+        about = describe_model(model, black_box)
     if proof:
         form = FormOption.RULES if form is FormOption.AUTO else form
         refuse_unprovable(black_box, table.features, form.value)
@@ -181,17 +190,24 @@ def extract(
     proved, open_lines = _proof_lines(extraction)
     emit(
         "\n".join(
-            [*proved, str(extraction.explanation), *open_lines, *run.summarise(extraction, extraction.notes)]
+            [
+                *proved,
+                str(extraction.explanation),
+                *open_lines,
+                *run.summarise(extraction, [*extraction.notes, *describe_requests(black_box)]),
+            ]
         )
     )
 
 
-def _load(path: Path, encoding: str | None, trust_pickle: bool) -> Any:
+def _load(source: str, encoding: str | None, trust_pickle: bool, folder: Path | None) -> Any:
     """Load a model; it is a predictor only where the encoding of missing values is given."""
-    from hornbook.models import as_predictor, load_model
+    from hornbook.models import as_predictor, load_model, name_model_source
 
-    loaded = load_model(path, trust_pickle)
-    return loaded if encoding is None else as_predictor(loaded, encoding=encoding, name=path.name)
+    loaded = load_model(source, trust_pickle, folder)
+    if encoding is None:
+        return loaded
+    return as_predictor(loaded, encoding=encoding, name=name_model_source(source))
 
 
 def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:

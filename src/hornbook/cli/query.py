@@ -29,9 +29,11 @@ from hornbook.cli.app import (
 from hornbook.cli.run import (
     CommandRun,
     describe_code_book,
-    describe_file,
+    describe_model,
     describe_network,
+    describe_requests,
     open_table,
+    refuse_endpoint_proof,
 )
 from hornbook.errors import HornbookError, ModelError
 
@@ -53,7 +55,7 @@ def query(
     context: typer.Context,
     data: DataArgument,
     target: TargetOption = None,
-    model: Annotated[Path | None, typer.Option(help="The model file, such as model.onnx.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model file, such as model.onnx, or its URL.")] = None,
     train: Annotated[
         bool, typer.Option("--train", help="Train a network on the variables of the data instead.")
     ] = False,
@@ -108,6 +110,8 @@ def query(
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     check_tolerances(epsilon, delta)
+    if proof:
+        refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output)
     frame = table.table.frame if judge else table.features
@@ -116,8 +120,8 @@ def query(
     if model is None:
         about, black_box, binariser = _train(table, kinds, seed)
     else:
-        black_box, binariser = _load(model, encoding, trust_pickle, frame, kinds, judge, seed)
-        about = describe_file(model)
+        black_box, binariser = _load(model, encoding, trust_pickle, output, frame, kinds, judge, seed)
+        about = describe_model(model, black_box)
     options = {
         "judge": judge,
         "max_rules": max_rules,
@@ -155,7 +159,7 @@ def query(
                 raise
     certificates = None
     if proof and not failed:
-        kept_model = output / NETWORK_FILE if output is not None and train else model
+        kept_model = output / NETWORK_FILE if output is not None and train else _find_file(model)
         certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
     extraction = run.add_provenance(extractor.extraction_)
     run.save(extraction, certificates)
@@ -164,7 +168,8 @@ def query(
         emit_json({**run.to_object(extraction), **proofs})
     else:
         proof_lines = [] if certificates is None else _proof_lines(certificates)
-        details = [f"guarantee: {extraction.guarantee}", *extraction.notes]
+        requests = describe_requests(black_box)
+        details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests]
         stopped = f"stopped: {extraction.stop_reason}"
         summary = run.summarise(extraction, [*details, stopped])
         emit("\n".join([*proof_lines, *_rule_lines(extraction), *summary]))
@@ -176,15 +181,20 @@ def query(
         raise ModelError(f"{reason}; {where}run the same command again to resume")
 
 
+def _find_file(model: str | None) -> Path | None:
+    return None if model is None else Path(model)
+
+
 def _describe(entry: dict[str, Any]) -> str:
     """An entry of the trace, as progress."""
     return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
 
 
 def _load(
-    path: Path,
+    source: str,
     encoding: str | None,
     trust_pickle: bool,
+    folder: Path | None,
     frame: pd.DataFrame,
     kinds: dict[str, Kind],
     judge: bool,
@@ -192,11 +202,14 @@ def _load(
 ) -> tuple[Predictor, Binariser]:
     """Load a model, and fit the binariser that suits it to the rows that the run will use."""
     from hornbook.data import split_rows
-    from hornbook.models import as_predictor, load_model
+    from hornbook.models import Endpoint, as_predictor, find_classes, load_model, name_model_source
     from hornbook.oracles.columns import fit_binariser
 
-    predictor = as_predictor(load_model(path, trust_pickle), encoding=encoding, name=path.name)
+    loaded = load_model(source, trust_pickle, folder)
     used, _ = split_rows(frame, seed, hold_out=not judge)
+    if isinstance(loaded, Endpoint):
+        find_classes(loaded, frame.iloc[used])
+    predictor = as_predictor(loaded, encoding=encoding, name=name_model_source(source))
     return predictor, fit_binariser(predictor, frame.iloc[used], kinds)
 
 

@@ -31,7 +31,7 @@ def open_table(
     positive: str | None,
     above: float | None,
     csv: str | None,
-    model: Path | None,
+    model: str | None,
     train: bool,
     folder: Path | None,
 ) -> TargetTable:
@@ -58,6 +58,33 @@ def describe_file(path: Path) -> dict[str, Any]:
     from hornbook.runs import file_checksum
 
     return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
+
+
+def describe_model(source: str, model: Any) -> dict[str, Any]:
+    """The name, place and checksum of a model file; of a model behind an endpoint also its identity."""
+    from hornbook.models import Endpoint, Predictor, is_url
+
+    endpoint = model.source if isinstance(model, Predictor) else model
+    if not isinstance(endpoint, Endpoint):
+        return describe_file(Path(source))
+    about = {"name": endpoint.name, "url": source} if is_url(source) else describe_file(Path(source))
+    return {**about, "identity": endpoint.identity}
+
+
+def describe_requests(model: Any) -> list[str]:
+    """What a model behind an endpoint was asked, as a line of a summary; nothing of other models."""
+    from hornbook.models import Endpoint, Predictor
+
+    endpoint = model.source if isinstance(model, Predictor) else model
+    return [f"endpoint: {endpoint.counts}"] if isinstance(endpoint, Endpoint) else []
+
+
+def refuse_endpoint_proof(model: str | None) -> None:
+    """Refuse to prove anything about a model that can only be asked."""
+    from hornbook.models import names_endpoint
+
+    if names_endpoint(model):
+        raise HornbookError("nothing can be proved about a model behind an endpoint: it can only be asked")
 
 
 def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:

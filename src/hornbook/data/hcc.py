@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from hornbook.data.files import read_delimited, shorten
 from hornbook.data.table import Kind, Table, read_table
 from hornbook.errors import HornbookError
+from hornbook.storage import cache_folder
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,6 @@ LABEL = "survives"
 
 DOWNLOAD_TIMEOUT = 30
 """Seconds to wait for a server."""
-
-
-def cache_folder() -> Path:
-    """The folder of downloads: `HORNBOOK_CACHE`, or `hornbook` in the user's cache folder."""
-    if chosen := os.environ.get("HORNBOOK_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hornbook"
 
 
 def download_cached(url: str, folder: Path | None = None) -> Path:

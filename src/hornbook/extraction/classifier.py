@@ -135,6 +135,7 @@ def explain_classifier(
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
             *note_changed_answers(labelled.ask_again(teacher)),
+            *teacher.notes(),
         ),
     )
 

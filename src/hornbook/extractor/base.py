@@ -20,6 +20,7 @@ from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation
 from hornbook.extraction import Extraction, FrontierPoint
 from hornbook.logic import HornTheory
+from hornbook.models import name_model_source
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def describe_run(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What a run was made from: the name of its model, and its settings, ready for JSON."""
-    name = Path(model).name if isinstance(model, str | Path) else getattr(model, "name", None)
+    name = name_model_source(model) if isinstance(model, str | Path) else getattr(model, "name", None)
     name = name if isinstance(name, str) else getattr(model, "__name__", type(model).__name__)
     plain = {
         key: value for key, value in settings.items() if isinstance(value, str | int | float | bool | None)

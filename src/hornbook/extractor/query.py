@@ -191,7 +191,7 @@ class QueryExtractor(Extractor):
 
     def bind(self, frame: pd.DataFrame, used: NDArray[np.intp], seed: int) -> BoundModel:
         """The model bound to the rows that are used; the kinds of columns are told by all rows."""
-        predictor, classes = predict_two_classes(self.model)
+        predictor, classes = predict_two_classes(self.model, frame.iloc[used])
         self.classes_ = np.array([False, True] if self.judge else classes)
         label = None if self.judge else self.target
         if self.binariser is not None:
@@ -365,7 +365,7 @@ class QueryExtractor(Extractor):
             )
         if self.bound_.reads_columns:
             notes.append("The model reads columns: each bin is asked about by several values observed in it.")
-        return notes
+        return [*notes, *self.bound_.predictor.notes()]
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.bound_.decide_rows(frame).astype(np.intp)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 from hornbook.models.adapters import as_predictor
 from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
-from hornbook.models.loading import load_model
+from hornbook.models.endpoint_settings import EndpointSettings, is_url
+from hornbook.models.loading import load_model, name_model_source, names_endpoint
 from hornbook.models.outputs import Floats, Output
 from hornbook.models.predictor import Predictor, columns_with_missing
 from hornbook.models.time_limit import limit_model_seconds
@@ -13,6 +14,8 @@ from hornbook.models.time_limit import limit_model_seconds
 if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork
     from hornbook.models.column_training import TrainedNetwork, train_column_network
+    from hornbook.models.endpoint import Endpoint, EndpointCounts
+    from hornbook.models.from_endpoint import find_classes
     from hornbook.models.network import MLP, Net, Training
     from hornbook.models.training import TrainedClassifier, train, train_classifier
 
@@ -22,6 +25,9 @@ __all__ = [
     "MLP",
     "ColumnNetwork",
     "Encoding",
+    "Endpoint",
+    "EndpointCounts",
+    "EndpointSettings",
     "Floats",
     "Net",
     "Output",
@@ -31,8 +37,12 @@ __all__ = [
     "Training",
     "as_predictor",
     "columns_with_missing",
+    "find_classes",
+    "is_url",
     "limit_model_seconds",
     "load_model",
+    "name_model_source",
+    "names_endpoint",
     "train",
     "train_classifier",
     "train_column_network",
@@ -43,6 +53,8 @@ __getattr__ = load_lazily(
     {
         "column_network": ["ColumnNetwork"],
         "column_training": ["TrainedNetwork", "train_column_network"],
+        "endpoint": ["Endpoint", "EndpointCounts"],
+        "from_endpoint": ["find_classes"],
         "network": ["MLP", "Net", "Training"],
         "training": ["TrainedClassifier", "train", "train_classifier"],
     },

@@ -11,7 +11,7 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import Encoding
-from hornbook.models.loading import load_model
+from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, positive_column
 from hornbook.models.predictor import Predictor
 
@@ -42,8 +42,8 @@ def as_predictor(
     ----------
     model
         A function of an array; a scikit-learn estimator or pipeline, or anything with `predict`;
-        a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; or
-        the path of a file that `load_model` reads without trust.
+        a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; an
+        `Endpoint`; or the path of a file, or a URL, that `load_model` reads without trust.
     encoding
         The input encoding of unknown values, as an `Encoding` or its name. By default NaN for
         boosters and for scikit-learn models that accept NaN; the saved one for hornbook's own
@@ -76,7 +76,7 @@ def as_predictor(
     if isinstance(model, Predictor):
         raise HornbookError(f"{model.name} is a predictor already; change it with dataclasses.replace")
     if isinstance(model, str | Path):
-        name = name or Path(model).name
+        name = name or name_model_source(model)
         model = load_model(model)
     if threshold is not None and not math.isfinite(threshold):
         raise HornbookError(f"the threshold is a score, not {threshold}")
@@ -102,6 +102,8 @@ def _module(model: Any) -> str | None:
     """The name of the module that adapts the model; None for a plain function."""
     if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
         return "from_safetensors"
+    if hasattr(model, "answer_rows"):
+        return "from_endpoint"
     roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
     for root, (module, method) in LIBRARIES.items():
         if root in roots and hasattr(model, method):
@@ -123,4 +125,6 @@ def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output:
 
 
 def _name(model: Any) -> str:
+    if hasattr(model, "answer_rows"):
+        return str(model.name)
     return getattr(model, "__name__", None) or type(model).__name__

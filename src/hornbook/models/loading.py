@@ -10,28 +10,36 @@ from zipfile import ZipFile
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import from_onnx, from_safetensors
 from hornbook.models.booster_files import read_lightgbm, read_xgboost
+from hornbook.models.endpoint_settings import EndpointSettings, is_url
 from hornbook.models.trial import try_model_file
 
 
-def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
-    """Load the model in a file, as input for `as_predictor`.
+def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | None = None) -> Any:
+    """Load the model in a file or behind a URL, as input for `as_predictor`.
 
     Parameters
     ----------
     path
         `.onnx`; `.safetensors` with the JSON of the same name beside it; `.keras`; `.skops`
         (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM); `.npz` (a `ColumnNetwork`).
+        Or the URL of an endpoint, or a `.toml` file that describes one.
     trust_pickle
         Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`. Such a file is a program that
         runs when it is loaded and can do anything you can.
+    answers
+        The folder in which the answers of an endpoint are kept; by default the user's cache folder.
 
     """
+    if is_url(path):
+        return open_endpoint(EndpointSettings(str(path)), answers)
     path = Path(path)
     if not path.is_file():
         raise HornbookError(f"there is no file {path}")
     suffix = path.suffix.lower()
+    if suffix == ENDPOINT_SUFFIX:
+        return open_endpoint(EndpointSettings.read(path), answers)
     if suffix not in READERS and suffix not in PICKLES:
-        known = ", ".join([*READERS, *PICKLES])
+        known = ", ".join([*READERS, *PICKLES, ENDPOINT_SUFFIX])
         raise HornbookError(f"{path}: cannot tell the kind of model from {suffix!r}; known are {known}")
     if suffix in PICKLES and not trust_pickle:
         raise HornbookError(
@@ -47,6 +55,32 @@ def load_model(path: str | Path, trust_pickle: bool = False) -> Any:
         raise error if str(path) in str(error) else _unreadable(path, str(error)) from None
     except Exception as error:
         raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+
+
+def open_endpoint(settings: EndpointSettings, answers: Path | None = None) -> Any:
+    """The model behind an endpoint; its answers are kept in a folder."""
+    from hornbook.models.endpoint import Endpoint
+
+    return Endpoint(settings, answers)
+
+
+def names_endpoint(source: Any) -> bool:
+    """Whether a URL, or the path of a file that describes an endpoint."""
+    return is_url(source) or (
+        isinstance(source, str | Path) and Path(source).suffix.lower() == ENDPOINT_SUFFIX
+    )
+
+
+def name_model_source(source: str | Path) -> str:
+    """The name of a model's file, or its URL without the scheme.
+
+    Examples
+    --------
+    >>> name_model_source("models/tumours.onnx"), name_model_source("http://127.0.0.1:5001/invocations")
+    ('tumours.onnx', '127.0.0.1:5001/invocations')
+
+    """
+    return str(source).partition("://")[2] if is_url(source) else Path(source).name
 
 
 def _unreadable(path: Path, reason: str) -> HornbookError:
@@ -111,6 +145,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".txt": read_lightgbm,
     ".npz": _column_network,
 }
+ENDPOINT_SUFFIX = ".toml"
+"""The end of the name of a file that describes an endpoint."""
+
 TRIED_FIRST = (".json", ".onnx", ".txt", ".ubj")
 """Files whose libraries trust them; the others are archives with checksums, or checked here."""
 

@@ -84,6 +84,12 @@ class Predictor:
         For those of them that use matrix products: the distance of each row from another decision.
     row_wise
         Whether a score never depends on other rows of the batch, as with trees.
+    reads_tables
+        Whether the model reads a table as it is, words and all, where `names` does not say more.
+    limits_time
+        Whether the model limits the time of its answers itself, as an endpoint does of each request.
+    notes
+        Returns what a reader has to know about the model's answers so far, such as that they change.
 
     Examples
     --------
@@ -112,6 +118,9 @@ class Predictor:
     decisions: Callable[[Any], Any] | None = None
     gaps: Callable[[Any], Any] | None = None
     row_wise: bool = False
+    reads_tables: bool = False
+    limits_time: bool = False
+    notes: Callable[[], list[str]] = list
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
@@ -168,6 +177,8 @@ class Predictor:
                     f"{self.name} reads a column {str(lost[0])!r}, which the table does not have"
                 )
             return rows[list(self.names)]
+        if self.reads_tables:
+            return rows
         trained_on = list(getattr(self.source, "feature_names_in_", ()))
         if trained_on and {*trained_on} <= {*rows.columns}:
             return rows[trained_on]
@@ -266,7 +277,8 @@ class Predictor:
     def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
         """Call one of the model's functions, and check that it gives one answer a row."""
         try:
-            raw = _as_answers(call_in_time(ask, rows, self.name), rows)
+            answers = ask(rows) if self.limits_time else call_in_time(ask, rows, self.name)
+            raw = _as_answers(answers, rows)
         except ModelError:
             raise
         except (Exception, SystemExit) as error:

@@ -102,16 +102,33 @@ class Run:
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
         about = self.config.get("model")
+        if given is None and isinstance(about, dict) and "url" in about:
+            raise HornbookError(
+                f"the model of {self.folder} is behind {about['url']}: there is no file to prove things about"
+            )
         if not isinstance(about, dict) or not isinstance(about.get("path"), str):
             raise HornbookError(f"{self.folder / CONFIG_FILE} does not say where the model is")
         return given or self.folder / about["path"]  # an absolute path stays as it is
 
-    def load_model(self, path: Path, trust_pickle: bool = False) -> Any:
-        """Load the run's model; refuse a file that has changed."""
-        about = self.config["model"]
-        if "sha256" in about and file_checksum(path) != about["sha256"]:  # before a pickle could run
-            raise HornbookError(f"{path} has changed since the run was made: the checksums differ")
-        return load_model(path, trust_pickle)
+    def load_model(self, path: Path | None = None, trust_pickle: bool = False) -> Any:
+        """Load the run's model from a file, by default its own, or from its URL; refuse one that has changed.
+
+        The answers of a model behind an endpoint are those in the run folder, as far as they go.
+        """
+        about = self.config.get("model")
+        about = about if isinstance(about, dict) else {}
+        source = about.get("url") if path is None else None
+        if source is None:
+            source = self.find_model(path)
+            if "sha256" in about and file_checksum(source) != about["sha256"]:  # before a pickle could run
+                raise HornbookError(f"{source} has changed since the run was made: the checksums differ")
+        model = load_model(source, trust_pickle, self.folder)
+        if "identity" in about and digest(about["identity"]) != digest(model.identity):
+            raise HornbookError(
+                f"the server at {model.settings.url} has changed since the run was made: it describes its "
+                "model otherwise"
+            )
+        return model
 
 
 def save_extraction(folder: Path, extraction: Extraction) -> None:

@@ -1,0 +1,180 @@
+"""What a user says about a model behind an endpoint: its URL, or a TOML file of a few lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from hornbook.errors import HornbookError
+from hornbook.storage import read_text
+
+PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json")
+"""The protocols by name."""
+
+TOKEN_VARIABLE = "HORNBOOK_ENDPOINT_TOKEN"
+"""The environment variable whose value is sent as a bearer token."""
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+"""An environment variable in the value of a header, such as ${SCORING_KEY}."""
+
+
+def is_url(model: Any) -> bool:
+    """Whether a model is named by the URL of its endpoint.
+
+    Examples
+    --------
+    >>> is_url("http://127.0.0.1:5001/invocations"), is_url("model.onnx")
+    (True, False)
+
+    """
+    return isinstance(model, str) and model.lower().startswith(("http://", "https://"))
+
+
+@dataclass(frozen=True)
+class EndpointSettings:
+    """A model behind an endpoint, as a user describes it.
+
+    Parameters
+    ----------
+    url
+        Where the model is asked; it has no user, password or query, since it is kept in files.
+    protocol
+        `mlflow`, `mlflow-records`, `v2`, `json`; None to find it out.
+    classes
+        The names of the classes in the order of the outputs; None to find them out.
+    threshold
+        The lowest score of the second of two classes; None leaves the decision to the model.
+    columns
+        The columns that the model reads, in its order; None for those that it says, or all.
+    output
+        For v2: the output that is read.
+    request, answers
+        For json: the shape of a request, with `$rows`, `$values` or `$row` where the rows stand, and
+        the path of the answers in a response, in which `*` stands for each row.
+    missing
+        `null` or `nan`: how a missing value is written.
+    headers
+        Headers of each request; `${NAME}` in them is replaced by an environment variable.
+    timeout
+        Seconds to wait for an answer.
+    in_flight
+        The number of requests at a time.
+    max_batch
+        The most rows of a request.
+    max_rows
+        The most rows that are sent to the server in all; None for no limit.
+    retries
+        How often a request is repeated that the server throttles or loses.
+
+    """
+
+    url: str
+    protocol: str | None = None
+    classes: tuple[Any, ...] | None = None
+    threshold: float | None = None
+    columns: tuple[str, ...] | None = None
+    output: str | None = None
+    request: Any = "$rows"
+    answers: str = "*"
+    missing: str = "null"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout: float = 60.0
+    in_flight: int = 4
+    max_batch: int = 2048
+    max_rows: int | None = None
+    retries: int = 6
+
+    def __post_init__(self) -> None:
+        refuse_secrets(self.url)
+        if self.protocol not in (None, *PROTOCOLS):
+            raise HornbookError(f"the protocol is one of {', '.join(PROTOCOLS)}; not {self.protocol!r}")
+        if self.missing not in ("null", "nan"):
+            raise HornbookError(f"missing values are written as 'null' or 'nan'; not {self.missing!r}")
+        for name, least in (("timeout", 0.001), ("in_flight", 1), ("max_batch", 1), ("retries", 0)):
+            if getattr(self, name) < least:
+                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
+        if self.max_rows is not None and self.max_rows < 1:
+            raise HornbookError(f"max_rows is at least 1; got {self.max_rows}")
+
+    @classmethod
+    def read(cls, path: Path) -> EndpointSettings:
+        """The settings in a TOML file."""
+        try:
+            content = tomllib.loads(read_text(path))
+        except tomllib.TOMLDecodeError as error:
+            raise HornbookError(f"{path} is no TOML: {error}") from None
+        return cls.of(content, str(path))
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], source: str) -> EndpointSettings:
+        """The settings in a mapping; refuse what has no meaning."""
+        known = {each.name: str(each.type) for each in fields(cls)}
+        for name, value in content.items():
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                raise HornbookError(f"{source}: an endpoint has no {name!r}; {advice}")
+            if not _fits(value, known[name]):
+                raise HornbookError(f"{source}: {name} cannot be {value!r}")
+        if "url" not in content:
+            raise HornbookError(f'{source} does not say where the model is: url = "http://…"')
+        lists = {name: tuple(value) for name, value in content.items() if name in ("classes", "columns")}
+        return cls(**{**content, **lists})
+
+    def find_headers(self) -> dict[str, str]:
+        """The headers of a request, with credentials from the environment."""
+        headers = {name: VARIABLE.sub(_environment, value) for name, value in self.headers.items()}
+        token = os.environ.get(TOKEN_VARIABLE)
+        return headers if token is None else {"Authorization": f"Bearer {token}", **headers}
+
+    def list_secrets(self) -> list[str]:
+        """The values of the environment that requests carry: they occur in no message."""
+        names = [name for value in self.headers.values() for name in VARIABLE.findall(value)]
+        return [value for name in (TOKEN_VARIABLE, *names) if (value := os.environ.get(name))]
+
+
+def refuse_secrets(url: str) -> None:
+    """Refuse a URL with a user, a password or a query, which files and messages would repeat."""
+    try:
+        parts = urlsplit(url)
+        valid = is_url(url) and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise HornbookError(
+            f"{url.partition('?')[0].rpartition('@')[2]!r} is no URL of a model: http://host/…"
+        )
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        part = "a query" if parts.query or parts.fragment else "a user or password"
+        raise HornbookError(
+            f"the URL at {parts.hostname} has {part}, which files and messages would repeat; leave it out, "
+            f"and give credentials by the environment: {TOKEN_VARIABLE}, or headers of a TOML file"
+        )
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    """Whether a value of TOML has the type of a field."""
+    if annotation == "Any":
+        return True
+    if annotation.startswith("tuple"):
+        return isinstance(value, list) and len(value) > 0
+    if annotation.startswith("Mapping"):
+        return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    kinds: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+    return isinstance(value, kinds[annotation.partition(" ")[0]]) and not isinstance(value, bool)
+
+
+def _environment(match: re.Match[str]) -> str:
+    name = match[1]
+    if (value := os.environ.get(name)) is None:
+        raise HornbookError(
+            f"a header of the endpoint needs the environment variable {name}, which is not set"
+        )
+    return value
