@@ -7,7 +7,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.data import Binariser
-    from hornbook.explain import check, why
+    from hornbook.explain import check, diff, why
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
@@ -28,6 +28,7 @@ __all__ = [
     "Vocabulary",
     "as_predictor",
     "check",
+    "diff",
     "load",
     "why",
 ]
@@ -38,7 +39,7 @@ __getattr__ = load_lazily(
     "hornbook",
     {
         "data": ["Binariser"],
-        "explain": ["check", "why"],
+        "explain": ["check", "diff", "why"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],

@@ -1,8 +1,9 @@
-"""Exact confidence intervals of shares, and sample sizes of equivalence queries."""
+"""Exact confidence intervals of shares, exact tests, and sample sizes of equivalence queries."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,134 @@ class Share:
             f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
             f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"
         )
+
+
+@dataclass(frozen=True)
+class StratifiedShare:
+    """A share of a population whose parts, the strata, were sampled apart, with an interval.
+
+    Every stratum counts by its part of the population, however many samples it got: so the share is
+    one of the whole population, though samples were drawn where they tell most. The interval holds
+    whatever the strata are like: those of all their sizes and shares are so wide that all of them
+    hold together.
+
+    Parameters
+    ----------
+    sizes
+        For each stratum, the part of the population that it is.
+    shares
+        For each stratum, the share of its samples that are hits.
+
+    Examples
+    --------
+    >>> rare = StratifiedShare.of(members=(990, 10), hits=(0, 90), asked=(1000, 100))
+    >>> print(rare)
+    0.90 % (95 % interval 0.31 % to 2.50 %)
+
+    """
+
+    sizes: tuple[Share, ...]
+    shares: tuple[Share, ...]
+    confidence: float = 0.95
+
+    @classmethod
+    def of(
+        cls, members: Sequence[int], hits: Sequence[int], asked: Sequence[int], confidence: float = 0.95
+    ) -> StratifiedShare:
+        """The share, from the members of each stratum among free samples, and hits among those asked about.
+
+        `hits` of the `asked` samples of each stratum count; the other samples of the population only
+        say how large the strata are.
+        """
+        each = 1 - (1 - confidence) / (2 * max(len(members), 1))  # all intervals hold at once
+        total = int(sum(members))
+        return cls(
+            tuple(Share.of(count, total, each) for count in members),
+            tuple(Share.of(hit, size, each) for hit, size in zip(hits, asked, strict=True)),
+            confidence,
+        )
+
+    @property
+    def estimate(self) -> float:
+        """The sum of the strata's shares, each by its size; unbiased; NaN if a stratum was not sampled."""
+        return sum(
+            size.estimate * share.estimate
+            for size, share in zip(self.sizes, self.shares, strict=True)
+            if size.hits
+        )
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self._bound([share.low for share in self.shares], 1)
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self._bound([share.high for share in self.shares], -1)
+
+    @property
+    def size(self) -> int:
+        """The number of samples asked about."""
+        return sum(share.size for share in self.shares)
+
+    def _bound(self, ends: list[float], sign: int) -> float:
+        """The least sum (greatest, if the sign is -1) that sizes within their intervals can give."""
+        bound = sum(size.low * end for size, end in zip(self.sizes, ends, strict=True))
+        left = 1 - sum(size.low for size in self.sizes)
+        for place in sorted(range(len(ends)), key=lambda place: sign * ends[place]):
+            part = min(left, self.sizes[place].high - self.sizes[place].low)
+            bound, left = bound + part * ends[place], left - part
+        return min(max(bound, 0.0), 1.0)
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
+            f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"
+        )
+
+
+def measure_enrichment(inside: Share, everywhere: Share) -> float:
+    """The probability of so many hits or more in a part of the samples, if hits fell on all samples alike.
+
+    The samples of the part are among those of `everywhere`. This is Fisher's exact test, one-sided:
+    nothing is assumed about how common hits are.
+
+    Examples
+    --------
+    >>> round(measure_enrichment(Share.of(5, 5), Share.of(5, 10)), 4)  # 1 of 252 ways
+    0.004
+
+    """
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(inside.hits - 1, everywhere.size, everywhere.hits, inside.size))
+
+
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
+    """For each test, the least false discovery rate at which it is a discovery.
+
+    Of the tests whose value is at most q, a share of q at most is expected to be false, however the
+    tests depend on each other.
+
+    Examples
+    --------
+    >>> [round(value, 4) for value in adjust_p_values([0.001, 0.5, 0.01])]
+    [0.0055, 0.9167, 0.0275]
+
+    References
+    ----------
+    Y. Benjamini, D. Yekutieli. The control of the false discovery rate in multiple testing under
+    dependency. The Annals of Statistics 29, 2001.
+
+    """
+    count = len(p_values)
+    factor = count * sum(1 / rank for rank in range(1, count + 1))
+    adjusted, least = [0.0] * count, 1.0
+    for rank, place in reversed(list(enumerate(np.argsort(p_values, kind="stable").tolist(), 1))):
+        least = min(least, p_values[place] * factor / rank)
+        adjusted[place] = least
+    return adjusted
 
 
 MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)

@@ -89,12 +89,39 @@ class RowSampler:
     def draw_near(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """So many samples of two rows that are alike: the second is the nearest of some random ones."""
         first = rng.integers(len(self.frame), size=size)
-        rivals = rng.integers(len(self.frame), size=(NEAREST_OF, size))
+        second = self._find_near(first, rng)
+        return self._take(self._exchange(first, second, np.full(size, NEAR_SHARE), rng))
+
+    def draw_guided(
+        self, size: int, chances: NDArray[np.float64], rng: np.random.Generator, near: bool = False
+    ) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+        """So many samples whose first rows are drawn with given chances, and the numbers of these rows.
+
+        All else is drawn as for other samples, or for those of rows that are alike, if `near`. So a
+        sample that counts 1 / (rows · chance of its first row) counts as if it had been drawn among all.
+        """
+        refuse_beyond_memory(size, BYTES_A_VALUE * (self.frame.shape[1] + 3), "samples")
+        first = rng.choice(len(self.frame), size=size, p=chances)
+        if near:
+            second, share = self._find_near(first, rng), np.full(size, NEAR_SHARE)
+        else:
+            second = rng.integers(len(self.frame), size=size)
+            share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
+        share[rng.random(size) < self._count_whole(size) / size] = 0.0
+        return self._take(self._mix(first, second, share, rng)), first
+
+    def _find_near(self, first: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+        """For each row the nearest of some random ones."""
+        rivals = rng.integers(len(self.frame), size=(NEAREST_OF, len(first)))
         distances = np.where(rivals == first, np.float32(np.inf), np.float32(0))
         for positions in self._positions:
             distances += np.minimum(np.abs(positions[rivals] - positions[first]), 1)
-        second = rivals[distances.argmin(axis=0), np.arange(size)]
-        return self._take(self._exchange(first, second, np.full(size, NEAR_SHARE), rng))
+        nearest: NDArray[np.intp] = rivals[distances.argmin(axis=0), np.arange(len(first))]
+        return nearest
+
+    def _count_whole(self, size: int) -> int:
+        """How many of so many samples are rows as they are."""
+        return min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
 
     def _exchange(
         self, first: NDArray[np.intp], second: NDArray[np.intp], share: Any, rng: np.random.Generator
@@ -103,12 +130,16 @@ class RowSampler:
 
         Of a large table some samples are rows as they are.
         """
-        size = len(first)
-        whole = min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
-        at = rng.permutation(size)[:whole]
-        first[at], share[at] = rng.permutation(len(self.frame))[:whole], 0.0
+        at = rng.permutation(len(first))[: self._count_whole(len(first))]
+        first[at], share[at] = rng.permutation(len(self.frame))[: len(at)], 0.0
+        yield from self._mix(first, second, share, rng)
+
+    def _mix(
+        self, first: NDArray[np.intp], second: NDArray[np.intp], share: Any, rng: np.random.Generator
+    ) -> Iterator[NDArray[np.intp]]:
+        """For each column, the second row with a chance of so much, else the first."""
         for _ in self.frame.columns:
-            yield np.where(rng.random(size) < share, second, first)
+            yield np.where(rng.random(len(first)) < share, second, first)
 
     def _take(self, sources: Iterable[NDArray[np.intp]]) -> pd.DataFrame:
         """Samples with the values of each column from some rows."""

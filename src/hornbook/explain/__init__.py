@@ -1,4 +1,4 @@
-"""Why an explanation or a model decides as it does, what would change that, and whether claims hold."""
+"""Why a model or an explanation decides so, what would change it, whether claims hold, what changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ from hornbook.explain.change_space import ChangeLimits
 from hornbook.explain.changes import Change, ChangedValue, ChangeFinder, Changes, find_changes
 from hornbook.explain.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
+from hornbook.explain.model_comparison import diff
+from hornbook.explain.model_diff import (
+    AgreementRegion,
+    DiffGroup,
+    DiffLine,
+    DiffRow,
+    ModelDiff,
+    ModelSide,
+)
 from hornbook.explain.reasoner import Reasoner, why
 from hornbook.explain.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
 from hornbook.explain.table_reasons import CoveringReason, TableReasons, cover_table, why_table
@@ -13,6 +22,7 @@ from hornbook.explain.theory_check import RuleCheck, check_theory
 
 __all__ = [
     "MAX_SHOWN_CODES",
+    "AgreementRegion",
     "Change",
     "ChangeFinder",
     "ChangeLimits",
@@ -22,6 +32,11 @@ __all__ = [
     "Coverage",
     "CoveringReason",
     "Decision",
+    "DiffGroup",
+    "DiffLine",
+    "DiffRow",
+    "ModelDiff",
+    "ModelSide",
     "ReasonLevel",
     "Reasoner",
     "RuleCheck",
@@ -32,6 +47,7 @@ __all__ = [
     "check",
     "check_theory",
     "cover_table",
+    "diff",
     "explain_row",
     "find_changes",
     "why",

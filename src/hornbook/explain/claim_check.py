@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError, ModelError
 from hornbook.explain.body_sampler import BodySampler, meet_conditions
+from hornbook.explain.row_changes import find_nearest_rows, list_changed_columns, restore_values
 from hornbook.explanations import (
     Claim,
     CodeBook,
@@ -343,23 +344,13 @@ class ClaimChecker:
         closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
         for place in range(min(len(witnesses), NEAREST_ROWS)):
             witness = witnesses.iloc[[place]].reset_index(drop=True)
-            for number in self._nearest_rows(witness, needed).tolist():
+            for number in find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist():
                 row = table.iloc[[number]].reset_index(drop=True)
-                closer = _restore_values(witness, row, breaks)
-                changed = tuple(name for name in row.columns if _differ(closer, row, name))
+                closer = restore_values(witness, row, breaks)
+                changed = list_changed_columns(closer, row)
                 closest.append((closer, number, changed))
         rows, number, changed = min(closest, key=lambda found: len(found[2]))
         return Violation(rows, self._outcomes(rows), number, changed)
-
-    def _nearest_rows(self, witness: pd.DataFrame, needed: tuple[str, ...]) -> NDArray[np.intp]:
-        """The rows of the table that differ from a witness in the fewest columns, in needed ones last."""
-        rows = self.teacher.frame.head(COMPARED_ROWS)
-        differences = np.zeros(len(rows))
-        for name in rows.columns:
-            value = witness[name].iloc[0]
-            same = rows[name].isna() if pd.isna(value) else rows[name] == value
-            differences += ~same.fillna(False).to_numpy(np.bool_) * (0.5 if name in needed else 1.0)
-        return np.argsort(differences, kind="stable")[:NEAREST_ROWS]
 
     def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
         return tuple(self.classes[number] for number in self.teacher.labels(rows))
@@ -438,34 +429,6 @@ class ClaimChecker:
         rows = pd.concat([found.rows] * 2, ignore_index=True).assign(**{column: [low, high]})
         changed = tuple(name for name in found.changed if name != column)
         return Violation(rows, self._outcomes(rows), found.row, changed)
-
-
-def _differ(one: pd.DataFrame, other: pd.DataFrame, name: str) -> bool:
-    first, second = one[name].iloc[0], other[name].iloc[0]
-    if pd.isna(first) or pd.isna(second):
-        return bool(pd.isna(first)) != bool(pd.isna(second))
-    return bool(first != second)
-
-
-def _restore_values(
-    witness: pd.DataFrame, row: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools]
-) -> pd.DataFrame:
-    """Give a witness the values of a row again, as many as keep the claim broken."""
-    spare = [name for name in row.columns if _differ(witness, row, name)]
-    size = len(spare)
-    while size and spare:
-        parts = [spare[start : start + size] for start in range(0, len(spare), size)]
-        variants = pd.concat(
-            [witness.assign(**{name: row[name].array for name in part}) for part in parts], ignore_index=True
-        )
-        broken = breaks(variants)
-        if broken.any():
-            first = int(broken.argmax())
-            witness = variants.iloc[[first]].reset_index(drop=True)
-            spare = [name for name in spare if name not in parts[first]]
-        else:
-            size //= 2
-    return witness
 
 
 def _score_rows(

@@ -33,7 +33,7 @@ from hornbook.explanations.explanation import (
     ReasonCode,
     read_explanation,
 )
-from hornbook.explanations.groups import GroupFidelity, measure_groups, split_groups
+from hornbook.explanations.groups import GroupFidelity, list_groups, measure_groups, split_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
 from hornbook.explanations.pmml import write_pmml
 from hornbook.explanations.rules import ConditionRule, RuleSet
@@ -77,6 +77,7 @@ __all__ = [
     "background_rules",
     "describe_unknown",
     "explain_facts",
+    "list_groups",
     "measure_groups",
     "name_outcome",
     "parse_claims",

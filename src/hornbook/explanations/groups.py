@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
-from hornbook.explanations.conditions import Category, Missing, Threshold
+from hornbook.explanations.conditions import Category, Condition, Missing, Threshold
 from hornbook.explanations.explanation import Explanation
 from hornbook.logic import Bools
 from hornbook.statistics import Share
@@ -59,9 +59,9 @@ def measure_groups(
 def split_groups(
     samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
 ) -> Iterator[tuple[str, Bools]]:
-    """The groups that a column makes of samples: quarters of its numbers, its categories, missing values.
+    """The groups that a column makes of samples, in words and by a mask of the samples.
 
-    Each group is given in words and by a mask of the samples; every sample is in at most one.
+    Every sample is in at most one.
 
     Examples
     --------
@@ -74,18 +74,26 @@ def split_groups(
     age > 3.25 1
 
     """
+    for words, body in list_groups(samples, column, code_book):
+        yield words, np.logical_and.reduce([condition.evaluate(samples)[0] for condition in body])
+
+
+def list_groups(
+    samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
+) -> Iterator[tuple[str, tuple[Condition, ...]]]:
+    """Quarters of a column's numbers, its categories, and missing values: in words and as conditions."""
     values = samples[column]
-    missing = Missing(column)
-    yield code_book.describe(missing), missing.evaluate(samples)[0]
+    yield code_book.describe(Missing(column)), (Missing(column),)
     if code_book.are_quantities(values):
-        yield from _split_numbers(samples, column, code_book)
+        yield from _list_ranges(samples, column, code_book)
     else:
         for value in values.value_counts().index[:MAX_GROUP_CATEGORIES]:
-            category = Category(column, value)
-            yield code_book.describe(category), category.evaluate(samples)[0]
+            yield code_book.describe(Category(column, value)), (Category(column, value),)
 
 
-def _split_numbers(samples: pd.DataFrame, column: str, code_book: CodeBook) -> Iterator[tuple[str, Bools]]:
+def _list_ranges(
+    samples: pd.DataFrame, column: str, code_book: CodeBook
+) -> Iterator[tuple[str, tuple[Condition, ...]]]:
     numbers: NDArray[Any] = samples[column].dropna().to_numpy(np.float64)
     quarters = np.quantile(numbers, [0.25, 0.5, 0.75]) if len(numbers) else []
     whole = code_book.words(column).whole
@@ -93,6 +101,6 @@ def _split_numbers(samples: pd.DataFrame, column: str, code_book: CodeBook) -> I
     if not cuts:
         return
     for low, high in pairwise([-inf, *sorted(cuts), inf]):
-        inside = Threshold(column, low).evaluate(samples)[0]
-        inside &= Threshold(column, high, above=False).evaluate(samples)[0]
-        yield code_book.describe_range(column, low, high), inside
+        ends = [Threshold(column, low)] if low > -inf else []
+        ends += [Threshold(column, high, above=False)] if high < inf else []
+        yield code_book.describe_range(column, low, high), tuple(ends)

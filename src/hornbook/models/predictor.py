@@ -150,6 +150,10 @@ class Predictor:
         """The model's outputs as they are, one or several numbers for each row in the model's own format."""
         return self._ask(self.outputs, rows, 0)
 
+    def margin_rows(self, rows: Any) -> Floats:
+        """How clearly the model decides for the positive class, for each row in the model's own format."""
+        return self._margins(self, rows, 0)
+
     def check(self, vocabulary: Vocabulary) -> None:
         """Raise unless the model's inputs are the variables of the vocabulary."""
         given = self.encoding.inputs(len(vocabulary))
@@ -179,7 +183,7 @@ class Predictor:
             return rows[list(self.names)]
         if self.reads_tables:
             return rows
-        trained_on = list(getattr(self.source, "feature_names_in_", ()))
+        trained_on = list_trained_columns(self.source, list(rows.columns))
         if trained_on and {*trained_on} <= {*rows.columns}:
             return rows[trained_on]
         if self.inputs is not None and self.inputs != rows.shape[1]:
@@ -304,6 +308,25 @@ class Predictor:
             raise ModelError(
                 f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
             )
+
+
+def list_trained_columns(model: Any, columns: list[Any]) -> list[Any]:
+    """The columns that a model says it was trained on; of a LightGBM booster, which changes names, a table's.
+
+    Examples
+    --------
+    >>> class Booster:
+    ...     def feature_name(self):
+    ...         return ["petal_width", "sex"]
+    >>> list_trained_columns(Booster(), ["sex", "age", "petal width"])
+    ['petal width', 'sex']
+
+    """
+    trained_on = list(getattr(model, "feature_names_in_", ()))
+    if trained_on or not callable(getattr(model, "feature_name", None)):
+        return trained_on
+    written = {str(name).replace(" ", "_"): name for name in columns}
+    return [written.get(name, name) for name in model.feature_name()]
 
 
 def isolate_row(rows: Any, at: int, dtype: DTypeLike) -> Any:

@@ -5,6 +5,7 @@ Other pages extend `templates/base.html` and are rendered by `render_page`.
 
 from hornbook.report.charts import Chart, Dot, Series, frontier_chart, plot_chart, plot_frontier, to_svg
 from hornbook.report.content import explain_guarantee, format_percent, to_text
+from hornbook.report.diff_page import to_diff_html
 from hornbook.report.drawings import plot_explanation, write_svg
 from hornbook.report.page import render_page, to_html, to_notebook
 from hornbook.report.reasons import plot_why
@@ -21,6 +22,7 @@ __all__ = [
     "plot_frontier",
     "plot_why",
     "render_page",
+    "to_diff_html",
     "to_html",
     "to_notebook",
     "to_svg",

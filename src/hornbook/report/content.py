@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from hornbook.extraction import Extraction, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
-from hornbook.statistics import Share
+from hornbook.statistics import Share, StratifiedShare
 
 Details: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values in reading order: `(("file", "model.onnx"), …)`."""
@@ -32,7 +32,7 @@ def format_percent(share: float) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def format_interval(share: Share) -> str:
+def format_interval(share: Share | StratifiedShare) -> str:
     """Format the confidence interval of a share: a wide one with one digit, a narrow one with two.
 
     Examples
@@ -183,10 +183,13 @@ def describe_making(extraction: Extraction) -> Details:
 
 def describe_provenance(extraction: Extraction) -> list[tuple[str, Details]]:
     """What an explanation was made from, by subject."""
-    return [(str(subject), tuple(_details(content))) for subject, content in extraction.provenance.items()]
+    return [
+        (str(subject), tuple(list_details(content))) for subject, content in extraction.provenance.items()
+    ]
 
 
-def _details(content: Any) -> Iterator[tuple[str, str]]:
+def list_details(content: Any) -> Iterator[tuple[str, str]]:
+    """The names and values of a part of a provenance."""
     if isinstance(content, Mapping):
         yield from ((str(name), str(value)) for name, value in content.items())
     else:

@@ -19,7 +19,7 @@ from typing import Any
 
 import hornbook
 from hornbook.errors import HornbookError
-from hornbook.explain import Why
+from hornbook.explain import ModelDiff, Why
 from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
 from hornbook.learners import INTERRUPTED, MODEL_FAILED
@@ -27,7 +27,7 @@ from hornbook.logic import Rule
 from hornbook.models import load_model
 from hornbook.proof import Certificates
 from hornbook.proof.certificate import PROOFS_FILE, digest
-from hornbook.report import to_html
+from hornbook.report import to_diff_html, to_html
 from hornbook.storage import lock_folder, read_json, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -37,6 +37,7 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "metrics.json",
 )
 TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
+DIFF_FILE = "diff.json"
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
@@ -169,6 +170,15 @@ def save_run(
     write_file(folder / METRICS_FILE, _json(metrics_object(extraction)))
 
 
+def save_diff(folder: Path, diff: ModelDiff) -> None:
+    """Save a comparison: its result and its page; the metrics come last and mark it as complete."""
+    write_file(folder / DIFF_FILE, diff.to_json())
+    write_file(folder / REPORT_FILE, to_diff_html(diff))
+    share = {"population": diff.population, "interval": [diff.share.low, diff.share.high]}
+    metrics = {"disagreement": diff.share.estimate, **share, "stop_reason": "all samples were asked about"}
+    write_file(folder / METRICS_FILE, _json(metrics))
+
+
 def add_guarantees(extraction: Extraction, certificates: Certificates) -> Extraction:
     """The extraction, with what was proved of each of its rules."""
     assert isinstance(extraction.explanation, HornRules)
@@ -204,6 +214,7 @@ def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> N
         _refuse_other(folder, _read(folder, CONFIG_FILE), config)
     for name in (
         EXTRACTION_FILE,
+        DIFF_FILE,
         THEORY_FILE,
         METRICS_FILE,
         REPORT_FILE,

@@ -6,6 +6,7 @@ from hornbook.surrogates.search import (
     Form,
     SearchResult,
     choose_candidate,
+    fit_explanations,
     search_explanations,
 )
 
@@ -16,5 +17,6 @@ __all__ = [
     "Grid",
     "SearchResult",
     "choose_candidate",
+    "fit_explanations",
     "search_explanations",
 ]

@@ -1,0 +1,204 @@
+"""`hornbook diff`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hornbook.cli.app import (
+    CodeBookOption,
+    CsvOption,
+    ForceOption,
+    JsonOption,
+    SeedOption,
+    TargetOption,
+    TargetTable,
+    TrustOption,
+    app,
+    emit,
+    emit_json,
+    load_run_table,
+    load_target_table,
+    progress,
+)
+from hornbook.cli.extract import FormOption
+from hornbook.cli.run import CommandRun, describe_code_book, describe_file
+from hornbook.errors import HornbookError
+from hornbook.storage import lock_folder
+
+if TYPE_CHECKING:
+    from hornbook.explain import ModelDiff
+
+UNNAMED_TARGET = "label"
+"""What models predict, where no option names it."""
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    run: Annotated[
+        Path | None, typer.Argument(help="A run folder, whose model and table are compared --with another.")
+    ] = None,
+    old: Annotated[Path | None, typer.Option(help="The file of the old model.")] = None,
+    new: Annotated[Path | None, typer.Option(help="The file of the new model.")] = None,
+    other: Annotated[
+        Path | None, typer.Option("--with", help="The file of the model that a run's is compared with.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A model to compare with the labels of --target.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The table, with the columns of both; or the name of a dataset.")
+    ] = None,
+    target: TargetOption = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Exit with 1 if the share of disagreement is above this."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The folder to write: diff.json and report.html.")
+    ] = None,
+    form: Annotated[FormOption, typer.Option(help="What says where they disagree.")] = FormOption.RULES,
+    max_literals: Annotated[int, typer.Option(min=1, help="Most conditions that there may be to read.")] = 12,
+    samples: Annotated[int, typer.Option(min=1, help="Number of samples that rules are fitted to.")] = 16_000,
+    csv: CsvOption = None,
+    code_book: CodeBookOption = None,
+    trust_pickle: TrustOption = False,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say where two models disagree, or a model and the truth: how often, for whom, and what would end it.
+
+    A part of the rows is held out: the share of disagreement on these unseen rows is the headline, and
+    nothing was chosen by them. With --tolerance the exit code is 1 if that share is above it.
+
+    Examples:
+      hornbook diff --old january.onnx --new february.json --data patients.csv --target survives -o diff/
+
+      hornbook diff run/ --with february.json --tolerance 0.02
+
+      hornbook diff --model model.onnx --data labelled.csv --target survives
+
+    """
+    from hornbook.explain import diff as compare
+    from hornbook.explanations import read_code_book
+
+    inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle)
+    words = read_code_book(code_book, inputs.table.features)
+    if output is not None:
+        context.with_resource(lock_folder(output))
+    settings = {
+        "form": form.value,
+        "max_literals": max_literals,
+        "samples": samples,
+        "seed": seed,
+        "code_book": describe_code_book(code_book),
+    }
+    kept = CommandRun.start(inputs.table, inputs.about, settings, output, force)
+    with progress("asking the models"):
+        result = compare(
+            inputs.old,
+            inputs.new,
+            inputs.table.features,
+            inputs.table.target,
+            form=form.value,
+            max_literals=max_literals,
+            n_samples=samples,
+            seed=seed,
+            code_book=words,
+        )
+    result = replace(result, provenance={name: kept.config[name] for name in ("data", "model", "settings")})
+    if output is not None:
+        from hornbook.runs import save_diff
+
+        save_diff(output, result)
+    above = tolerance is not None and result.share.estimate > tolerance
+    if as_json:
+        emit_json({**result.to_object(), "above_tolerance": above, "folder": output and str(output)})
+    else:
+        emit("\n".join([str(result), *_summarise(result, tolerance, output)]))
+    raise typer.Exit(int(above))
+
+
+@dataclass(frozen=True)
+class DiffInputs:
+    """The table of a comparison, both sides of it, and what is known of the models' files."""
+
+    table: TargetTable
+    old: Any
+    new: Any
+    about: dict[str, Any]
+
+
+def read_inputs(
+    run: Path | None,
+    old: Path | None,
+    new: Path | None,
+    other: Path | None,
+    model: Path | None,
+    data: str | None,
+    target: str | None,
+    csv: str | None,
+    trust_pickle: bool,
+) -> DiffInputs:
+    """Load what is compared: two models, a run's model and another one, or a model and the truth."""
+    from hornbook.models import load_model
+
+    given = [run and other, old and new and data, model and data]
+    if sum(each is not None for each in given) != 1 or sum(
+        each is not None for each in (run, other, old, new, model, data)
+    ) != (2 if run or model else 3):
+        raise HornbookError(
+            "give two models, --old FILE --new FILE --data TABLE; or a run and a model, RUN --with FILE; "
+            "or a model and the truth, --model FILE --data TABLE --target COLUMN"
+        )
+    if run is not None and other is not None:
+        from hornbook.runs import Run
+
+        earlier = Run.load(run)
+        path = earlier.find_model()
+        about = {"old": describe_file(path), "new": describe_file(other)}
+        return DiffInputs(
+            load_run_table(earlier),
+            earlier.load_model(path, trust_pickle),
+            load_model(other, trust_pickle),
+            about,
+        )
+    assert data is not None
+    table = load_target_table(data, _name_target(data, target), csv=csv)
+    if model is not None:
+        if table.labels is None:
+            raise HornbookError(
+                f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
+            )
+        return DiffInputs(table, load_model(model, trust_pickle), table.labels, {"old": describe_file(model)})
+    assert old is not None and new is not None
+    about = {"old": describe_file(old), "new": describe_file(new)}
+    return DiffInputs(table, load_model(old, trust_pickle), load_model(new, trust_pickle), about)
+
+
+def _name_target(data: str, target: str | None) -> str | None:
+    """The target of a file where none is given; a dataset has its own."""
+    from hornbook.data import DATASETS
+
+    return target if target is not None or data in DATASETS else UNNAMED_TARGET
+
+
+def _summarise(result: ModelDiff, tolerance: float | None, folder: Path | None) -> list[str]:
+    """What else there is to say, as comments."""
+    lines = []
+    if tolerance is not None:
+        above = "above" if result.share.estimate > tolerance else "within"
+        lines.append(
+            f"{100 * result.share.estimate:.2f} % of {result.population} is {above} the tolerance of "
+            f"{100 * tolerance:g} %"
+        )
+    lines.append(f"{result.answers:,} answers; samples: {result.distribution}")
+    lines.append(f"missing values: {result.missing_values}")
+    if folder is not None:
+        lines.append(f"saved in {folder}; open {folder / 'report.html'} in a browser")
+    return [f"# {line}" for line in lines]

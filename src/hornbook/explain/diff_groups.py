@@ -1,0 +1,80 @@
+"""Groups of rows with more disagreement than elsewhere, among many that are looked at.
+
+Groups are listed and chosen by some rows and tested on others. Each test is exact, and since many
+groups are tested, the share of false ones among those that are reported is controlled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+
+from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.disagreement import PairSamples
+from hornbook.explain.model_diff import DiffGroup
+from hornbook.explanations import CodeBook, Condition, Explanation, RuleSet, list_groups
+from hornbook.statistics import Share, adjust_p_values, measure_enrichment
+
+MAX_TESTED_GROUPS = 40
+"""Groups that are tested, those that look worst on other rows."""
+
+MIN_GROUP_ROWS = 10
+"""Rows that a group needs among those by which groups are chosen."""
+
+Body = tuple[Condition, ...]
+
+
+def find_diff_groups(
+    chosen_on: PairSamples,
+    tested_on: PairSamples,
+    explanations: Iterable[Explanation],
+    code_book: CodeBook,
+) -> list[DiffGroup]:
+    """The groups that look worst on some rows, tested on others; those with most disagreement first.
+
+    Parameters
+    ----------
+    chosen_on
+        Rows by which groups are chosen, with the answers of both sides.
+    tested_on
+        Other rows, by which they are tested.
+    explanations
+        Explanations whose rules are groups too.
+    code_book
+        The words.
+
+    """
+    rows, differs = chosen_on.frame, chosen_on.differs
+    everywhere = Share.where(differs)
+    ranked: list[tuple[float, str, Body]] = []
+    for words, body in dict(list_candidates(rows, explanations, code_book)).items():
+        inside = Share.where(differs[meet_conditions(body, rows)])
+        if MIN_GROUP_ROWS <= inside.size < len(rows) and inside.hits:
+            ranked.append((measure_enrichment(inside, everywhere), words, body))
+    ranked.sort(key=lambda one: one[0])
+    rows, differs = tested_on.frame, tested_on.differs
+    everywhere = Share.where(differs)
+    shares = [
+        (words, Share.where(differs[meet_conditions(body, rows)]))
+        for _, words, body in ranked[:MAX_TESTED_GROUPS]
+    ]
+    tested = [(words, share) for words, share in shares if share.size]
+    p_values = [measure_enrichment(share, everywhere) for _, share in tested]
+    groups = [
+        DiffGroup(words, share, p_value, q_value)
+        for (words, share), p_value, q_value in zip(tested, p_values, adjust_p_values(p_values), strict=True)
+    ]
+    return sorted(groups, key=lambda group: (not group.is_discovery, -group.share.estimate))
+
+
+def list_candidates(
+    rows: pd.DataFrame, explanations: Iterable[Explanation], code_book: CodeBook
+) -> Iterator[tuple[str, Body]]:
+    """Groups in words and as conditions: parts of each column, and the bodies of rules."""
+    for column in rows.columns:
+        yield from list_groups(rows, str(column), code_book)
+    for explanation in explanations:
+        if isinstance(explanation, RuleSet):
+            for rule in explanation.rules:
+                yield " and ".join(map(code_book.describe, rule.body)), rule.body

@@ -1,0 +1,255 @@
+"""Figures about a diff that nothing was chosen by: its lines on samples and rows, and single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hornbook.explain.disagreement import ModelPair, PairSamples
+from hornbook.explain.disagreement_search import ClassSwitches
+from hornbook.explain.model_diff import DiffLine, DiffRow, ModelSide
+from hornbook.explain.row_changes import (
+    change_single_values,
+    find_nearest_rows,
+    list_changed_columns,
+    restore_values,
+)
+from hornbook.explanations import CodeBook, Explanation, Missing
+from hornbook.extraction.result import plain_value
+from hornbook.logic import Bools
+from hornbook.models import Predictor
+from hornbook.proof.column_prover import list_columns
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share, StratifiedShare
+from hornbook.surrogates import Grid, fit_explanations
+from hornbook.surrogates.grid import Floats, Ints
+from hornbook.surrogates.rounding import round_thresholds
+
+POOL_FACTOR = 4
+"""Free samples for each one that rules are fitted to: they tell how much a line applies to."""
+
+SAME_SAMPLES_SHARE, LINE_SAMPLES_SHARE = 1 / 2, 1 / 16
+"""Samples asked about where no switch is said, and of each line for a switch, for each one fitted to."""
+
+SIDE_QUESTIONS = 5
+"""Questions of the trees that show both models side by side."""
+
+MAX_SHOWN_ROWS = 20
+"""Rows with disagreement that are kept."""
+
+COMPARED_ROWS = 5_000
+"""Rows without disagreement among which the nearest ones are looked for."""
+
+AGREEING_ROWS = 16
+"""Rows without disagreement, the nearest ones, whose values are tried in a row with disagreement."""
+
+
+@dataclass(frozen=True)
+class SampleFigures:
+    """What fresh samples say about the lines of an explanation.
+
+    Attributes
+    ----------
+    share
+        The share of all samples with disagreement; the strata are the lines that decide.
+    support, precision
+        For each line that decides, the share of samples that it applies to, and the share of those
+        asked about that switch as it says.
+    answers
+        How many answers were needed.
+
+    """
+
+    share: StratifiedShare
+    support: tuple[Share, ...]
+    precision: tuple[Share, ...]
+    answers: int
+
+
+def measure_samples(
+    pair: ModelPair, explanation: Explanation, switches: ClassSwitches, n_samples: int, seed: int
+) -> SampleFigures:
+    """Measure an explanation on fresh samples, asked about more often where it speaks of a switch.
+
+    Free samples say how much each line applies to. Both models are asked about some samples of each
+    line, so many that also a line for few samples has its figure.
+    """
+    pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
+    answers = 0
+    if pair.column in explanation.columns:
+        pool, answers = pair.answer_old(pool), len(pool)
+    strata = find_lines(explanation, pool)  # (samples,)
+    outcomes = list_outcomes(explanation)
+    members = np.bincount(strata, minlength=len(outcomes))
+    same = members[outcomes == 0].sum()
+    differs, right, asked = [], [], []
+    for line, outcome in enumerate(outcomes.tolist()):
+        budget = LINE_SAMPLES_SHARE * n_samples
+        if not outcome:
+            budget = SAME_SAMPLES_SHARE * n_samples * members[line] / max(same, 1)
+        rows = pool.iloc[np.flatnonzero(strata == line)[: max(1, round(budget))]]
+        old, new = pair.labels(rows)
+        differs.append(int((old != new).sum()))
+        right.append(int((switches.number(old, new) == outcome).sum()))
+        asked.append(len(rows))
+    return SampleFigures(
+        StratifiedShare.of(members.tolist(), differs, asked),
+        tuple(Share.of(count, len(pool)) for count in members.tolist()),
+        tuple(Share.of(hits, size) for hits, size in zip(right, asked, strict=True)),
+        answers + 2 * sum(asked),
+    )
+
+
+def list_outcomes(explanation: Explanation) -> Ints:
+    """The number of the class that each line decides for, of those that decide, shape (lines,)."""
+    return np.array(
+        [explanation.classes.index(line.outcome) for line in explanation.lines() if line.outcome], np.intp
+    )
+
+
+def find_lines(explanation: Explanation, frame: pd.DataFrame) -> Ints:
+    """Which of the lines that decide applies to each row, shape (rows,)."""
+    deciding = [bool(line.outcome) for line in explanation.lines()]
+    places: Ints = explanation.match_lines(frame)[deciding].argmax(axis=0)
+    return places
+
+
+def measure_diff_lines(
+    explanation: Explanation,
+    switches: ClassSwitches,
+    used: PairSamples,
+    unseen: PairSamples,
+    figures: SampleFigures | None = None,
+) -> Iterator[DiffLine | None]:
+    """The statistics of each line; None for one that decides nothing."""
+    on_used, on_unseen = (find_lines(explanation, rows.frame) for rows in (used, unseen))
+    numbers = switches.number(unseen.old, unseen.new)
+    place = 0
+    for line in explanation.lines():
+        if not line.outcome:
+            yield None
+            continue
+        applies = on_unseen == place
+        yield DiffLine(
+            int((on_used == place).sum() + applies.sum()),
+            Share.where(numbers[applies] == explanation.classes.index(line.outcome)),
+            None if figures is None else figures.support[place],
+            None if figures is None else figures.precision[place],
+        )
+        place += 1
+
+
+def list_diff_rows(
+    rows: PairSamples,
+    numbers: Ints,
+    explanation: Explanation,
+    column: str,
+    classes: tuple[str, ...],
+    find_change: Callable[[pd.DataFrame, int], tuple[pd.DataFrame, int] | None],
+    code_book: CodeBook,
+) -> Iterator[DiffRow]:
+    """Some rows with disagreement, and the fewest new values that would end it.
+
+    Parameters
+    ----------
+    rows, numbers
+        Rows with the answers of both sides, and their numbers in the table.
+    explanation
+        Where the disagreement is.
+    column
+        The column of answers among the rows.
+    classes
+        The classes, in words.
+    find_change
+        Finds, for a row and the class of its second side, the changed row and the class that both say then.
+    code_book
+        The words.
+
+    """
+    plain = rows.frame.drop(columns=column)
+    lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
+    shown = [name for name in explanation.columns if name != column]
+    for place in np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS].tolist():
+        row = plain.iloc[[place]].reset_index(drop=True)
+        change = find_change(row, int(rows.new[place]))
+        changed = () if change is None else list_changed_columns(change[0], row)
+        yield DiffRow(
+            row=int(numbers[place]),
+            values={name: _plain(row[name].iloc[0]) for name in dict.fromkeys([*shown, *changed])},
+            old=classes[rows.old[place]],
+            new=classes[rows.new[place]],
+            line=int(lines[place]) if decided[place] else None,
+            changes=() if change is None else tuple(_name_values(change[0], changed, code_book)),
+            agreed="" if change is None else classes[change[1]],
+        )
+
+
+def find_closest_change(
+    row: pd.DataFrame, agreeing: pd.DataFrame, agree: Callable[[pd.DataFrame], Bools]
+) -> pd.DataFrame | None:
+    """The row with the fewest values of an agreeing one that end its disagreement; None without any."""
+    nearest = agreeing.iloc[find_nearest_rows(row, agreeing, AGREEING_ROWS)]
+    if not len(nearest):
+        return None
+    single = change_single_values(row, nearest)
+    ends = agree(single)
+    if ends.any():
+        return single.iloc[[int(ends.argmax())]].reset_index(drop=True)
+    return restore_values(nearest.head(1).reset_index(drop=True), row, agree)
+
+
+def _plain(value: Any) -> Any:
+    return None if pd.isna(value) else plain_value(value)
+
+
+def _name_values(row: pd.DataFrame, names: tuple[str, ...], code_book: CodeBook) -> Iterator[str]:
+    for name in names:
+        value = row[name].iloc[0]
+        if pd.isna(value):
+            yield code_book.describe(Missing(name))
+        else:
+            yield f"{code_book.label(name)} = {code_book.name_value(name, value)}"
+
+
+def describe_side(
+    predictor: Predictor,
+    classes: tuple[str, ...],
+    frame: pd.DataFrame,
+    samples: tuple[pd.DataFrame, Ints, Floats],
+    judged: tuple[pd.DataFrame, Ints],
+    code_book: CodeBook,
+) -> ModelSide:
+    """One model, with a short tree about it.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    classes
+        The classes, in words.
+    frame
+        Rows of the table.
+    samples
+        Samples that the tree is fitted to, the model's class and the weight of each.
+    judged
+        Other rows, and the model's class of each, on which the tree is measured.
+    code_book
+        The words.
+
+    """
+    rows, labels, counts = samples
+    coded = Grid.of(frame, code_book=code_book).encode(rows)
+    weights = np.eye(len(classes))[labels] * counts[:, None]
+    *_, (_, build) = fit_explanations(coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree")
+    tree = round_thresholds(build, rows, code_book)
+    return ModelSide(
+        predictor.name,
+        tuple(map(str, list_columns(predictor, frame))),
+        {name: Share.where(judged[1] == number) for number, name in enumerate(classes)},
+        tree,
+        Share.where(tree.decide(judged[0]) == judged[1]),
+    )

@@ -1,0 +1,275 @@
+"""What changed between two models: where they disagree, in rules, with figures nothing was chosen by.
+
+The table is split: rules are made from one part, and measured on the other. Samples look for the
+disagreement that rows alone are too few to show; see `disagreement`. How often a line of the rules is
+right is measured on fresh samples that it applies to, and the share of disagreement among all samples
+by asking more often where a line applies: the lines are the strata. Against the truth there are no
+samples: only rows have labels, and half of them choose nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hornbook.data import read_frame, split_rows
+from hornbook.errors import HornbookError
+from hornbook.explain.diff_groups import find_diff_groups
+from hornbook.explain.diff_measures import (
+    COMPARED_ROWS,
+    describe_side,
+    find_closest_change,
+    list_diff_rows,
+    measure_diff_lines,
+    measure_samples,
+)
+from hornbook.explain.disagreement import (
+    GuidedSampler,
+    PairSamples,
+    add_answers,
+    match_classes,
+    name_answers,
+    pair_models,
+)
+from hornbook.explain.disagreement_search import ClassSwitches, search_switches
+from hornbook.explain.model_diff import ModelDiff
+from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
+from hornbook.models import load_model
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+from hornbook.surrogates import Form
+from hornbook.surrogates.grid import Ints
+from hornbook.teacher import bind_classifier, list_predictors
+
+DIFF_SAMPLES = 16_000
+"""Samples that rules are fitted to; half as many choose, and half as many measure."""
+
+LEAST_LABELLED_ROWS = 60
+"""Rows with a label that a model is compared with the truth on, at the least."""
+
+
+def diff(
+    old: Any,
+    new: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    form: Form = "rules",
+    max_literals: int = 12,
+    n_samples: int = DIFF_SAMPLES,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> ModelDiff:
+    """Say where two models disagree, or a model and the truth: how often, and for whom.
+
+    Parameters
+    ----------
+    old, new
+        Fitted classifiers of any supported library, paths of model files, or what `as_predictor` made of
+        them. Each reads those columns of the table that it was trained on. The second may be the truth:
+        the labels of the rows.
+    X
+        Rows with the columns of both.
+    target
+        What the models predict: what their classes are called in words.
+    form
+        `rules`, `tree`, `card`, or `auto` for the best of them.
+    max_literals
+        The most conditions that there may be to read.
+    n_samples
+        How many samples rules are fitted to.
+    seed
+        Makes the run repeatable.
+    code_book
+        The user's words for columns, values and classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> old = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
+    >>> new = DecisionTreeClassifier(max_depth=1).fit(X[["petal length (cm)"]], y == 2)
+    >>> result = diff(old, new, X, "virginica", n_samples=2000)
+    >>> print(result.explanation)
+    if petal length (cm) > 4.7 and old says = not virginica: old not virginica, new virginica
+    otherwise: the same
+
+    """
+    if n_samples < 1:
+        raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    search = DiffSearch(target, form, max_literals, seed, words)
+    if isinstance(new, pd.Series | np.ndarray | list | tuple):
+        return search.compare_with_truth(_load(old), pd.Series(new), frame)
+    return search.compare_models(_load(old), _load(new), frame, n_samples)
+
+
+def _load(model: Any) -> Any:
+    return load_model(model) if isinstance(model, str | Path) else model
+
+
+@dataclass(frozen=True)
+class DiffSearch:
+    """How differences are looked for: what is predicted, the form and size of the result, seed and words."""
+
+    target: str
+    form: Form
+    max_literals: int
+    seed: int
+    code_book: CodeBook
+
+    def compare_models(self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int) -> ModelDiff:
+        """Compare two models on rows and samples."""
+        seed = self.seed
+        used, held_out = split_rows(frame, seed)
+        pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
+        samples, sampler = GuidedSampler.start(pair).draw_rounds(
+            n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
+        )
+        fresh, _ = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE), near=True)
+        used_rows, unseen = (
+            pair.answer(frame.iloc[rows].reset_index(drop=True)) for rows in (used, held_out)
+        )
+        words = read_code_book(self.code_book, used_rows.frame)
+        switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, ("old", "new"))
+        chosen = search_switches(
+            samples,
+            fresh,
+            switches,
+            used_rows.frame,
+            form=self.form,
+            max_literals=self.max_literals,
+            code_book=words,
+        ).explanation
+        figures = measure_samples(pair, chosen, switches, n_samples, seed)
+        shown, numbers = (unseen, held_out) if len(held_out) else (used_rows, used)
+        agreeing = pair.frame[pair.agree(pair.frame)].head(COMPARED_ROWS)
+
+        def find_change(row: pd.DataFrame, other: int) -> tuple[pd.DataFrame, int] | None:
+            changed = find_closest_change(row, agreeing, pair.agree)
+            return None if changed is None else (changed, int(pair.labels(changed)[0][0]))
+
+        plain = samples.frame.drop(columns=pair.column)
+        models = tuple(
+            describe_side(
+                predictors[0],
+                pair.classes,
+                pair.frame,
+                (plain, said, samples.weights),
+                (shown.frame, told),
+                words,
+            )
+            for predictors, said, told in zip(
+                pair.predictors, (samples.old, samples.new), (shown.old, shown.new), strict=True
+            )
+        )
+        groups = find_diff_groups(used_rows, unseen, [chosen], words)
+        said = switches.number(unseen.old, unseen.new)
+        return ModelDiff(
+            sides=("old", "new"),
+            target=self.target,
+            classes=pair.classes,
+            unseen_rows=Share.where(unseen.differs),
+            samples=figures.share,
+            switches=_count_switches(switches, unseen),
+            explanation=chosen,
+            lines=tuple(measure_diff_lines(chosen, switches, used_rows, unseen, figures)),
+            recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
+            groups=tuple(groups),
+            rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, pair.classes, find_change, words)),
+            models=models,
+            answers=2 * (len(samples.frame) + len(fresh.frame) + len(frame)) + figures.answers,
+            distribution=pair.old.sampler.describe(),
+            missing_values=pair.new.describe(),
+        )
+
+    def compare_with_truth(self, model: Any, truth: pd.Series[Any], frame: pd.DataFrame) -> ModelDiff:
+        """Compare a model with the labels of rows: half of the rows choose, the others measure."""
+        if len(truth) != len(frame):
+            raise HornbookError(
+                f"there are {len(frame)} rows and {len(truth)} labels; give each row its label"
+            )
+        known = truth.notna().to_numpy()
+        if known.sum() < LEAST_LABELLED_ROWS:
+            raise HornbookError(
+                f"errors are looked for in at least {LEAST_LABELLED_ROWS} rows; {known.sum()} have a label"
+            )
+        order = generator(self.seed, Purpose.HELD_OUT_ROWS).permutation(np.flatnonzero(known))
+        half, sixth = len(order) // 2, len(order) // 6
+        teacher = bind_classifier(model, frame.iloc[order[half:]], self.seed)
+        labels = truth[known].unique().tolist()
+        joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), self.code_book)
+        classes = self.code_book.name_classes(self.target, joint)
+        column = name_answers(frame, "model")
+        place = dict(zip(sorted(labels, key=str), numbers[1].tolist(), strict=True))
+
+        def answer(rows: Ints) -> PairSamples:
+            plain = frame.iloc[rows].reset_index(drop=True)
+            said = numbers[0][teacher.labels(plain)]
+            true = np.array([place[label] for label in truth.iloc[rows]], np.intp)
+            return PairSamples(add_answers(plain, column, classes, said), said, true, np.ones(len(rows)))
+
+        unseen = answer(np.sort(order[:half]))
+        fresh, samples = answer(order[half : half + sixth]), answer(order[half + sixth :])
+        used = samples.join([fresh])
+        words = read_code_book(self.code_book, used.frame)
+        switches = ClassSwitches.of(used, classes, ("model", "truth"))
+        chosen = search_switches(
+            samples,
+            fresh,
+            switches,
+            used.frame,
+            form=self.form,
+            max_literals=self.max_literals,
+            code_book=words,
+        ).explanation
+
+        def find_change(row: pd.DataFrame, true: int) -> tuple[pd.DataFrame, int] | None:
+            agreeing = plain[numbers[0][teacher.labels(plain)] == true].head(COMPARED_ROWS)
+            changed = find_closest_change(
+                row, agreeing, lambda rows: numbers[0][teacher.labels(rows)] == true
+            )
+            return None if changed is None else (changed, true)
+
+        plain = used.frame.drop(columns=column)
+        side = describe_side(
+            list_predictors(model, frame)[0][0],
+            classes,
+            plain,
+            (plain, used.old, used.weights),
+            (unseen.frame, unseen.old),
+            words,
+        )
+        said = switches.number(unseen.old, unseen.new)
+        return ModelDiff(
+            sides=("model", "truth"),
+            target=self.target,
+            classes=classes,
+            unseen_rows=Share.where(unseen.differs),
+            samples=None,
+            switches=_count_switches(switches, unseen),
+            explanation=chosen,
+            lines=tuple(measure_diff_lines(chosen, switches, used, unseen)),
+            recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
+            groups=tuple(find_diff_groups(used, unseen, [chosen], words)),
+            rows=tuple(
+                list_diff_rows(unseen, np.sort(order[:half]), chosen, column, classes, find_change, words)
+            ),
+            models=(side,),
+            answers=int(known.sum()),
+            distribution="the labelled rows of the table; of others the truth is not known",
+            missing_values=teacher.describe(),
+            notes=(f"{(~known).sum():,} rows have no label and were left out",) if (~known).any() else (),
+        )
+
+
+def _count_switches(switches: ClassSwitches, rows: PairSamples) -> dict[str, Share]:
+    """For each switch the share of the rows."""
+    numbers = switches.number(rows.old, rows.new)
+    return {name: Share.where(numbers == number) for number, name in enumerate(switches.outcomes) if number}

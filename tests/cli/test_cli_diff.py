@@ -1,0 +1,87 @@
+"""`hornbook diff`: two models from files, a run and a model, a model and the truth."""
+
+import json
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.cli import main
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Patients, and two models of which the second reads one column more."""
+    path = tmp_path_factory.mktemp("diff")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(18, 90, 300), "bili": rng.uniform(0, 4, 300).round(1)})
+    old = DecisionTreeClassifier(max_depth=1).fit(table[["bili"]], table.bili > 2)
+    new = DecisionTreeClassifier(max_depth=3).fit(table, (table.bili > 2) | (table.age > 80))
+    for name, model in (("old", old), ("new", new)):
+        (path / f"{name}.pkl").write_bytes(pickle.dumps(model))
+    table.assign(dead=(table.bili > 2).astype(int)).to_csv(path / "patients.csv", index=False)
+    return path
+
+
+OPTIONS = ("--trust-pickle", "--samples", 1000)
+
+
+def test_diff_saves_what_it_prints_and_exits_by_the_tolerance(hornbook, folder, tmp_path):
+    models = ("--old", folder / "old.pkl", "--new", folder / "new.pkl", "--data", folder / "patients.csv")
+    code, out, _ = hornbook(
+        "diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.02, "-o", tmp_path / "run"
+    )
+    assert code == 1 and "above the tolerance of 2 %" in out
+    assert "if age ≥ 8" in out and "old not dead, new dead" in out
+    saved = json.loads((tmp_path / "run" / "diff.json").read_text())
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "Both models, side by side" in page and "old not dead, new dead" in page
+    code, out, _ = hornbook("diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.9, "--json")
+    printed = json.loads(out)
+    assert code == 0 and printed["above_tolerance"] is False
+    assert all(printed[part] == saved[part] for part in saved if part != "provenance")
+    code, _, err = hornbook("diff", *models, "--target", "dead", *OPTIONS, "-o", tmp_path / "run")
+    assert code == 2 and "--force" in err
+
+
+def test_diff_compares_the_model_of_a_run_with_another(hornbook, folder, tmp_path):
+    run, data = tmp_path / "run", folder / "patients.csv"
+    model = ("--model", folder / "old.pkl", "--form", "tree")
+    assert hornbook("extract", data, "--target", "dead", *model, "-o", run, *OPTIONS)[0] == 0
+    code, out, _ = hornbook("diff", run, "--with", folder / "new.pkl", *OPTIONS)
+    assert code == 0 and "old not dead, new dead" in out
+
+
+def test_diff_compares_a_model_with_the_truth(hornbook, folder):
+    data = ("--data", folder / "patients.csv", "--target", "dead")
+    code, out, _ = hornbook("diff", "--model", folder / "new.pkl", *data, *OPTIONS, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["sides"] == ["model", "truth"]
+    assert found["groups"][0]["discovery"] and "age ≥" in found["groups"][0]["condition"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--old", "old.pkl"),
+        ("--model", "old.pkl"),
+        ("--old", "a", "--new", "b", "--model", "c", "--data", "d"),
+    ],
+)
+def test_diff_says_what_can_be_compared(hornbook, given):
+    code, _, err = hornbook("diff", *given)
+    assert code == 2 and "--with FILE" in err and "--target COLUMN" in err
