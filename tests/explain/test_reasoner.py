@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -19,6 +19,7 @@ from hornbook.explain.body_sampler import meet_conditions
 from hornbook.explain.reason_sampler import ReasonSampler
 from hornbook.explain.row_conditions import RowConditions
 from hornbook.explanations import Category, Missing, read_code_book
+from hornbook.proof import Domain, Interval
 from hornbook.surrogates.grid import Grid
 from hornbook.teacher import bind_classifier
 
@@ -71,14 +72,14 @@ def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
     rows, _ = mixed_rows(0)
     book = {"columns": {"stage": {"order": ["I", "II", "III", "IV"]}}} if seed % 2 else None
     reasoner = reasoner_of(ByRule(), rows, book)
-    answer = reasoner.explain(rows.iloc[at])
+    answer = reasoner.explain(rows.iloc[at], changes=0)
     (reason,) = answer.reasons
     assert answer.outcome == reason.outcome == ["not yes", "yes"][ByRule().predict(rows.iloc[[at]])[0]]
     assert meet_conditions(reason.conditions, rows.iloc[[at]]).all()
     met = meet_conditions(reason.conditions, rows)
     alike = met & (ByRule().predict(rows) == (answer.outcome == "yes"))
     assert (reason.coverage.met, reason.coverage.alike) == (met.sum(), alike.sum())
-    assert reason.keeps_share and reason.share.low >= 0.95
+    assert reason.keeps_share and reason.share.low >= 0.95 and reason.level == "sampled"
 
 
 @settings(max_examples=10, deadline=None)
@@ -103,14 +104,79 @@ def test_reason_sampler_draws_rows_that_meet_the_conditions_of_any_body(seed, at
     assert (labelled.alike == (ByRule().predict(drawn) == 0)).all()
 
 
-@settings(max_examples=10, deadline=None)
+def assert_minimal(reason, model, row, every):
+    """A reason holds of all rows that there are, and without any of its conditions of some not."""
+    outcome = model.predict(row)[0]
+    assert reason.level == "minimal", reason.note
+    assert meet_conditions(reason.conditions, row).all()
+    assert (model.predict(every[meet_conditions(reason.conditions, every)]) == outcome).all()
+    for left_out in reason.conditions:
+        others = [condition for condition in reason.conditions if condition != left_out]
+        assert (model.predict(every[meet_conditions(others, every)]) != outcome).any()
+
+
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 80))
-def test_why_finds_no_more_conditions_than_the_path_of_a_tree_has(seed, at):
-    model = random_tree(seed)
-    (reason,) = hb.why(model, GRID.iloc[at], GRID, share=0.99).reasons
-    met = meet_conditions(reason.conditions, GRID)
-    assert (model.predict(GRID[met]) == model.predict(GRID.iloc[[at]])[0]).mean() > 0.9
-    assert len(reason.conditions) <= model.decision_path(GRID.iloc[[at]]).sum() - 1
+def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
+    model, row = random_tree(seed), GRID.iloc[[at]]
+    (reason,) = hb.why(model, row, GRID, changes=0).reasons
+    assert_minimal(reason, model, row, GRID)
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 255))
+def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
+    every = pd.DataFrame(list(product([0.0, 1.0, 2.0, np.nan], repeat=4)), columns=["a", "b", "c", "d"])
+    rng = np.random.default_rng(seed)
+    model = HistGradientBoostingClassifier(max_iter=5, max_depth=2, min_samples_leaf=5, random_state=0)
+    model.fit(every, every.a.isna() ^ (every.b > rng.integers(2)) ^ (rng.random(256) < 0.1))
+    (reason,) = hb.why(model, every.iloc[[at]], every, changes=0).reasons
+    assert_minimal(reason, model, every.iloc[[at]], every)
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 1000))
+def test_why_proves_minimal_reasons_of_a_linear_model_of_three_classes(seed):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(rng.integers(0, 4, (60, 3)).astype(float), columns=list("abc"))
+    every = pd.DataFrame(list(product(range(4), repeat=3)), columns=list("abc")).astype(float)
+    rows = pd.concat([rows, every.iloc[[0, -1]]], ignore_index=True)
+    model = LogisticRegression().fit(rows, np.r_[rng.integers(0, 3, 60), 0, 1])
+    (reason,) = hb.why(model, rows.iloc[[7]], rows, changes=0).reasons
+    assert_minimal(reason, model, rows.iloc[[7]], every)
+
+
+def test_why_proves_for_rows_beyond_the_table_and_within_a_given_domain():
+    rows = pd.DataFrame({"a": np.arange(40.0) / 4, "b": np.arange(40.0) % 5})
+    model = DecisionTreeClassifier(random_state=0).fit(rows, rows.a > 5)
+    (beyond,) = hb.why(model, {"a": 25.5, "b": 2}, rows).reasons
+    assert beyond.level == "minimal" and [str(each.column) for each in beyond.conditions] == ["a"]
+    narrow = Domain({"a": Interval(6, 9), "b": Interval(0, 4)}, rows)
+    (within,) = hb.why(model, {"a": 7.5, "b": 2}, rows, domain=narrow).reasons
+    assert within.level == "minimal" and within.conditions == ()
+    (outside,) = hb.why(model, {"a": 2.0, "b": 2}, rows, domain=narrow).reasons
+    assert outside.level == "sampled" and "outside of the domain: a is 2" in outside.note
+
+
+def test_why_says_why_there_is_no_proof():
+    rows, _ = mixed_rows(0)
+    (unread,) = hb.why(ByRule(), rows.iloc[0], rows, changes=0).reasons
+    assert unread.level == "sampled" and unread.note and str(unread).endswith(unread.note)
+    (asked,) = hb.why(ByRule(), rows.iloc[0], rows, proof=False, changes=0).reasons
+    assert asked.level == "sampled" and not asked.note
+    numbers = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 5})
+    model = LogisticRegression().fit(numbers, numbers.a + 3 * numbers.b > 25)
+    (unknown,) = hb.why(model, {"b": 2}, numbers, changes=0).reasons
+    assert (
+        unknown.level == "sampled" and "takes no missing values, and the answer depends on a" in unknown.note
+    )
+
+
+def test_why_stops_in_time_and_says_so():
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 12)).round(3)).add_prefix("x")
+    model = RandomForestClassifier(10, random_state=0).fit(rows, rows.sum(axis=1) > 0)
+    (reason,) = hb.why(model, rows.iloc[0], rows, seconds=0.1).reasons
+    assert reason.level == "sampled" and reason.note == "there was no proof in time"
 
 
 def test_why_repeats_bit_for_bit_with_a_seed():
@@ -140,7 +206,7 @@ def test_why_keeps_unknown_values_unknown():
 def test_why_answers_for_a_model_that_takes_no_missing_values():
     rows = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 5})
     model = LogisticRegression().fit(rows, rows.a > 20)
-    answer = hb.why(model, {"a": 35}, rows)
+    answer = hb.why(model, {"a": 35}, rows, changes=0)
     assert {condition.column for condition in answer.reasons[0].conditions} == {"a"}
     assert answer.reasons[0].keeps_share
 
@@ -158,18 +224,20 @@ def test_why_of_several_classes_names_the_class_and_says_it_in_four_lines():
     answer = hb.why(model, IRIS.iloc[60], IRIS, code_book=classes)
     assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 4
     reason = answer.to_object()["reasons"][0]
-    assert reason["level"] == "sampled" and reason["coverage"]["rows"] == 150
+    assert reason["level"] == "minimal" and reason["coverage"]["rows"] == 150
     assert len(reason["conditions"]) == len(answer.reasons[0].conditions)
 
 
 def test_extractor_why_speaks_of_the_model_in_words_of_the_code_book():
     rows, classes = mixed_rows(0)
     rows = rows.assign(sex=rows.sex.map({"f": 1, "m": 2})).drop(columns="stage")
-    model = HistGradientBoostingClassifier().fit(rows, classes)
+    model = HistGradientBoostingClassifier(max_iter=10).fit(rows, classes)
     book = {
         "columns": {"sex": {"label": "Sex", "levels": {1: "female", 2: "male"}}, "age": {"unit": "years"}}
     }
-    extractor = hb.HornExtractor(model, "dead", n_samples=500, random_state=0, code_book=book).fit(rows)
+    extractor = hb.HornExtractor(
+        model, "dead", n_samples=200, form="tree", random_state=0, code_book=book
+    ).fit(rows)
     answer = extractor.why({"age": "75", "bili": 4, "Sex": "male"}, prefer=["Sex", "age"])
     assert answer.outcome == "dead"
     assert all(reason.keeps_share for reason in answer.reasons)

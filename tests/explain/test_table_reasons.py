@@ -17,7 +17,7 @@ def case():
     rows.loc[::7, "b"] = np.nan
     model = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
     model.fit(rows, (rows.a + rows.b.fillna(2) > 4).astype(int) + (rows.c > 3))
-    return model, rows, why_table(model, rows, "grade", max_reasons=30)
+    return model, rows, why_table(model, rows, "grade", max_reasons=30, proof=False)
 
 
 def covered_rows(model, rows, each):
@@ -43,7 +43,7 @@ def test_reasons_of_a_table_are_chosen_greedily(case):
     model, rows, result = case
     gains = [each.rows for each in result.reasons]
     assert gains == sorted(gains, reverse=True)
-    few = why_table(model, rows, "grade", max_reasons=2)
+    few = why_table(model, rows, "grade", max_reasons=2, proof=False)
     assert few.reasons == result.reasons[:2] and few.found == result.found
     assert len(few.uncovered) == len(rows) - sum(gains[:2])
     assert f"2 of {few.found} reasons cover {sum(gains[:2])} of 150 rows" in str(few)

@@ -91,12 +91,15 @@ class ReasonSampler:
         sources[rng.random(sources.shape) < share] = len(self.rows) - 1
         return sources
 
+    def build_rows(self, sources: Sources) -> pd.DataFrame:
+        """Samples as rows of values."""
+        values = zip(self.rows.columns, sources, strict=True)
+        return pd.DataFrame({name: self.rows[name].array.take(own) for name, own in values})
+
     def label(self, parts: Sequence[Sources]) -> list[LabelledRows]:
         """The bins of samples and the model's answers, of which all are asked for in one call."""
         sources = np.concatenate(parts, axis=1)
-        values = zip(self.rows.columns, sources, strict=True)
-        rows = pd.DataFrame({name: self.rows[name].array.take(own) for name, own in values})
-        alike: Bools = self.teacher.labels(rows) == self.outcome
+        alike: Bools = self.teacher.labels(self.build_rows(sources)) == self.outcome
         codes = np.take_along_axis(self.codes, sources[self.places], axis=1)
         ends = np.cumsum([part.shape[1] for part in parts])[:-1]
         return [

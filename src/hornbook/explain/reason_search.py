@@ -84,7 +84,7 @@ class ReasonSearch:
         body = self._relax(body)
         while not self._keeps_share(self._draw([body], CHECK_SAMPLES)[0].alike):
             tighter = self._grow(body, least=len(body) + 1)
-            if tighter == body:
+            if tighter == body or time.perf_counter() > self.deadline:
                 break
             body = tighter
         return self.conditions.remove_implied(body)

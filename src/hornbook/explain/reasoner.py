@@ -17,15 +17,17 @@ from hornbook.data import read_frame
 from hornbook.errors import HornbookError
 from hornbook.explain.change_space import NO_LIMITS, ChangeLimits
 from hornbook.explain.changes import ChangeFinder
+from hornbook.explain.reason_prover import ProvedBody, ReasonProver
 from hornbook.explain.reason_sampler import ReasonSampler
 from hornbook.explain.reason_search import ReasonSearch
-from hornbook.explain.row_conditions import REASON_CUTS, Body, RowConditions
+from hornbook.explain.row_conditions import REASON_CUTS, RowConditions
 from hornbook.explain.sufficient_reason import Coverage, SufficientReason, Why
-from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
+from hornbook.explanations import Category, CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import read_given_row
 from hornbook.extraction.given_values import find_column
 from hornbook.extraction.result import plain_value
 from hornbook.models import load_model
+from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
@@ -44,10 +46,12 @@ def why(
     share: float = 0.95,
     reasons: int = 1,
     prefer: Sequence[str] = (),
+    proof: bool = True,
     seconds: float = 10.0,
     changes: int = 1,
     limits: ChangeLimits = NO_LIMITS,
     wished: Any = None,
+    domain: Domain | None = None,
     seed: int = 0,
     code_book: CodeBookSource = None,
 ) -> Why:
@@ -71,6 +75,9 @@ def why(
         How many different reasons to look for.
     prefer
         Columns that reasons should speak of where they can.
+    proof
+        Whether to go on until a reason is proved, where the model can be read. It then holds for every
+        row of the domain; it has more conditions than one that holds for a share.
     seconds
         Time limit of each reason.
     changes
@@ -79,6 +86,8 @@ def why(
         Columns that may not change, or may go only up or only down.
     wished
         The class that changes should lead to, as the model or in words; any other by default.
+    domain
+        The rows that a proof is about. By default those within the ranges of the table's columns.
     seed
         Makes the answer repeatable.
     code_book
@@ -92,9 +101,8 @@ def why(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> print(why(model, X.iloc[120], X, "virginica"))  # doctest: +NORMALIZE_WHITESPACE
-    virginica, because petal width (cm) > 1.75
-    sampled: the model says virginica for 100.00 % of 2,000 fresh samples that meet this (95 % interval
-    99.82 % to 100.00 %)
+    virginica, because petal width (cm) > 1.77
+    proved: whatever the other values are, the model says virginica; no condition can go
     46 of 150 rows meet this; the model says virginica for 46 of them
     with petal length (cm) 5.7 → 4.9 and petal width (cm) 2.3 → 1.7 it would be not virginica; no change of
     one column does (proved)
@@ -105,12 +113,13 @@ def why(
     frame = read_frame(X)
     words = read_code_book(code_book, frame)
     teacher = bind_classifier(model, frame, seed)
-    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed)
+    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed, domain)
     return reasoner.explain(
         row,
         share=share,
         reasons=reasons,
         prefer=prefer,
+        proof=proof,
         seconds=seconds,
         changes=changes,
         limits=limits,
@@ -134,6 +143,8 @@ class Reasoner:
         The user's words.
     seed
         Makes answers repeatable.
+    domain
+        The rows that proofs are about; None for those within the ranges of the table's columns.
 
     """
 
@@ -142,6 +153,7 @@ class Reasoner:
     classes: tuple[str, ...]
     code_book: CodeBook
     seed: int = 0
+    domain: Domain | None = None
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -171,6 +183,7 @@ class Reasoner:
         share: float = 0.95,
         reasons: int = 1,
         prefer: Sequence[str] = (),
+        proof: bool = True,
         seconds: float = 10.0,
         changes: int = 1,
         limits: ChangeLimits = NO_LIMITS,
@@ -187,7 +200,7 @@ class Reasoner:
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
-        asked = ReasonSettings(share, preferred, seconds)
+        asked = ReasonSettings(share, preferred, proof, seconds)
         found: list[SufficientReason] = []
         for reason in self._list_reasons(given, outcome, asked):
             if all(reason.conditions != other.conditions for other in found):
@@ -196,7 +209,8 @@ class Reasoner:
                 break
         would_change = None
         if changes:
-            would_change = self._finder.find(given, limits, wished, count=changes, proof_seconds=seconds)
+            limit = seconds if proof else 0.0
+            would_change = self._finder.find(given, limits, wished, count=changes, proof_seconds=limit)
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         return Why(self.classes[outcome], tuple(found), dict.fromkeys(map(str, given)) | known, would_change)
 
@@ -243,13 +257,46 @@ class Reasoner:
             generator(self.seed, Purpose.REASON_SEARCH, number),
         )
         body = search.find_body()
-        return self._measure(sampler, body, asked.share, started, number)
+        if not asked.proof:
+            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+        try:
+            prover = self._prover_of(sampler.conditions)
+        except HornbookError as error:
+            proved = ProvedBody(body, "sampled", str(error))
+        else:
+            limits = search.deadline, search.rng
+            proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
+        return self._measure(sampler, proved, asked.share, started, number)
+
+    @cached_property
+    def _prover(self) -> ColumnProver:
+        """The prover of the table's domain, or of the given one."""
+        return self._make_prover(self.domain or Domain.of(self.teacher.frame))
+
+    def _make_prover(self, domain: Domain) -> ColumnProver:
+        prover = ColumnProver(self.model, domain)
+        if len(prover.reading.contests) != len(self.classes):
+            raise HornbookError("the prover reads another number of classes than the model has")
+        return prover
+
+    def _prover_of(self, conditions: RowConditions) -> ColumnProver:
+        """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
+        if self.domain is None:
+            frame = self.teacher.frame
+            wider = Domain.of(pd.concat([frame, conditions.row], ignore_index=True))
+            same = wider.ranges == Domain.of(frame).ranges
+            return self._prover if same else self._make_prover(wider)
+        for name, value in conditions.row.iloc[0].items():
+            known = name in self.domain.ranges and not pd.isna(value)
+            if known and not self.domain.list_boxes([Category(str(name), value)]):
+                raise HornbookError(f"the row is outside of the domain: {name} is {value}")
+        return self._prover
 
     def _measure(
-        self, sampler: ReasonSampler, body: Body, share: float, started: float, number: int
+        self, sampler: ReasonSampler, proved: ProvedBody, share: float, started: float, number: int
     ) -> SufficientReason:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
-        conditions, outcome = sampler.conditions, sampler.outcome
+        conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
         rng = generator(self.seed, Purpose.REASON_MEASUREMENT, number)
         (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
         met = conditions.meets(body, sampler.codes[:, :-1])
@@ -258,11 +305,11 @@ class Reasoner:
         return SufficientReason(
             conditions.describe(body),
             self.classes[outcome],
-            "sampled",
+            proved.level,
             Share.where(fresh.alike),
             share,
             coverage,
-            "",
+            proved.note,
             time.perf_counter() - started,
             self.code_book,
         )
@@ -270,8 +317,9 @@ class Reasoner:
 
 @dataclass(frozen=True)
 class ReasonSettings:
-    """What is asked of reasons: their share, preferred columns, and a time limit in seconds."""
+    """What is asked of reasons: their share, preferred columns, proofs, and a time limit in seconds."""
 
     share: float
     preferred: frozenset[str]
+    proof: bool
     seconds: float

@@ -24,7 +24,6 @@ from hornbook.explanations import (
     Condition,
     Missing,
     Threshold,
-    shorten_cut,
 )
 from hornbook.explanations.conditions import read_numbers
 from hornbook.logic import Bools
@@ -39,17 +38,21 @@ Codes: TypeAlias = NDArray[np.intp]
 REASON_CUTS = 32
 """Thresholds of a column, beside those close to the row's value."""
 
-CLOSE_SHARES = (0.0, 0.9, 0.99)
-"""Where thresholds lie between the table's next value and the row's own: shares of the way."""
+FINE_SHARES = (0.9, 0.99)
+"""Where further thresholds lie between the table's next value and the row's own: shares of the way."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowLiteral:
-    """A condition that is true of a row, the place of its column, and the bins in which it is true."""
+    """A condition that is true of a row, the place of its column, and the bins in which it is true.
+
+    A fine literal tells the row's number from numbers that are closer to it than those of the table.
+    """
 
     condition: Condition
     place: int
     bins: Bools  # (bins of the column,), the last is for missing values
+    fine: bool = False
 
     def is_looser(self, other: RowLiteral) -> bool:
         """Whether this literal is true wherever another one of the same column is, and elsewhere."""
@@ -78,7 +81,7 @@ class RowConditions:
     >>> conditions = RowConditions.of(rows.iloc[[2]], Grid.of(rows), rows, EMPTY_BOOK)
     >>> for numbers in conditions.by_column:
     ...     print(", ".join(str(conditions.literals[number].condition) for number in numbers))
-    age > 30, age > 50, age > 59, age > 59.9, age <= 60, age <= 60.1, age <= 61, age <= 70, age = 60
+    age > 35, age > 55, age > 59, age > 59.9, age <= 60, age <= 60.1, age <= 61, age <= 65, age = 60
     sex = f
 
     """
@@ -169,13 +172,22 @@ class RowConditions:
         ]
         return sorted(looser, key=lambda other: -int(self.literals[other].bins.sum()))
 
-    def list_tightest(self, columns: Iterable[str]) -> Body:
-        """The tightest literals of some columns."""
-        wanted, body = set(columns), set()
-        for column, numbers in zip(self.grid.columns, self.by_column, strict=True):
-            if column.name in wanted:
-                body |= set(numbers)
-        return self.remove_implied(frozenset(body))
+    @cached_property
+    def tightest(self) -> Body:
+        """The tightest literals of each column, on each side of a number, that are not fine."""
+        coarse = (number for number, literal in enumerate(self.literals) if not literal.fine)
+        return self.remove_implied(frozenset(coarse))
+
+    def tighten(self, number: int) -> int:
+        """The tightest literal in place of another, on the same side of a number."""
+        own = self.literals[number]
+        tight = [
+            other
+            for other in self.by_column[own.place]
+            if other in self.tightest and own.is_looser(self.literals[other])
+        ]
+        same = (other for other in tight if _have_one_side(self.literals[other], own))
+        return next(same, number)
 
     def describe(self, body: Iterable[int]) -> tuple[Condition, ...]:
         """The conditions of a body, in the order of the columns; those on categories of a column as one."""
@@ -204,33 +216,59 @@ def _list_number_literals(
     column: NumericColumn, place: int, value: float, frame: pd.DataFrame, whole: bool
 ) -> tuple[NumericColumn, list[RowLiteral]]:
     """The column with cuts close to a value, and the literals that are true of the value."""
-    close = set(_list_close_cuts(np.unique(read_numbers(frame, column.name)), value, whole))
+    known = np.append(read_numbers(frame, column.name), value)
+    if whole and value.is_integer():
+        coarse, fine = {*column.cuts, value - 1, value}, set()
+    else:
+        coarse = {_move_cut(known, cut, value) for cut in column.cuts} | {
+            *_list_close_cuts(known, value, 0.5)
+        }
+        fine = {cut for share in FINE_SHARES for cut in _list_close_cuts(known, value, share)}
     below = float(np.nextafter(value, -np.inf))  # so that the value has a bin of its own
-    cuts = tuple(sorted({*column.cuts, *close, below, value}))
+    cuts = tuple(sorted({*coarse, *fine, below, value}))
     wider = replace(column, cuts=cuts)
     bins = np.arange(wider.size + 1)
     literals = []
     for number, cut in enumerate(cuts):
-        if cut != below or cut in close:
+        if cut != below:
             above = value > cut
             met = (bins > number) if above else (bins <= number)
-            literals.append(RowLiteral(Threshold(column.name, cut, above), place, met & (bins < wider.size)))
+            condition = Threshold(column.name, cut, above)
+            literals.append(RowLiteral(condition, place, met & (bins < wider.size), cut not in coarse))
     if not whole:
         own_bin = bins == np.searchsorted(cuts, value)
-        literals.append(RowLiteral(Category(column.name, value), place, own_bin))
+        literals.append(RowLiteral(Category(column.name, value), place, own_bin, fine=True))
     return wider, literals
 
 
-def _list_close_cuts(known: NDArray[np.float64], value: float, whole: bool) -> Iterator[float]:
-    """Cuts between a value and the table's next ones, the last of them as close as can be."""
-    if whole and value.is_integer():
-        yield value - 1
+def _move_cut(known: NDArray[np.float64], cut: float, value: float) -> float:
+    """A short cut between the same two numbers of a table, closer to the one on the side of a value.
+
+    A model that rounds numbers has its own thresholds in the middle, and not quite where it says.
+    """
+    least, most = float(known[known <= cut].max()), float(known[known > cut].min())
+    return _shorten_between(least, most, value, 0.5)
+
+
+def _list_close_cuts(known: NDArray[np.float64], value: float, share: float) -> Iterator[float]:
+    """Cuts between a value and the next ones of a table, beyond a share of the way to the value."""
     lower, higher = known[known < value], known[known > value]  # NaN is neither
-    for share in CLOSE_SHARES:
-        if len(lower):
-            yield shorten_cut(float(lower[-1] + share * (value - lower[-1])), value)
-        if len(higher) and share < 1:
-            yield shorten_cut(value, float(higher[0] - share * (higher[0] - value)))
+    if len(lower):
+        yield _shorten_between(float(lower.max()), value, value, share)
+    if len(higher):
+        yield _shorten_between(value, float(higher.min()), value, share)
+
+
+def _shorten_between(low: float, high: float, value: float, share: float) -> float:
+    """The shortest cut between two numbers, beyond a share of the way from the farther one to a value."""
+    gap = high - low
+    first, last = (low + share * gap, high) if high <= value else (low, high - share * gap)
+    first, last = first + 0.1 * (last - first), last - 0.1 * (last - first)
+    for digits in range(-int(np.floor(np.log10(gap))) - 2, 18) if first < last else ():
+        cut = float(f"{round((first + last) / 2, digits):.15g}")
+        if first <= cut <= last:
+            return cut
+    return low  # neighbouring numbers: above the lower one is the higher one
 
 
 def _list_category_literals(

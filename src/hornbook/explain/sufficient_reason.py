@@ -61,7 +61,7 @@ class SufficientReason:
     ...     "dead", "minimal", Share.of(2000, 2000), 0.95, Coverage(41, 41, 312))
     >>> print(reason)
     dead, because bili > 2.1 and 50 < age ≤ 70
-    proved: whatever the other values are, the model says dead; without any of these conditions it need not
+    proved: whatever the other values are, the model says dead; no condition can go
     41 of 312 rows meet this; the model says dead for 41 of them
 
     """
@@ -93,7 +93,7 @@ class SufficientReason:
             samples = f"{share} of {self.share.size:,} fresh samples that meet this ({interval}"
             return f"sampled: the model says {self.outcome} for {samples}"
         proved = f"proved: whatever the other values are, the model says {self.outcome}"
-        return f"{proved}; without any of these conditions it need not" if self.level == "minimal" else proved
+        return f"{proved}; no condition can go" if self.level == "minimal" else proved
 
     def describe_coverage(self) -> str:
         """How many rows of the table the reason is about, in words."""

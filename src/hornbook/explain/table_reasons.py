@@ -123,6 +123,7 @@ def why_table(
     max_reasons: int = 10,
     share: float = 0.95,
     prefer: Sequence[str] = (),
+    proof: bool = True,
     seconds: float = 60.0,
     seed: int = 0,
     code_book: CodeBookSource = None,
@@ -140,7 +141,7 @@ def why_table(
         What the model predicts: what its classes are called in words.
     max_reasons
         The most reasons that are named.
-    share, prefer, code_book
+    share, prefer, proof, code_book
         As for `why`.
     seconds
         Time limit of the search; rows that it is not enough for remain.
@@ -155,9 +156,9 @@ def why_table(
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> print(why_table(model, X, "virginica", max_reasons=2))
     not virginica: 98 of 150 rows
-      98 rows, because petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.75 (sampled)
+      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (minimal)
     virginica: 52 of 150 rows
-      46 rows, because petal width (cm) > 1.75 (sampled)
+      46 rows, because petal width (cm) > 1.77 (minimal)
     2 of 3 reasons cover 144 of 150 rows
     these rows remain: 77, 83, 119, 129, 133, 134
 
@@ -168,7 +169,7 @@ def why_table(
     words = read_code_book(code_book, frame)
     teacher = bind_classifier(model, frame, seed)
     reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed)
-    return cover_table(reasoner, max_reasons, share=share, prefer=prefer, seconds=seconds)
+    return cover_table(reasoner, max_reasons, share=share, prefer=prefer, proof=proof, seconds=seconds)
 
 
 def cover_table(

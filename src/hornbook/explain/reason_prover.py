@@ -1,0 +1,345 @@
+"""Reasons that are proved: a body grows until a prover confirms it, and shrinks until none can go.
+
+Rows that meet a body and get another class are its counterexamples. They come from samples, from
+random rows of the domain, and from the prover. A counterexample is brought close to the row first:
+the columns in which it still differs are those of which the body has to speak. A body that excludes all
+counterexamples is put to the prover. A literal without which some counterexample would meet the body
+cannot go; of the others the prover says whether they can.
+
+References
+----------
+A. Ignatiev, N. Narodytska, J. Marques-Silva. Abduction-based explanations for machine learning models.
+AAAI 2019.
+M. Wu, H. Wu, C. Barrett. VeriX: towards verified explainability of deep neural networks. NeurIPS 2023.
+
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.explain.reason_sampler import ReasonSampler
+from hornbook.explain.row_conditions import Body, Codes
+from hornbook.explain.sufficient_reason import ReasonLevel
+from hornbook.explanations import Missing
+from hornbook.logic import Bools
+from hornbook.proof import ColumnProver, Domain, Interval, Verdict
+
+DRAWN_ROWS = 512
+"""Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
+
+KEPT_COUNTEREXAMPLES = 48
+"""Counterexamples of one draw that are brought close to the row."""
+
+MAX_REFUTATIONS = 6
+"""After so many refutations by the prover, literals on many columns are added at once."""
+
+QUESTION_SHARE = 0.25
+"""The share of the time left that one question may take."""
+
+
+@dataclass(frozen=True)
+class ProvedBody:
+    """A body, how sure it is, and why it is not surer."""
+
+    body: Body
+    level: ReasonLevel
+    note: str = ""
+
+
+@dataclass(eq=False)
+class ReasonProver:
+    """Makes a body that a prover confirms, out of one that samples suggest.
+
+    Parameters
+    ----------
+    prover
+        Proves or refutes questions about the model.
+    sampler
+        Samples of the row's conditions.
+    preferred, banned
+        Columns that reasons should speak of, and must not speak of.
+    deadline
+        When to stop, by `time.perf_counter`.
+    rng
+        Where random rows come from.
+
+    """
+
+    prover: ColumnProver
+    sampler: ReasonSampler
+    preferred: frozenset[str]
+    banned: frozenset[str]
+    deadline: float
+    rng: np.random.Generator
+    counterexamples: list[Codes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.conditions = self.sampler.conditions
+
+    @cached_property
+    def unreadable(self) -> Body:
+        """The literals that say that a value is missing where the model takes no missing value."""
+        ranges = self.prover.domain.ranges
+        return frozenset(
+            number
+            for number, literal in enumerate(self.conditions.literals)
+            if isinstance(literal.condition, Missing)
+            and literal.condition.missing
+            and not ranges[literal.condition.column].missing
+        )
+
+    @cached_property
+    def usable(self) -> Bools:
+        """Which literals a proved reason may have."""
+        return np.array(
+            [
+                number not in self.unreadable and literal.condition.column not in self.banned
+                for number, literal in enumerate(self.conditions.literals)
+            ],
+            np.bool_,
+        )
+
+    def find_body(self, body: Body) -> ProvedBody:
+        """A body that is proved and, if there is time, minimal and as loose as it can be."""
+        tight = {self.conditions.tighten(number) for number in body if self.usable[number]}
+        grown, reason = self._grow(self.conditions.remove_implied(frozenset(tight)))
+        if reason:
+            return ProvedBody(body, "sampled", reason)
+        shrunk, reason = self._shrink(grown)
+        return ProvedBody(self._loosen(shrunk), "proved" if reason else "minimal", reason)
+
+    def _grow(self, body: Body) -> tuple[Body, str]:
+        """A body that is proved; or, with the reason, one that is not."""
+        refuted = 0
+        while time.perf_counter() < self.deadline:
+            found = self._draw_counterexamples(body)
+            if not found.size:
+                verdict = self._ask(body)
+                if verdict.status == "proved":
+                    return body, ""
+                if verdict.witness is None:
+                    if (tighter := self._tighten(body)) == body:
+                        return body, verdict.reason
+                    body = tighter
+                    continue
+                found = self._bring_close(self._complete(verdict.witness))
+                refuted += 1
+            if (tighter := self._exclude(body, found)) == body:
+                return body, self._describe_open()
+            body = self._tighten(tighter) if refuted >= MAX_REFUTATIONS else tighter
+            refuted %= MAX_REFUTATIONS
+        return body, "there was no proof in time"
+
+    def _describe_open(self) -> str:
+        if self.unreadable:
+            columns = sorted(
+                {self.conditions.literals[number].condition.column for number in self.unreadable}
+            )
+            return f"the model takes no missing values, and the answer depends on {', '.join(columns)}"
+        return "other values of the columns that it may speak of do not keep the model's answer"
+
+    def _exclude(self, body: Body, found: Codes) -> Body:
+        """The body with literals added until it excludes counterexamples; as it is, if none can.
+
+        The literals are the tightest of their columns, so that few are needed; fine ones only where those
+        are not enough.
+        """
+        self.counterexamples.append(found)
+        table = self.sampler.codes
+        while (left := self.conditions.meets(body, found)).any():
+            excluded = left.sum() - self.conditions.count_met(found[:, left])  # (literals,)
+            kept = self.conditions.count_met(table[:, self.conditions.meets(body, table)])
+            scores = np.where(self.usable, excluded * np.sqrt(kept) * self._weights, 0.0)
+            best = np.where(self._is_tightest, scores, 0.0)
+            best = best if best.any() else scores
+            if not best.any():
+                return body
+            body = self.conditions.remove_implied(body | {int(best.argmax())})
+        return body
+
+    @cached_property
+    def _is_tightest(self) -> Bools:
+        return np.isin(np.arange(len(self.conditions.literals)), list(self.conditions.tightest))
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """How much each literal counts: those on preferred columns more."""
+        columns = (literal.condition.column for literal in self.conditions.literals)
+        return np.array([4.0 if column in self.preferred else 1.0 for column in columns])
+
+    def _tighten(self, body: Body) -> Body:
+        """The body with the tightest literals of half of the columns about which it is not tightest.
+
+        These are the columns in which most counterexamples differ from the row.
+        """
+        left = [number for number in sorted(self.conditions.tightest - body) if self.usable[number]]
+        own = self.sampler.codes[:, -1:]  # (columns, 1)
+        found = np.concatenate([own, *self.counterexamples], axis=1)
+        differences = (found != own).sum(axis=1)
+        places = {self.conditions.literals[number].place for number in left}
+        chosen = sorted(places, key=lambda place: -int(differences[place]))[: (len(places) + 1) // 2]
+        added = frozenset(number for number in left if self.conditions.literals[number].place in chosen)
+        return self.conditions.remove_implied(body | added)
+
+    def _shrink(self, body: Body) -> tuple[Body, str]:
+        """The body without literals that can go; and why it is not known of one whether it can."""
+        reason = ""
+        for number in sorted(body, key=self._rank_literal):
+            without = body - {number}
+            if self._has_counterexample(without):
+                continue
+            if self._holds(without):
+                body = without
+            elif not self._has_counterexample(without):
+                described = self.conditions.literals[number].condition
+                reason = f"whether {described} can go was not decided in time"
+        return body, reason
+
+    def _rank_literal(self, number: int) -> tuple[bool, int]:
+        """Which literal to drop first: one on a column that is not preferred, one that few rows meet."""
+        literal = self.conditions.literals[number]
+        met = int(literal.bins[self.sampler.codes[literal.place]].sum())
+        return literal.condition.column in self.preferred, met
+
+    def _loosen(self, body: Body) -> Body:
+        """The body with thresholds moved outwards as far as a proof allows: bisections, side by side."""
+        ladders = {number: self.conditions.list_looser(number) for number in sorted(body)}
+        while ladders and time.perf_counter() < self.deadline:
+            for number in list(ladders):
+                looser = [
+                    other
+                    for other in ladders.pop(number)
+                    if not self._has_counterexample(body - {number} | {other})
+                ]
+                if not looser or time.perf_counter() >= self.deadline:
+                    continue
+                middle = len(looser) // 2
+                candidate = body - {number} | {looser[middle]}
+                if self._holds(candidate):
+                    body = candidate
+                    ladders[looser[middle]] = looser[:middle]
+                else:
+                    ladders[number] = looser[middle + 1 :]
+        return body
+
+    def _holds(self, body: Body) -> bool:
+        """Whether a body is proved; what refutes it becomes a counterexample."""
+        verdict = self._ask(body)
+        if verdict.witness is not None:
+            self.counterexamples.append(self._encode(self._complete(verdict.witness)))
+        return verdict.status == "proved"
+
+    def _ask(self, body: Body) -> Verdict[pd.DataFrame]:
+        left = max(self.deadline - time.perf_counter(), 0.0)
+        conditions = self.conditions.describe(body)
+        return self.prover.prove(conditions, self.sampler.outcome, seconds=max(QUESTION_SHARE * left, 0.05))
+
+    def _has_counterexample(self, body: Body) -> bool:
+        """Whether some counterexample so far meets a body."""
+        return any(bool(self.conditions.meets(body, found).any()) for found in self.counterexamples)
+
+    def _draw_counterexamples(self, body: Body) -> Codes:
+        """Counterexamples among drawn rows that meet a body, close to the row."""
+        rows = pd.concat(
+            [
+                self.sampler.build_rows(self.sampler.draw(body, DRAWN_ROWS, self.rng)),
+                *(self._complete(rows) for rows in self._draw_domain(body)),
+            ],
+            ignore_index=True,
+        )
+        wrong = np.flatnonzero(self.sampler.teacher.labels(rows) != self.sampler.outcome)
+        wrong = self.rng.permutation(wrong)[:KEPT_COUNTEREXAMPLES]
+        return self._bring_close(rows.iloc[wrong].reset_index(drop=True))
+
+    def _draw_domain(self, body: Body) -> Iterator[pd.DataFrame]:
+        """Random rows of the domain that meet a body: with numbers anywhere, and at the ends."""
+        boxes = self.prover.domain.widen(self.conditions.describe(body)).list_boxes(
+            self.conditions.describe(body)
+        )
+        if not boxes:
+            return
+        box = boxes[int(self.rng.integers(len(boxes)))]
+        for at_ends in (False, True):
+            columns = []
+            for own in box.values():
+                if isinstance(own, Interval):
+                    numbers = self.rng.random(DRAWN_ROWS)
+                    numbers = np.round(numbers) if at_ends else numbers
+                    numbers = (
+                        own.low + numbers * (own.high - own.low) if own.has_numbers else numbers * np.nan
+                    )
+                    numbers = np.round(numbers) if own.whole else numbers
+                else:
+                    numbers = self.rng.integers(max(len(own.values), 1), size=DRAWN_ROWS).astype(np.float64)
+                    numbers = numbers if own.values else numbers * np.nan
+                missing = own.missing & (self.rng.random(DRAWN_ROWS) < 0.2)
+                columns.append(np.where(missing, np.nan, numbers))
+            domain = Domain(box, self.prover.domain.rows)
+            yield domain.decode(np.stack(columns, axis=1), list(box))
+
+    def _complete(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows with all columns of the table; those that the model does not read are the row's."""
+        own = self.conditions.row
+        return pd.DataFrame(
+            {
+                name: rows[name].array if name in rows else own[name].array.take(np.zeros(len(rows), np.intp))
+                for name in own.columns
+            }
+        )
+
+    def _encode(self, rows: pd.DataFrame) -> Codes:
+        return self.conditions.encode(rows)
+
+    def _bring_close(self, rows: pd.DataFrame) -> Codes:
+        """Counterexamples as bins, each with as many of the row's own values as leave it one.
+
+        In an order of its own, each gets the longest run of the row's values with which it stays a
+        counterexample; the next column is left as it is, and the next run begins after it.
+        """
+        count, columns = len(rows), list(self.conditions.columns)
+        values = pd.concat([rows, self.conditions.row], ignore_index=True)
+        order = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
+        own = np.zeros((count, len(columns)), np.bool_)  # which columns have the row's value
+        start = np.zeros(count, np.intp)
+        while (open_rows := np.flatnonzero(start < len(columns))).size:
+            longest = int((len(columns) - start[open_rows]).max())
+            # one variant for each length of a run, (open rows, lengths, columns)
+            variants = np.repeat(own[open_rows, None], longest, axis=1)
+            for length in range(1, longest + 1):
+                for at, row in enumerate(open_rows.tolist()):
+                    variants[at, length - 1, order[row, start[row] : start[row] + length]] = True
+            still = self._stay_wrong(values, open_rows, variants)
+            for at, row in enumerate(open_rows.tolist()):
+                left = len(columns) - start[row]
+                held = np.flatnonzero(still[at, :left])
+                run = int(held[-1]) + 1 if len(held) else 0
+                own[row, order[row, start[row] : start[row] + run]] = True
+                start[row] += run + 1
+        return self._encode(self._mix(values, np.arange(count), own[:, None, :]))
+
+    def _stay_wrong(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> Bools:
+        """Which variants of rows, with the row's own values in some columns, get another class."""
+        labels = self.sampler.teacher.labels(self._mix(values, rows, own))
+        wrong: Bools = (labels != self.sampler.outcome).reshape(own.shape[:2])
+        return wrong
+
+    def _mix(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> pd.DataFrame:
+        """Variants of rows, (rows, variants, columns): where `own` is true, the last row's values."""
+        source = np.repeat(rows, own.shape[1])  # (rows * variants,)
+        mixed = {}
+        for name in values.columns:
+            if name in self.conditions.columns:
+                place = self.conditions.columns.index(name)
+                chosen = np.where(own[:, :, place].reshape(-1), len(values) - 1, source)
+            else:
+                chosen = source
+            mixed[name] = values[name].array.take(chosen)
+        return pd.DataFrame(mixed)
