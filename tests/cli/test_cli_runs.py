@@ -105,6 +105,28 @@ def test_show_writes_a_sheet_for_excel_into_a_file(hornbook, runs, tmp_path):
     assert is_one_line(done) and "cannot write" in done.stderr
 
 
+def test_why_says_why_the_model_decides_a_row(hornbook, runs):
+    run = Run.load(runs / "tree")
+    asked = ("why", runs / "tree", "--row", 60, "--no-proof", "--changes", 0)
+    told = hornbook(*asked)
+    entry = json.loads(hornbook(*asked, "--json").stdout)
+    assert told.returncode == 0 and told.stdout.startswith(f"{entry['outcome']}, because ")
+    assert entry["outcome"] in run.extraction.explanation.classes and entry["changes"] is None
+    (reason,) = entry["reasons"]
+    assert reason["level"] == "sampled" and reason["keeps_share"] and reason["facts"]
+    changed = json.loads(
+        hornbook(*asked, "--set", "petal_width=0.2", "--set", "petal_length=1.2", "--json").stdout
+    )
+    assert changed["row"]["petal_width"] == 0.2 and changed["row"] != entry["row"]
+    for wrong, message in {
+        (): "say which row",
+        ("--row", 1000): "the table has 150 rows, from 0 to 149",
+        ("--set", "petal=1"): "did you mean 'petal_width'",
+    }.items():
+        done = hornbook("why", runs / "tree", *wrong)
+        assert is_one_line(done) and message in done.stderr
+
+
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])
 def test_explain_takes_values_of_columns(hornbook, runs, form):
     explanation = Run.load(runs / form).extraction.explanation

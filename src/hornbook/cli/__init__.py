@@ -21,6 +21,7 @@ from hornbook.cli import (
     reproduce,
     show,
     verify,
+    why,
 )
 from hornbook.cli.app import app
 from hornbook.errors import HornbookError, ModelError
@@ -41,6 +42,7 @@ __all__ = [
     "reproduce",
     "show",
     "verify",
+    "why",
 ]
 
 

@@ -35,7 +35,7 @@ def explain(
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction
-    explanation, values = extraction.explanation, dict(map(_read_pair, given or []))
+    explanation, values = extraction.explanation, dict(map(read_pair, given or []))
     conclusion: Conclusion | Decision
     unused: list[str] = []
     try:
@@ -56,7 +56,8 @@ def explain(
         emit(f"{label} makes no difference: the {explanation.noun} does not speak of it")
 
 
-def _read_pair(pair: str) -> tuple[str, str]:
+def read_pair(pair: str) -> tuple[str, str]:
+    """The column and the value of a `column=value` that was set."""
     name, sign, value = pair.rpartition("=")
     if not sign or not name:
         raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=61")

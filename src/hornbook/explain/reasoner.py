@@ -23,8 +23,7 @@ from hornbook.explain.reason_search import ReasonSearch
 from hornbook.explain.row_conditions import REASON_CUTS, RowConditions
 from hornbook.explain.sufficient_reason import Coverage, SufficientReason, Why
 from hornbook.explanations import Category, CodeBook, CodeBookSource, read_code_book
-from hornbook.extraction import read_given_row
-from hornbook.extraction.given_values import find_column
+from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import load_model
 from hornbook.proof import ColumnProver, Domain

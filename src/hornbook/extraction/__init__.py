@@ -6,6 +6,7 @@ from hornbook.extraction.classifier import (
     measure_lines,
 )
 from hornbook.extraction.given_values import (
+    find_column,
     name_values,
     read_facts,
     read_given_row,
@@ -31,6 +32,7 @@ __all__ = [
     "LineStatistics",
     "explain_classifier",
     "fidelity_object",
+    "find_column",
     "guarantee_object",
     "list_differences",
     "measure_lines",
