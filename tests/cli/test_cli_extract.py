@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_path):
     run = tmp_path / "run"
     done = hornbook("extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
-                    "-o", run, "--form", "rules", *SMALL)  # fmt: skip
+                    "-o", run, "--form", "rules", "--why", 2, *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
     assert first.startswith("# fidelity to the model on 24 unseen rows") and " samples " in second
@@ -51,7 +51,8 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     fidelity = json.loads((run / "metrics.json").read_text())["fidelity"]
     assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["of"] == 24
     assert fidelity["samples"]["of"] > 100
-    assert "24 unseen rows" in (run / "report.html").read_text()
+    page = (run / "report.html").read_text()
+    assert "24 unseen rows" in page and page.count('<svg class="reason') == page.count("panel case") == 2
 
 
 def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder, tmp_path):

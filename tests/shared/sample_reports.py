@@ -117,11 +117,11 @@ def make_cases() -> tuple[Why, ...]:
         0.7,
         "exhausted",
     )
-    changes = Changes(CLASSES[0], None, (change,), ("proved",), "checked on the model")
+    changes = Changes(CLASSES[0], None, (change,), ("proved",), None, "checked on the model")
     second = SufficientReason(
         (Missing("stage"),), CLASSES[1], "sampled", Share.of(1950, 2000), 0.95, Coverage(90, 88, 480)
     )
-    none = Changes(CLASSES[1], None, (), ("exhausted",), "checked on the model")
+    none = Changes(CLASSES[1], None, (), ("exhausted",), None, "checked on the model")
     return (
         Why(CLASSES[0], (first,), {"albumin (g/dL)": 3.1, "age": 71, "stage": "IV"}, changes),
         Why(CLASSES[1], (second,), {"albumin (g/dL)": None, "age": 30, "stage": None}, none),

@@ -261,16 +261,22 @@ def _list_values(
     numbers = order_values(listed, book)
     if direction and numbers is not None:
         kept = ((numbers - numbers.iloc[0]) * direction >= 0).to_numpy()  # false for a missing value
-        listed, numbers = listed[kept].reset_index(drop=True), numbers[kept].reset_index(drop=True)
+        listed = listed[kept].reset_index(drop=True)
+    distances = measure_distances(listed, known, book)
+    nearest = np.argsort(distances, kind="stable")
+    return listed.iloc[nearest].reset_index(drop=True), distances[nearest]
+
+
+def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeBook) -> NDArray[np.float64]:
+    """How far values of a column are from the first of them, by the known values of the table."""
     distances = np.ones(len(listed))
-    ranked = order_values(known, book)
-    if numbers is not None and ranked is not None and not book.words(str(values.name)).pair:
+    numbers, ranked = order_values(listed, book), order_values(known, book)
+    if numbers is not None and ranked is not None and not book.words(str(listed.name)).pair:
         ranks = _rank_values(numbers.to_numpy(), np.sort(ranked.to_numpy()))
         distances = np.abs(ranks - ranks[0])
         distances = np.where(np.isnan(distances), 1.0, distances)
     distances[0] = 0.0
-    nearest = np.argsort(distances, kind="stable")
-    return listed.iloc[nearest].reset_index(drop=True), distances[nearest]
+    return distances
 
 
 def _rank_values(numbers: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.float64]:

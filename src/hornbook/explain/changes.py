@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError
 from hornbook.explain.change_search import ChangeSearch, Grade
-from hornbook.explain.change_space import DISTANCE_WORDS, NO_LIMITS, ChangeLimits, ChangeSpace, Places
+from hornbook.explain.change_space import (
+    DISTANCE_WORDS,
+    NO_LIMITS,
+    ChangeLimits,
+    ChangeSpace,
+    Places,
+    measure_distances,
+)
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import read_given_row
 from hornbook.models import Predictor
@@ -115,6 +122,8 @@ class Changes:
     fewer
         How certain it is that no change of 1, 2, … columns does, up to one less than the first change
         has, or as far as it was looked for if there is none.
+    beyond
+        A change of fewer columns to values that do not occur in the table, if a prover found one.
     checked
         How the model was asked, in words.
 
@@ -124,12 +133,14 @@ class Changes:
     wished: str | None
     changes: tuple[Change, ...]
     fewer: tuple[Grade, ...]
+    beyond: Change | None
     checked: str
 
     def __str__(self) -> str:
         wished = "the decision" if self.wished is None else f"it to {self.wished}"
         lines = [str(change) for change in self.changes] or [f"no change was found that would turn {wished}"]
-        return "; ".join(["\n".join(lines), *self._describe_fewer()])
+        beyond = [] if self.beyond is None else [f"{self.beyond}, but no row of the table has that value"]
+        return "; ".join(["\n".join(lines), *self._describe_fewer(), *beyond])
 
     def _describe_fewer(self) -> Iterator[str]:
         """How certain it is that fewer columns do not do, in words."""
@@ -255,7 +266,9 @@ class ChangeFinder:
         found = search.run(self.teacher.sampler.frame, count)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
-        proved = self._prove_fewer(space, own, below, proof_seconds) if below and proof_seconds > 0 else 0
+        proved, witness = 0, None
+        if below and proof_seconds > 0:
+            proved, witness = self._prove_fewer(space, own, below, proof_seconds)
         fewer: list[Grade] = ["proved"] * proved
         fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
         return Changes(
@@ -263,6 +276,7 @@ class ChangeFinder:
             None if goal is None else self.classes[goal],
             changes,
             tuple(fewer),
+            None if witness is None else self._describe_witness(space, witness, goal),
             f"checked on the model: {self.teacher.describe()}",
         )
 
@@ -299,20 +313,44 @@ class ChangeFinder:
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> Change:
         """A change with its words."""
-        values = []
-        for number in np.flatnonzero(places):
-            name, listed = space.columns[number], space.values[number]
-            before, after = (_plain(listed.iloc[place]) for place in (0, places[number]))
-            distance = float(space.distances[number][places[number]])
-            old, new = (
-                "missing" if value is None else self.code_book.name_value(name, value)
-                for value in (before, after)
+        changed = [
+            self._describe_value(
+                space.columns[number],
+                space.values[number].iloc[[0, places[number]]],
+                float(space.distances[number][places[number]]),
             )
-            text = f"{self.code_book.label(name)} {old} → {new}"
-            values.append(ChangedValue(name, before, after, distance, text))
+            for number in np.flatnonzero(places)
+        ]
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return Change(tuple(values), self.classes[label], total, search.grade(len(values)))
+        return Change(tuple(changed), self.classes[label], total, search.grade(len(changed)))
+
+    def _describe_value(self, column: str, values: pd.Series[Any], distance: float) -> ChangedValue:
+        before, after = map(_plain, values)
+        old, new = (
+            "missing" if value is None else self.code_book.name_value(column, value)
+            for value in (before, after)
+        )
+        return ChangedValue(column, before, after, distance, f"{self.code_book.label(column)} {old} → {new}")
+
+    def _describe_witness(self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None) -> Change | None:
+        """A row that a prover found as a change, if the model decides it as wished."""
+        row = space.make_rows(np.zeros((1, len(space.columns)), np.int32))
+        changed = []
+        for name in witness:
+            pair = pd.Series([row[name].iloc[0], witness[name].iloc[0]], name=name).infer_objects()
+            if pair.isna().all() or pair.iloc[0] == pair.iloc[1]:
+                continue
+            known = self.teacher.frame[name].dropna()
+            distance = float(measure_distances(pair, known, self.code_book)[1])
+            changed.append(self._describe_value(str(name), pair, distance))
+        label = int(
+            self.teacher.labels(row.assign(**{str(name): witness[name].array for name in witness}))[0]
+        )
+        if goal is not None and label != goal:
+            return None
+        total = sum(each.distance for each in changed)
+        return Change(tuple(changed), self.classes[label], total, "sampled")
 
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
@@ -336,18 +374,23 @@ class ChangeFinder:
             return prover
         return self._make_prover(space.add_to(self.teacher.frame))
 
-    def _prove_fewer(self, space: ChangeSpace, own: int, below: int, seconds: float) -> int:
-        """Up to how many columns, at most `below`, it is proved that no change of so many does."""
+    def _prove_fewer(
+        self, space: ChangeSpace, own: int, below: int, seconds: float
+    ) -> tuple[int, pd.DataFrame | None]:
+        """Up to how many columns, at most `below`, it is proved that no change of so many does.
+
+        Beside it is a row that the model decides otherwise, with one changed column more, if one was found.
+        """
         deadline = time.perf_counter() + seconds
         prover = self._choose_prover(space)
         if prover is None:
-            return 0
+            return 0, None
         read = [name for name in space.columns if name in prover.domain.ranges]
         free = [name for name in read if space.sizes[space.columns.index(name)]]
         for size in range(1, below + 1):
             sets = list(combinations(free, min(size, len(free))))
             if len(sets) > MAX_PROVED_SETS:
-                return size - 1
+                return size - 1, None
             for chosen in sets:
                 body = [space.pin(name) for name in read if name not in chosen]
                 body += [condition for name in chosen for condition in space.bound(name)]
@@ -355,8 +398,8 @@ class ChangeFinder:
                 verdict = None if left <= 0 else prover.prove(body, own, seconds=left)
                 # the row itself meets the body, so no rows to prove anything of means another domain
                 if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
-                    return size - 1
-        return below
+                    return size - 1, None if verdict is None else verdict.witness
+        return below, None
 
 
 def _plain(value: Any) -> Any:
