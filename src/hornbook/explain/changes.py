@@ -299,20 +299,10 @@ class ChangeFinder:
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> Change:
         """A change with its words."""
-        values = []
-        for number in np.flatnonzero(places):
-            name, listed = space.columns[number], space.values[number]
-            before, after = (_plain(listed.iloc[place]) for place in (0, places[number]))
-            distance = float(space.distances[number][places[number]])
-            old, new = (
-                "missing" if value is None else self.code_book.name_value(name, value)
-                for value in (before, after)
-            )
-            text = f"{self.code_book.label(name)} {old} → {new}"
-            values.append(ChangedValue(name, before, after, distance, text))
+        values = describe_values(space, places, self.code_book)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return Change(tuple(values), self.classes[label], total, search.grade(len(values)))
+        return Change(values, self.classes[label], total, search.grade(len(values)))
 
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
@@ -357,6 +347,18 @@ class ChangeFinder:
                 if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
                     return size - 1
         return below
+
+
+def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:
+    """The new values of a change, with their words."""
+    values = []
+    for number in np.flatnonzero(places):
+        name, listed = space.columns[number], space.values[number]
+        before, after = (_plain(listed.iloc[place]) for place in (0, places[number]))
+        distance = float(space.distances[number][places[number]])
+        old, new = ("missing" if value is None else book.name_value(name, value) for value in (before, after))
+        values.append(ChangedValue(name, before, after, distance, f"{book.label(name)} {old} → {new}"))
+    return tuple(values)
 
 
 def _plain(value: Any) -> Any:
