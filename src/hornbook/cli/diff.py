@@ -67,6 +67,12 @@ def diff(
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove where both say the same for every row (networks, trees).")
+    ] = False,
+    proof_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Time limit of all proofs together in seconds.")
+    ] = 60.0,
     seed: SeedOption = 0,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -80,6 +86,8 @@ def diff(
       hornbook diff --old january.onnx --new february.json --data patients.csv --target survives -o diff/
 
       hornbook diff run/ --with february.json --tolerance 0.02
+
+      hornbook diff --old january.onnx --new february.json --data patients.csv --proof
 
       hornbook diff --model model.onnx --data labelled.csv --target survives
 
@@ -95,6 +103,7 @@ def diff(
         "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
+        "proof": proof,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
@@ -108,6 +117,8 @@ def diff(
             form=form.value,
             max_literals=max_literals,
             n_samples=samples,
+            proof=proof,
+            proof_seconds=proof_seconds,
             seed=seed,
             code_book=words,
         )

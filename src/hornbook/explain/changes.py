@@ -313,25 +313,10 @@ class ChangeFinder:
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> Change:
         """A change with its words."""
-        changed = [
-            self._describe_value(
-                space.columns[number],
-                space.values[number].iloc[[0, places[number]]],
-                float(space.distances[number][places[number]]),
-            )
-            for number in np.flatnonzero(places)
-        ]
+        values = describe_values(space, places, self.code_book)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return Change(tuple(changed), self.classes[label], total, search.grade(len(changed)))
-
-    def _describe_value(self, column: str, values: pd.Series[Any], distance: float) -> ChangedValue:
-        before, after = map(_plain, values)
-        old, new = (
-            "missing" if value is None else self.code_book.name_value(column, value)
-            for value in (before, after)
-        )
-        return ChangedValue(column, before, after, distance, f"{self.code_book.label(column)} {old} → {new}")
+        return Change(values, self.classes[label], total, search.grade(len(values)))
 
     def _describe_witness(self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None) -> Change | None:
         """A row that a prover found as a change, if the model decides it as wished."""
@@ -343,7 +328,7 @@ class ChangeFinder:
                 continue
             known = self.teacher.frame[name].dropna()
             distance = float(measure_distances(pair, known, self.code_book)[1])
-            changed.append(self._describe_value(str(name), pair, distance))
+            changed.append(describe_value(str(name), pair, distance, self.code_book))
         label = int(
             self.teacher.labels(row.assign(**{str(name): witness[name].array for name in witness}))[0]
         )
@@ -400,6 +385,26 @@ class ChangeFinder:
                 if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
                     return size - 1, None if verdict is None else verdict.witness
         return below, None
+
+
+def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:
+    """The new values of a change, with their words."""
+    return tuple(
+        describe_value(
+            space.columns[number],
+            space.values[number].iloc[[0, places[number]]],
+            float(space.distances[number][places[number]]),
+            book,
+        )
+        for number in np.flatnonzero(places)
+    )
+
+
+def describe_value(column: str, values: pd.Series[Any], distance: float, book: CodeBook) -> ChangedValue:
+    """The old and the new value of a column, with their words."""
+    before, after = map(_plain, values)
+    old, new = ("missing" if value is None else book.name_value(column, value) for value in (before, after))
+    return ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}")
 
 
 def _plain(value: Any) -> Any:

@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hornbook.explain.change_search import ChangeSearch
+from hornbook.explain.change_space import ChangeLimits, ChangeSpace
+from hornbook.explain.changes import ChangedValue, describe_values
 from hornbook.explain.disagreement import ModelPair, PairSamples
 from hornbook.explain.disagreement_search import ClassSwitches
 from hornbook.explain.model_diff import DiffLine, DiffRow, ModelSide
-from hornbook.explain.row_changes import (
-    change_single_values,
-    find_nearest_rows,
-    list_changed_columns,
-    restore_values,
-)
-from hornbook.explanations import CodeBook, Explanation, Missing
+from hornbook.explanations import CodeBook, Explanation
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import Predictor
@@ -41,11 +38,8 @@ SIDE_QUESTIONS = 5
 MAX_SHOWN_ROWS = 20
 """Rows with disagreement that are kept."""
 
-COMPARED_ROWS = 5_000
-"""Rows without disagreement among which the nearest ones are looked for."""
-
-AGREEING_ROWS = 16
-"""Rows without disagreement, the nearest ones, whose values are tried in a row with disagreement."""
+MAX_ROWS_ASKED_FOR_CHANGE = 1000
+"""Rows that both sides are asked about in the search for what would end the disagreement of one row."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +137,49 @@ def measure_diff_lines(
         place += 1
 
 
+@dataclass(frozen=True, eq=False)
+class AgreementFinder:
+    """Finds the fewest columns of a row, and the smallest change of them, that end a disagreement.
+
+    Parameters
+    ----------
+    table
+        The rows whose values a row may change to.
+    says
+        The number of the class that the first side gives each row.
+    agrees
+        Which rows both sides would give the same class; the second argument is the class of the second
+        side for the row that is changed.
+    closeness
+        How close each row is to another decision, a number a row, which guides the search.
+    classes
+        The classes, in words.
+    code_book
+        The words.
+
+    """
+
+    table: pd.DataFrame
+    says: Callable[[pd.DataFrame], Ints]
+    agrees: Callable[[pd.DataFrame, int], Bools]
+    closeness: Callable[[pd.DataFrame], Floats]
+    classes: tuple[str, ...]
+    code_book: CodeBook
+
+    def find(self, row: pd.DataFrame, other: int) -> tuple[tuple[ChangedValue, ...], str]:
+        """The new values of a frame of one row, and the class of both sides then; empty without any."""
+        space = ChangeSpace.of(self.table, row, self.code_book, ChangeLimits())
+        search = ChangeSearch(
+            space, lambda rows: self.agrees(rows, other), self.closeness, MAX_ROWS_ASKED_FOR_CHANGE
+        )
+        for places in search.run(self.table, 1):
+            outcome = int(self.says(space.make_rows(places[None]))[0])
+            return describe_values(space, places, self.code_book), self.classes[outcome]
+        return (), ""
+
+
 def list_diff_rows(
-    rows: PairSamples,
-    numbers: Ints,
-    explanation: Explanation,
-    column: str,
-    classes: tuple[str, ...],
-    find_change: Callable[[pd.DataFrame, int], tuple[pd.DataFrame, int] | None],
-    code_book: CodeBook,
+    rows: PairSamples, numbers: Ints, explanation: Explanation, column: str, finder: AgreementFinder
 ) -> Iterator[DiffRow]:
     """Some rows with disagreement, and the fewest new values that would end it.
 
@@ -162,12 +191,8 @@ def list_diff_rows(
         Where the disagreement is.
     column
         The column of answers among the rows.
-    classes
-        The classes, in words.
-    find_change
-        Finds, for a row and the class of its second side, the changed row and the class that both say then.
-    code_book
-        The words.
+    finder
+        Finds the new values.
 
     """
     plain = rows.frame.drop(columns=column)
@@ -175,44 +200,21 @@ def list_diff_rows(
     shown = [name for name in explanation.columns if name != column]
     for place in np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS].tolist():
         row = plain.iloc[[place]].reset_index(drop=True)
-        change = find_change(row, int(rows.new[place]))
-        changed = () if change is None else list_changed_columns(change[0], row)
+        changed, agreed = finder.find(row, int(rows.new[place]))
+        columns = dict.fromkeys([*shown, *(value.column for value in changed)])
         yield DiffRow(
             row=int(numbers[place]),
-            values={name: _plain(row[name].iloc[0]) for name in dict.fromkeys([*shown, *changed])},
-            old=classes[rows.old[place]],
-            new=classes[rows.new[place]],
+            values={name: _plain(row[name].iloc[0]) for name in columns},
+            old=finder.classes[rows.old[place]],
+            new=finder.classes[rows.new[place]],
             line=int(lines[place]) if decided[place] else None,
-            changes=() if change is None else tuple(_name_values(change[0], changed, code_book)),
-            agreed="" if change is None else classes[change[1]],
+            changes=tuple(value.text for value in changed),
+            agreed=agreed,
         )
-
-
-def find_closest_change(
-    row: pd.DataFrame, agreeing: pd.DataFrame, agree: Callable[[pd.DataFrame], Bools]
-) -> pd.DataFrame | None:
-    """The row with the fewest values of an agreeing one that end its disagreement; None without any."""
-    nearest = agreeing.iloc[find_nearest_rows(row, agreeing, AGREEING_ROWS)]
-    if not len(nearest):
-        return None
-    single = change_single_values(row, nearest)
-    ends = agree(single)
-    if ends.any():
-        return single.iloc[[int(ends.argmax())]].reset_index(drop=True)
-    return restore_values(nearest.head(1).reset_index(drop=True), row, agree)
 
 
 def _plain(value: Any) -> Any:
     return None if pd.isna(value) else plain_value(value)
-
-
-def _name_values(row: pd.DataFrame, names: tuple[str, ...], code_book: CodeBook) -> Iterator[str]:
-    for name in names:
-        value = row[name].iloc[0]
-        if pd.isna(value):
-            yield code_book.describe(Missing(name))
-        else:
-            yield f"{code_book.label(name)} = {code_book.name_value(name, value)}"
 
 
 def describe_side(

@@ -98,14 +98,27 @@ class ModelPair:
         """The rows that are closest to another decision of either model."""
         rows = self.old.sampler.frame
         close = np.zeros(len(rows), np.bool_)
-        for teacher, predictors in zip((self.old, self.new), self.predictors, strict=True):
-            given = rows
-            if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
-                given = teacher.donors.complete(rows, 0)
-            margins = [np.abs(predictor.margin_rows(predictor.read(given))) for predictor in predictors]
-            nearest = np.argsort(np.min(margins, axis=0), kind="stable")
-            close[nearest[: max(1, round(CLOSE_SHARE * len(rows)))]] = True
+        for margins in self.measure_margins(rows):
+            close[np.argsort(margins, kind="stable")[: max(1, round(CLOSE_SHARE * len(rows)))]] = True
         return close
+
+    def measure_margins(self, rows: pd.DataFrame) -> list[Floats]:
+        """For each model, how far each row is from another decision of it."""
+        return [
+            measure_margins(teacher, predictors, rows)
+            for teacher, predictors in zip((self.old, self.new), self.predictors, strict=True)
+        ]
+
+
+def measure_margins(
+    teacher: ClassifierTeacher, predictors: Sequence[Predictor], rows: pd.DataFrame
+) -> Floats:
+    """How far each row is from another decision of a model, shape (rows,)."""
+    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
+        rows = teacher.donors.complete(rows, 0)
+    margins = [np.abs(predictor.margin_rows(predictor.read(rows))) for predictor in predictors]
+    nearest: Floats = np.min(margins, axis=0).astype(np.float64)
+    return nearest
 
 
 def pair_models(

@@ -38,7 +38,7 @@ OTHER_FORMS: tuple[Form, ...] = ("tree", "card")
 """Forms that are fitted by a price of overlooked switches."""
 
 MAX_SWITCHES = 8
-"""ClassSwitches that are told apart, the commonest first; the others are one."""
+"""Switches that are told apart, the commonest first; the others are one."""
 
 F_TOLERANCE = 0.02
 """How much less than the best F-measure a shorter explanation may have."""

@@ -18,11 +18,11 @@ import pandas as pd
 
 from hornbook.data import read_frame, split_rows
 from hornbook.errors import HornbookError
+from hornbook.explain.agreement_proof import AgreementProver, prove_agreement
 from hornbook.explain.diff_groups import find_diff_groups
 from hornbook.explain.diff_measures import (
-    COMPARED_ROWS,
+    AgreementFinder,
     describe_side,
-    find_closest_change,
     list_diff_rows,
     measure_diff_lines,
     measure_samples,
@@ -32,6 +32,7 @@ from hornbook.explain.disagreement import (
     PairSamples,
     add_answers,
     match_classes,
+    measure_margins,
     name_answers,
     pair_models,
 )
@@ -39,6 +40,8 @@ from hornbook.explain.disagreement_search import ClassSwitches, search_switches
 from hornbook.explain.model_diff import ModelDiff
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
 from hornbook.models import load_model
+from hornbook.proof import Domain
+from hornbook.proof.domain import DOMAIN_NOTE
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Form
@@ -61,6 +64,8 @@ def diff(
     form: Form = "rules",
     max_literals: int = 12,
     n_samples: int = DIFF_SAMPLES,
+    proof: bool = False,
+    proof_seconds: float = 60.0,
     seed: int = 0,
     code_book: CodeBookSource = None,
 ) -> ModelDiff:
@@ -82,6 +87,8 @@ def diff(
         The most conditions that there may be to read.
     n_samples
         How many samples rules are fitted to.
+    proof, proof_seconds
+        Whether to prove where both models say the same for every row, and how long all proofs may take.
     seed
         Makes the run repeatable.
     code_book
@@ -106,8 +113,10 @@ def diff(
     words = read_code_book(code_book, frame)
     search = DiffSearch(target, form, max_literals, seed, words)
     if isinstance(new, pd.Series | np.ndarray | list | tuple):
+        if proof:
+            raise HornbookError("proofs are about two models; the truth about other rows is not known")
         return search.compare_with_truth(_load(old), pd.Series(new), frame)
-    return search.compare_models(_load(old), _load(new), frame, n_samples)
+    return search.compare_models(_load(old), _load(new), frame, n_samples, proof_seconds if proof else 0.0)
 
 
 def _load(model: Any) -> Any:
@@ -124,11 +133,14 @@ class DiffSearch:
     seed: int
     code_book: CodeBook
 
-    def compare_models(self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int) -> ModelDiff:
-        """Compare two models on rows and samples."""
+    def compare_models(
+        self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int, proof_seconds: float
+    ) -> ModelDiff:
+        """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
         seed = self.seed
         used, held_out = split_rows(frame, seed)
         pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
+        prover = AgreementProver.of(pair, (old, new), frame) if proof_seconds else None
         samples, sampler = GuidedSampler.start(pair).draw_rounds(
             n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
         )
@@ -149,12 +161,14 @@ class DiffSearch:
         ).explanation
         figures = measure_samples(pair, chosen, switches, n_samples, seed)
         shown, numbers = (unseen, held_out) if len(held_out) else (used_rows, used)
-        agreeing = pair.frame[pair.agree(pair.frame)].head(COMPARED_ROWS)
-
-        def find_change(row: pd.DataFrame, other: int) -> tuple[pd.DataFrame, int] | None:
-            changed = find_closest_change(row, agreeing, pair.agree)
-            return None if changed is None else (changed, int(pair.labels(changed)[0][0]))
-
+        finder = AgreementFinder(
+            pair.frame,
+            lambda rows: pair.labels(rows)[0],
+            lambda rows, _: pair.agree(rows),
+            lambda rows: -np.min(pair.measure_margins(rows), axis=0),
+            pair.classes,
+            words,
+        )
         plain = samples.frame.drop(columns=pair.column)
         models = tuple(
             describe_side(
@@ -170,6 +184,17 @@ class DiffSearch:
             )
         )
         groups = find_diff_groups(used_rows, unseen, [chosen], words)
+        regions, notes = [], []
+        if prover is not None:
+            regions = prove_agreement(
+                pair,
+                prover,
+                used_rows.join([unseen]),
+                self.code_book,
+                proof_seconds,
+                generator(seed, Purpose.PROOF_STARTS),
+            )
+            notes = [f"{DOMAIN_NOTE} {Domain.of(frame)}"]
         said = switches.number(unseen.old, unseen.new)
         return ModelDiff(
             sides=("old", "new"),
@@ -182,11 +207,13 @@ class DiffSearch:
             lines=tuple(measure_diff_lines(chosen, switches, used_rows, unseen, figures)),
             recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
             groups=tuple(groups),
-            rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, pair.classes, find_change, words)),
+            rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, finder)),
             models=models,
             answers=2 * (len(samples.frame) + len(fresh.frame) + len(frame)) + figures.answers,
             distribution=pair.old.sampler.describe(),
             missing_values=pair.new.describe(),
+            regions=tuple(regions),
+            notes=tuple(notes),
         )
 
     def compare_with_truth(self, model: Any, truth: pd.Series[Any], frame: pd.DataFrame) -> ModelDiff:
@@ -230,16 +257,18 @@ class DiffSearch:
             code_book=words,
         ).explanation
 
-        def find_change(row: pd.DataFrame, true: int) -> tuple[pd.DataFrame, int] | None:
-            agreeing = plain[numbers[0][teacher.labels(plain)] == true].head(COMPARED_ROWS)
-            changed = find_closest_change(
-                row, agreeing, lambda rows: numbers[0][teacher.labels(rows)] == true
-            )
-            return None if changed is None else (changed, true)
-
         plain = used.frame.drop(columns=column)
+        predictors = list_predictors(model, frame)[0]
+        finder = AgreementFinder(
+            plain,
+            lambda rows: numbers[0][teacher.labels(rows)],
+            lambda rows, true: numbers[0][teacher.labels(rows)] == true,
+            lambda rows: -measure_margins(teacher, predictors, rows),
+            classes,
+            words,
+        )
         side = describe_side(
-            list_predictors(model, frame)[0][0],
+            predictors[0],
             classes,
             plain,
             (plain, used.old, used.weights),
@@ -258,9 +287,7 @@ class DiffSearch:
             lines=tuple(measure_diff_lines(chosen, switches, used, unseen)),
             recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
             groups=tuple(find_diff_groups(used, unseen, [chosen], words)),
-            rows=tuple(
-                list_diff_rows(unseen, np.sort(order[:half]), chosen, column, classes, find_change, words)
-            ),
+            rows=tuple(list_diff_rows(unseen, np.sort(order[:half]), chosen, column, finder)),
             models=(side,),
             answers=int(known.sum()),
             distribution="the labelled rows of the table; of others the truth is not known",

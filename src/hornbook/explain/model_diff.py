@@ -305,9 +305,9 @@ class ModelDiff:
 
 def describe_line(line: DiffLine) -> str:
     """How often a line applies and is right, in words."""
-    words = [f"{line.rows:,} rows"]
+    words = ["1 row" if line.rows == 1 else f"{line.rows:,} rows"]
     if line.unseen.size:
-        words.append(f"right on {line.unseen.hits} of {line.unseen.size} unseen ones")
+        words.append(f"right on {line.unseen.hits} of {line.unseen.size} unseen")
     if line.precision is not None and line.precision.size:
         words.append(f"on samples {line.precision}")
     return "; ".join(words)

@@ -38,25 +38,6 @@ def _differ(one: pd.DataFrame, other: pd.DataFrame, name: str) -> bool:
     return bool(first != second)
 
 
-def change_single_values(row: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """The row with one value of another row, for each other row and each column: (others · columns) rows.
-
-    Examples
-    --------
-    >>> row, others = pd.DataFrame({"age": [30], "sex": ["f"]}), pd.DataFrame({"age": [70], "sex": ["m"]})
-    >>> change_single_values(row, others).to_dict("list")
-    {'age': [70, 30], 'sex': ['f', 'm']}
-
-    """
-    stacked, count = pd.concat([row, others], ignore_index=True), len(others)
-    changed = {}
-    for place, name in enumerate(row.columns):
-        source = np.zeros(count * row.shape[1], np.intp)
-        source[place * count : (place + 1) * count] = np.arange(1, count + 1)
-        changed[name] = stacked[name].array.take(source)
-    return pd.DataFrame(changed)
-
-
 def restore_values(
     witness: pd.DataFrame, row: pd.DataFrame, holds: Callable[[pd.DataFrame], Bools]
 ) -> pd.DataFrame:

@@ -23,6 +23,9 @@ from hornbook.explanations import Category, CategorySet, Condition, Missing, Thr
 MAX_BOXES = 20_000
 """The most boxes that one question may be about."""
 
+DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
+"""How a note begins that says what proofs are about."""
+
 MAX_LEVELS_SHOWN = 12
 """The most levels of a column that are written out."""
 

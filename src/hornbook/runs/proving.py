@@ -37,6 +37,7 @@ from hornbook.proof.certificate import (
     read_certificates,
     subject_object,
 )
+from hornbook.proof.domain import DOMAIN_NOTE
 from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.queries import Guarantee, Proved, Unknown
 from hornbook.query_teacher import BoundModel
@@ -205,9 +206,6 @@ def refuse_unprovable_form(form: str) -> None:
             f"ask for --form {' or --form '.join(PROVABLE_FORMS)}"
         )
 
-
-DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
-"""How the note of an extraction with proofs begins, which says what they are about."""
 
 PROVABLE_FORMS = ("rules", "tree")
 """Forms whose lines say by themselves what the model decides."""

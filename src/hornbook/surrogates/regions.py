@@ -31,7 +31,7 @@ MAX_EXCHANGE_ROUNDS = 4
 """How often every literal may be exchanged."""
 
 LITERAL_PRICE = 0.01
-"""The price of a literal, as a share of the weight of the rare classes."""
+"""The price of a literal, as a share of the most that can be gained."""
 
 
 class RegionSearch:
@@ -52,7 +52,7 @@ class RegionSearch:
 
     def __init__(self, rows: CodedRows, classes: Ints, weights: Floats, price: float) -> None:
         self.rows, self.classes, self.weights, self.price = rows, classes, weights, price
-        self.literal_price = LITERAL_PRICE * float(weights[classes > 0].sum())
+        self.literal_price = LITERAL_PRICE * (1 - price) * float(weights[classes > 0].sum())
         self.rules: list[tuple[Body, int]] = []
 
     def result(self) -> LiteralRules:
@@ -121,13 +121,14 @@ class RegionSearch:
                 break
 
     def _improve_rule(self, position: int) -> None:
-        others = LiteralRules((*self.rules[:position], *self.rules[position + 1 :]), 0)
-        free = others.decide(self.rows) == 0
+        reached = LiteralRules(tuple(self.rules[:position]), 0).decide(self.rows) == 0
+        later = LiteralRules(tuple(self.rules[position + 1 :]), 0).decide(self.rows)
         body, outcome = self.rules[position]
-        worth = self._worth(outcome)
+        otherwise = np.where(later > 0, self.weights * ((self.classes == later) - self.price), 0.0)
+        worth = self._worth(outcome) - otherwise  # later rules cover what this one does not
         for literal in body:
             rest = tuple(other for other in body if other != literal)
-            where = np.flatnonzero(free & match_body(self.rows, rest))
+            where = np.flatnonzero(reached & match_body(self.rows, rest))
             gains = self.rows.take(where).sum_true(worth[where]) - self.literal_price
             best = int(gains.argmax())
             without = float(worth[where].sum()) if rest else 0.0  # a rule without literals is left out

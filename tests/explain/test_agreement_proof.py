@@ -1,0 +1,76 @@
+"""Where two models are proved to say the same: held against every row of small domains."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import hornbook as hb
+from hornbook.errors import HornbookError
+from hornbook.explain.body_sampler import meet_conditions
+
+
+def draw_grid(seed, size=300):
+    """Rows of a small domain: two whole numbers and a word as a number."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {"a": rng.integers(0, 8, size), "b": rng.integers(0, 8, size), "c": rng.integers(0, 2, size)}
+    )
+
+
+def list_rows(missing=()):
+    values = {"a": range(8), "b": range(8), "c": range(2)}
+    lists = [[*own, np.nan] if name in missing else own for name, own in values.items()]
+    return pd.DataFrame(itertools.product(*lists), columns=[*values]).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_models_say_the_same_on_every_row_of_a_proved_region(seed):
+    table = draw_grid(seed)
+    noise = np.random.default_rng(seed).random(300) < 0.05
+    y = ((table.a + table.b > 8) & (table.c == 1)) ^ noise
+    old = DecisionTreeClassifier(max_depth=4, random_state=0).fit(table, y)
+    new = RandomForestClassifier(5, max_depth=4, random_state=seed).fit(table[["a", "b"]], y)
+    found = hb.diff(old, new, table, "y", n_samples=200, proof=True, proof_seconds=10)
+    rows = list_rows()
+    assert found.regions
+    for region in found.regions:
+        inside = rows[meet_conditions(region.body, rows)]
+        assert len(inside)
+        says = [model.predict(inside[list(model.feature_names_in_)]) for model in (old, new)]
+        assert (says[0] == (region.outcome == "y")).all() and (says[1] == says[0]).all()
+        assert region.rows == meet_conditions(region.body, table).sum()
+
+
+def test_a_region_says_which_values_have_to_be_known():
+    """A logistic regression takes no missing values, and a tree does."""
+    table = draw_grid(0).astype(float)
+    y = table.a > 3
+    table.loc[::9, "b"] = np.nan
+    old = DecisionTreeClassifier(max_depth=1).fit(table, y)
+    new = LogisticRegression().fit(table.fillna(0), y)
+    found = hb.diff(old, new, table, "y", n_samples=200, proof=True, proof_seconds=10)
+    assert found.regions
+    assert all("b is present" in region.words for region in found.regions)
+    rows = list_rows(missing=["b"])
+    for region in found.regions:
+        inside = rows[meet_conditions(region.body, rows)]
+        assert (old.predict(inside) == new.predict(inside)).all()
+
+
+def test_proofs_are_refused_where_a_model_cannot_be_read():
+    class Opaque:
+        classes_ = np.array([0, 1])
+
+        def predict(self, rows):
+            return np.zeros(len(rows), int)
+
+    table = draw_grid(0)
+    with pytest.raises(HornbookError, match="Opaque"):
+        hb.diff(Opaque(), Opaque(), table, n_samples=100, proof=True)
+    with pytest.raises(HornbookError, match="two models"):
+        hb.diff(Opaque(), [0] * 300, table, proof=True)
