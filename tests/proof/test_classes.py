@@ -74,6 +74,7 @@ NETWORKS = {
 TREES = {
     "tree": fitted(lambda seed: DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed)),
     "forest": fitted(lambda seed: RandomForestClassifier(4, max_leaf_nodes=5, random_state=seed)),
+    "full forest": fitted(lambda seed: RandomForestClassifier(6, random_state=seed)),
 }
 
 

@@ -60,6 +60,8 @@ def lightgbm(seed, **settings):
 TREES = {
     "tree": lambda seed: DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed),
     "forest": lambda seed: RandomForestClassifier(4, max_leaf_nodes=5, random_state=seed),
+    "full forest": lambda seed: RandomForestClassifier(4, random_state=seed),
+    "nearly full forest": lambda seed: RandomForestClassifier(5, min_samples_leaf=2, random_state=seed),
     "histogram boosting": lambda seed: HistGradientBoostingClassifier(
         max_iter=4, max_leaf_nodes=4, min_samples_leaf=3, random_state=seed
     ),

@@ -91,6 +91,9 @@ TREES = {
         encode_columns(strategy="most_frequent"),
         RandomForestClassifier(4, max_leaf_nodes=6, random_state=seed),
     ),
+    "full forest": lambda seed: make_pipeline(
+        encode_columns(strategy="most_frequent"), RandomForestClassifier(2, random_state=seed + 3)
+    ),
     "boosting": lambda seed: make_pipeline(
         encode_columns(strategy="constant", fill_value="none"),
         GradientBoostingClassifier(n_estimators=4, max_depth=3, random_state=seed),

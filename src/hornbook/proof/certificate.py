@@ -36,6 +36,7 @@ from hornbook.proof.primes import Prime
 from hornbook.proof.prover import (
     BY_BRANCHING,
     BY_LOCAL_SEARCH,
+    BY_SOLVER,
     BY_VACUITY,
     PROOF_SECONDS,
     Prover,
@@ -53,9 +54,9 @@ BY_NOBODY, TOTAL_TIME_SPENT = "nobody", "the time for all rules was spent"
 """Engine and reason of the verdict on a rule that was not asked about."""
 
 ENGINES = {
-    "proved": (BY_VACUITY, BY_BRANCHING),
-    "refuted": (BY_LOCAL_SEARCH, BY_BRANCHING),
-    "undecided": (BY_LOCAL_SEARCH, BY_BRANCHING, BY_NOBODY),
+    "proved": (BY_VACUITY, BY_SOLVER, BY_BRANCHING),
+    "refuted": (BY_LOCAL_SEARCH, BY_SOLVER, BY_BRANCHING),
+    "undecided": (BY_LOCAL_SEARCH, BY_SOLVER, BY_BRANCHING, BY_NOBODY),
 }
 """For each status, the engines that can have decided it."""
 
@@ -471,9 +472,9 @@ def _check_certificate(
     elif verdict.status == "proved":
         holds, says = _prove_again(prover, rule, verdict, seconds)
     else:
-        # local search comes first and always ends, so what it refutes was refuted then
+        # a solver or local search comes first, so what they refute at once was refuted then
         again = None if verdict.by == BY_NOBODY else prover.prove_rule(rule, LOCAL_SECONDS)
-        holds = again is None or again.by != BY_LOCAL_SEARCH or again.status != "refuted"
+        holds = again is None or again.by == BY_BRANCHING or again.status != "refuted"
         says = str(verdict) if holds else f"it is {again}"
     if holds and claims is not None:
         guarantee = {"kind": certificate.guarantee.kind, "says": str(certificate.guarantee)}

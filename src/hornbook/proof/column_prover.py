@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,14 +123,15 @@ class ColumnProver:
         except HornbookError as error:
             return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
         self.reading.prepare(domain)
-        verdicts = []
+        verdicts, is_vacuous = [], False
         rivals = range(len(self.reading.contests[outcome]))
         waiting = [(box, rival) for rival in rivals for box in boxes]
         while waiting:
             box, rival = waiting.pop()
-            confirm = _Confirmation(self.predictors, box, (body, excluded), int(outcome))
+            confirm = _Confirmation(self.predictors, box, int(outcome))
             verdict = self.reading.decide(box, int(outcome), rival, started, deadline, confirm)
             if verdict is None:
+                is_vacuous = True
                 continue
             if verdict.status == "undecided" and confirm.fraction is not None:
                 waiting += [(part, rival) for part in _split_box(box, *confirm.fraction)]
@@ -138,7 +139,11 @@ class ColumnProver:
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        return _combine(verdicts, time.perf_counter() - started)
+        combined = _combine(verdicts, time.perf_counter() - started)
+        if is_vacuous or excluded or combined.needed is None:  # then rows are ruled out by other conditions
+            return replace(combined, needed=None)
+        columns = {self.columns[place] for place in combined.needed}
+        return replace(combined, needed=frozenset(each for each in body if each.column in columns))
 
     def prove_monotone(self, column: str, outcome: int) -> Verdict[pd.DataFrame]:
         """Prove or refute that a class is never lost where a column rises and the others stay.
@@ -288,55 +293,47 @@ def _walk_paths(
 class _Confirmation:
     """Asks the model about rows of a box, and remembers a whole column in which a row has a fraction."""
 
-    def __init__(
-        self,
-        predictors: Sequence[Predictor],
-        box: Box,
-        question: tuple[Sequence[Condition], Sequence[Sequence[Condition]]],
-        outcome: int,
-    ) -> None:
-        self.predictors, self.box = predictors, box
-        self.question, self.outcome = question, outcome
+    def __init__(self, predictors: Sequence[Predictor], box: Box, outcome: int) -> None:
+        self.predictors, self.box, self.outcome = predictors, box, outcome
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
         """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
-        for share in SHORTENED_SHARES:
-            if (witness := self._ask(self._shorten(row, share))) is not None:
-                return witness
-        fractions = {}
+        values = {str(name): value for name, value in row.to_dict("records")[0].items()}
+        rounded, fractions = dict(values), {}
         for name, own in self.box.items():
-            if isinstance(own, Interval) and own.whole and row[name].iloc[0] % 1 > 0:  # not if missing
-                fractions[name] = float(row[name].iloc[0])
-        witness = self._ask(row.assign(**{name: np.round(number) for name, number in fractions.items()}))
-        if witness is None and fractions:
-            self.fraction = next(iter(fractions.items()))
-        return witness
+            if isinstance(own, Interval) and own.whole and values[name] % 1 > 0:  # not if missing
+                fractions[name] = float(values[name])
+                rounded[name] = float(np.round(values[name]))
+        tried = [*(self._shorten(values, share) for share in SHORTENED_SHARES), rounded]
+        inside = [each for each in tried if self._holds(each)]
+        if inside:
+            rows = pd.DataFrame({name: [each[name] for each in inside] for name in values})
+            rows = rows.astype(row.dtypes.to_dict())
+            others = np.flatnonzero(~decide_class(self.predictors, self.outcome, rows))
+            if len(others):
+                return rows.iloc[others[:1]].reset_index(drop=True)
+        self.fraction = next(iter(fractions.items()), None)
+        return None
 
-    def _ask(self, row: pd.DataFrame) -> pd.DataFrame | None:
-        body, excluded = self.question
-        if not _meets(row, body) or any(_meets(row, other) for other in excluded):
-            return None
-        return None if decide_class(self.predictors, self.outcome, row)[0] else row
+    def _holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether a row is in the box."""
+        return all(own.holds(values[name]) for name, own in self.box.items())
 
-    def _shorten(self, row: pd.DataFrame, share: float) -> pd.DataFrame:
+    def _shorten(self, values: Mapping[str, Any], share: float) -> dict[str, Any]:
         """The row with numbers moved by up to a share of their intervals, from the ends, to shorter ones."""
-        shortened = {}
+        shortened = dict(values)
         for name, own in self.box.items():
-            if not isinstance(own, Interval) or row[name].isna().iloc[0] or not own.low < own.high:
+            number = values[name]
+            if not isinstance(own, Interval) or math.isnan(number) or not own.low < own.high:
                 continue
-            number = float(row[name].iloc[0])
             if own.whole:
                 shortened[name] = float(np.round(number))
                 continue
             width = share * (own.high - own.low)
-            middle = float(np.clip(number, own.low + width, own.high - width))
+            middle = min(max(float(number), own.low + width), own.high - width)
             shortened[name] = shorten_cut(middle - width, middle + width)
-        return row.assign(**shortened)
-
-
-def _meets(row: pd.DataFrame, conditions: Sequence[Condition]) -> bool:
-    return all(bool(condition.evaluate(row)[0][0]) for condition in conditions)
+        return shortened
 
 
 def _split_box(box: Box, column: str, number: float) -> list[Box]:
@@ -356,4 +353,6 @@ def _combine(verdicts: list[Verdict[pd.DataFrame]], seconds: float) -> Verdict[p
     for verdict in verdicts:
         if verdict.status == "undecided":
             return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
-    return Verdict("proved", BY_BRANCHING, seconds, bound)
+    parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
+    needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
+    return Verdict("proved", verdicts[0].by, seconds, bound, needed=needed)

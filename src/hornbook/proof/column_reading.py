@@ -23,7 +23,8 @@ from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprova
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
 from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves, iterate_leaves
+from hornbook.proof.trees import Forest, Leaves, NodeSplits, iterate_leaves
+from hornbook.proof.votes import make_forest
 from hornbook.randomness import Purpose, generator
 
 Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -170,7 +171,7 @@ class TreeReading:
         rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
         compared = pd.concat(rows, ignore_index=True)
         states, inside = self.grid.locate(compared)
-        sides = [self._side(0, rival) for rival in range(len(self.contests[0]))]
+        sides = [self.side(0, rival) for rival in range(len(self.contests[0]))]
         readings = [side.evaluate(states[inside]) for side in sides]
         compare_rows(self.predictors, compared[inside], readings, sides[0].link)
 
@@ -187,7 +188,7 @@ class TreeReading:
         region = self.grid.region(box)
         if not region.any(axis=1).all():
             return None
-        side = self._side(outcome, rival)
+        side = self.side(outcome, rival)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
             return confirm(self.grid.show_within(states, box))
@@ -199,18 +200,18 @@ class TreeReading:
     ) -> Iterator[Verdict[pd.DataFrame]]:
         """For each two neighbouring cells of a column, whether the higher one never loses a class of two."""
         place = list(self.columns).index(column)
-        ensemble, space = self.contests[outcome][0], self.grid.space
-        leaves_of = [list(iterate_leaves(tree, space)) for tree in ensemble.trees]
+        ensemble, splits = self.contests[outcome][0], NodeSplits(self.grid.space)
+        leaves_of = [list(iterate_leaves(tree, splits)) for tree in ensemble.trees]
         whole = self.grid.region(self.grid.domain.ranges)
         for pair in pairwise(np.flatnonzero(whole[place, :-1]).tolist()):
             is_lost = partial(self._is_lost, outcome, place, pair)
-            change = compare_states(ensemble, leaves_of, space, place, pair, is_lost)
+            change = compare_states(ensemble, leaves_of, splits, place, pair, is_lost)
             if change is None:
                 continue
             lower, higher = whole.copy(), whole.copy()
             lower[place], higher[place] = (np.arange(whole.shape[1]) == state for state in pair)
-            behind = self._side(outcome, 0).restrict_to(higher)
-            ahead = self._side(1 - outcome, 0).restrict_to(lower)
+            behind = self.side(outcome, 0).restrict_to(higher)
+            ahead = self.side(1 - outcome, 0).restrict_to(lower)
             change = change.restrict_to(lower)
             change.sides = behind, ahead
             found = change.search(deadline - time.perf_counter(), change.may_lose)
@@ -241,11 +242,13 @@ class TreeReading:
         moved[:, place] = state
         return self.grid.show(moved)
 
-    def _side(self, outcome: int, rival: int) -> Forest:
+    def side(self, outcome: int, rival: int) -> Forest:
         """The trees whose output is positive where a class is behind one of the others."""
         if (outcome, rival) not in self.sides:
             leaves = Leaves.of(self.contests[outcome][rival], self.grid.space)
-            self.sides[outcome, rival] = Forest(leaves, self.grid.space, partial(self._is_other, outcome))
+            self.sides[outcome, rival] = make_forest(
+                leaves, self.grid.space, partial(self._is_other, outcome)
+            )
         return self.sides[outcome, rival]
 
     def _is_other(self, outcome: int, states: States) -> Bools:

@@ -52,6 +52,12 @@ class Interval:
         """Whether there is no value at all, not even a missing one."""
         return not self.has_numbers and not self.missing
 
+    def holds(self, value: Any) -> bool:
+        """Whether the value may be this one; NaN is a missing one."""
+        if math.isnan(value):
+            return self.missing
+        return self.low <= value <= self.high and not (self.whole and value % 1)
+
     def between(self, low: float, high: float) -> Interval:
         """The numbers of this interval between two others; a value is not missing then."""
         low, high = max(self.low, low), min(self.high, high)
@@ -93,6 +99,10 @@ class Levels:
     def is_empty(self) -> bool:
         """Whether there is no value at all, not even a missing one."""
         return not self.values and not self.missing
+
+    def holds(self, value: Any) -> bool:
+        """Whether the value may be this one; NaN is a missing one."""
+        return self.missing if isinstance(value, float) and math.isnan(value) else value in self.values
 
     def without_values(self) -> Levels:
         """The missing value alone."""
@@ -211,6 +221,8 @@ class Domain:
 
     def decode(self, numbers: NDArray[np.float64], columns: Sequence[str]) -> pd.DataFrame:
         """The rows for numbers, (k, columns): a level is its place in its list, NaN a missing value."""
+        if all(isinstance(self.ranges[name], Interval) for name in columns):
+            return pd.DataFrame(numbers, columns=list(columns))
         rows = {}
         for name, own_numbers in zip(columns, numbers.T, strict=True):
             own = self.ranges[name]

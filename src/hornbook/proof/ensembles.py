@@ -66,6 +66,8 @@ class TreeEnsemble:
         A bound on the rounding error of the model's own sum.
     link
         The relation between the output and the model's score.
+    counts_votes
+        Whether each leaf is of one class, and the model's own sum is a number of votes.
 
     """
 
@@ -73,6 +75,7 @@ class TreeEnsemble:
     constant: float
     rounding: float
     link: ScoreLink
+    counts_votes: bool = False
 
     def negate(self) -> TreeEnsemble:
         """The trees with the opposite output."""
@@ -100,7 +103,8 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
 
     def contest(rival: int, outcome: int) -> TreeEnsemble:
         values = shares[:, rival] - shares[:, outcome]
-        return TreeEnsemble(_split_nodes(trees, values, raw), 0.0, rounding, ScoreLink(0.0, 0.0))
+        nodes = _split_nodes(trees, values, raw)
+        return TreeEnsemble(nodes, 0.0, rounding, ScoreLink(0.0, 0.0), _are_votes(trees, raw))
 
     return tuple(
         tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
@@ -171,7 +175,14 @@ def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
         link, constant, rounding, values = _average_votes(raw, len(trees), predictor)
     else:
         link, constant, rounding, values = _add_log_odds(raw, trees, predictor)
-    return TreeEnsemble(_split_nodes(trees, values, raw), constant, rounding, link)
+    votes = raw.shape[1] == 2 and _are_votes(trees, raw)
+    return TreeEnsemble(_split_nodes(trees, values, raw), constant, rounding, link, votes)
+
+
+def _are_votes(trees: Sequence[Any], raw: Vector) -> bool:
+    """Whether the numbers in each leaf, of (nodes, classes), are exactly 1 for one class and 0 for others."""
+    leaf = np.concatenate([each.tree_.children_left < 0 for each in trees])
+    return bool(np.isin(raw[leaf], (0.0, 1.0)).all())
 
 
 def _split_nodes(trees: Sequence[Any], values: Vector, raw: Vector) -> tuple[TreeNodes, ...]:

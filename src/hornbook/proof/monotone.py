@@ -18,11 +18,11 @@ import numpy as np
 from hornbook.logic import Bools
 from hornbook.proof.ensembles import TreeEnsemble
 from hornbook.proof.network import Vector
-from hornbook.proof.region import InputSpace, States
-from hornbook.proof.trees import Forest, Leaves, list_ranges
+from hornbook.proof.region import States
+from hornbook.proof.trees import Forest, Leaves, NodeSplits, list_ranges
 
-ReachedLeaves: TypeAlias = list[tuple[int, dict[int, Bools]]]
-"""The leaves of a tree, each with the states that lead there, by base variable."""
+ReachedLeaves: TypeAlias = list[tuple[int, dict[int, int]]]
+"""The leaves of a tree, each with the states that lead there, by base variable; see `NodeSplits`."""
 
 
 class ChangeForest(Forest):
@@ -70,7 +70,7 @@ class ChangeForest(Forest):
 def compare_states(
     ensemble: TreeEnsemble,
     leaves_of: Sequence[ReachedLeaves],
-    space: InputSpace,
+    splits: NodeSplits,
     column: int,
     pair: tuple[int, int],
     is_lost: Callable[[States], Bools],
@@ -83,8 +83,8 @@ def compare_states(
         Trees that are positive where the class is behind.
     leaves_of
         The leaves of each tree, see `iterate_leaves`.
-    space
-        The inputs.
+    splits
+        Those of the inputs.
     column
         The column, as a base variable.
     pair
@@ -99,12 +99,12 @@ def compare_states(
     kinds: list[int] = []
     starts: list[int] = []
     for tree, reached in zip(ensemble.trees, leaves_of, strict=True):
-        own = list(_pair_leaves(reached, space, column, pair))
+        own = list(_pair_leaves(reached, splits, column, pair))
         if not own:
             continue
         starts.append(len(values))
         for low, high, masks in own:
-            for ranges in product(*map(list_ranges, masks.values())):
+            for ranges in product(*(list_ranges(each, splits.states) for each in masks.values())):
                 leaf += [len(values)] * len(masks)
                 conditions += [(name, *each) for name, each in zip(masks, ranges, strict=True)]
                 values.append(float(tree.value[high] - tree.value[low]))
@@ -121,27 +121,27 @@ def compare_states(
         2 * ensemble.rounding + ensemble.link.tolerance,  # either output may be off
         ensemble.link,
     )
-    return ChangeForest(leaves, space, is_lost)
+    return ChangeForest(leaves, splits.space, is_lost)
 
 
 def _pair_leaves(
-    leaves: ReachedLeaves, space: InputSpace, column: int, pair: tuple[int, int]
-) -> Iterator[tuple[int, int, dict[int, Bools]]]:
+    leaves: ReachedLeaves, splits: NodeSplits, column: int, pair: tuple[int, int]
+) -> Iterator[tuple[int, int, dict[int, int]]]:
     """The leaves that an input reaches at two states of a column, and the states of the others for that."""
-    always: list[tuple[int, dict[int, Bools]]] = []
-    below: list[tuple[int, dict[int, Bools]]] = []
-    above: list[tuple[int, dict[int, Bools]]] = []
+    always: ReachedLeaves = []
+    below: ReachedLeaves = []
+    above: ReachedLeaves = []
     for node, masks in leaves:
         others = {name: mask for name, mask in masks.items() if name != column}
-        low, high = masks[column][list(pair)] if column in masks else (True, True)
+        low, high = ((masks.get(column, -1) >> state) & 1 for state in pair)
         if low or high:
             (always if low and high else below if low else above).append((node, others))
     if not below:
         return
     yield from ((node, node, masks) for node, masks in always)
-    whole = space.whole()
+    whole = splits.whole
     for (low, first), (high, second) in product(below, above):
         names = {**first, **second}
         both = {name: first.get(name, whole[name]) & second.get(name, whole[name]) for name in names}
-        if all(mask.any() for mask in both.values()):
+        if all(both.values()):
             yield low, high, both

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -26,11 +26,12 @@ from hornbook.proof.ensembles import read_ensemble
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
 from hornbook.proof.trees import Forest, Leaves
+from hornbook.proof.votes import VotingForest, make_forest
 from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
 from hornbook.queries import Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
 
-BY_BRANCHING = "branch and bound"
+BY_BRANCHING, BY_SOLVER = "branch and bound", "a SAT solver"
 
 PROBES, PROBE_BLOCK = 4096, 512
 """Number of random inputs on which a reading is compared with its model, and batch size."""
@@ -114,7 +115,7 @@ def _read(predictor: Predictor, space: Space) -> tuple[Side, Side]:
         return accepting, Bounds(net.negate(), space)
     leaves = Leaves.of(ensemble, space)
     accepts, rejects = (partial(_decides, predictor, space, sign) for sign in (True, False))
-    return Forest(leaves, space, accepts), Forest(leaves.negate(), space, rejects)
+    return make_forest(leaves, space, accepts), make_forest(leaves.negate(), space, rejects)
 
 
 def _decides(predictor: Predictor, space: Space, sign: bool, states: States) -> Bools:
@@ -162,6 +163,9 @@ class Verdict(Generic[Witness_co]):
         For a refuted question, an input that the model accepts.
     reason
         Why it is undecided.
+    needed
+        For a proved question, parts of it on which the proof rests, where the prover knows them: a proof
+        about columns gives conditions of the body, one about variables literals; the others can go.
 
     """
 
@@ -171,6 +175,7 @@ class Verdict(Generic[Witness_co]):
     bound: float
     witness: Witness_co | None = None
     reason: str = ""
+    needed: frozenset[Any] | None = None
 
     @property
     def guarantee(self) -> Proved | None:
@@ -192,7 +197,7 @@ def decide_region(
     deadline: float,
     confirm: Callable[[States, Vector | None], Witness_co | None],
 ) -> Verdict[Witness_co]:
-    """Decide whether a side is negative on a whole region, by local search and then by branch and bound.
+    """Decide whether a side is negative on a whole region, by a SAT solver or by branch and bound.
 
     Parameters
     ----------
@@ -206,6 +211,23 @@ def decide_region(
         Asks the model about an input, given by its states and shares, and returns the witness, if it is one.
 
     """
+    if isinstance(side, VotingForest):
+        solved = side.solve(region, deadline - time.perf_counter())
+        if solved is not None and solved.states is not None:
+            return conclude(confirm(solved.states, None), BY_SOLVER, started, np.inf)
+        if solved is not None:
+            seconds = time.perf_counter() - started
+            return Verdict("proved", BY_SOLVER, seconds, solved.upper, needed=solved.needed)
+    return _decide_by_branching(side, region, started, deadline, confirm)
+
+
+def _decide_by_branching(
+    side: Side,
+    region: Bools,
+    started: float,
+    deadline: float,
+    confirm: Callable[[States, Vector | None], Witness_co | None],
+) -> Verdict[Witness_co]:
     states = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
     free = region.sum(axis=1) > 1
     bounds, inner = side.restrict_to(region), region[free]
@@ -232,6 +254,8 @@ def decide_region(
     reason = f"not decided in {deadline - started:g} s"
     if found.ended:
         reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
+    elif isinstance(side, VotingForest) and side.refusal:
+        reason = f"{reason}; {side.refusal}"
     return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
 
 
@@ -338,10 +362,22 @@ class Prover:
     ) -> Verdict[Interpretation]:
         confirm = partial(self._confirm, item)
         if bounds is not None:
-            return decide_region(bounds, region, started, deadline, confirm)
+            verdict = decide_region(bounds, region, started, deadline, confirm)
+            return replace(verdict, needed=self._list_needed(item, verdict.needed))
         # a label that is free is never contradicted
         states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
         return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, started, np.inf)
+
+    def _list_needed(self, item: Interpretation, variables: frozenset[int] | None) -> frozenset[int] | None:
+        """The facts of a question that restrict some base variables, perhaps by way of a group."""
+        if variables is None:
+            return None
+        for members in self.space.groups:
+            if not variables.isdisjoint(members.tolist()):
+                variables |= {*members.tolist()}
+        facts = {v for v in item.true | item.false if v in self.places}
+        bases = {v: next(iter(self.space.literals.true([self.places[v]]))) % self.space.count for v in facts}
+        return frozenset(v for v, base in bases.items() if base in variables)
 
     def _confirm(self, item: Interpretation, states: States, shares: Vector | None) -> Interpretation | None:
         """Return an input as an interpretation if the model itself accepts it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any, Self
 
@@ -50,6 +51,8 @@ class Leaves:
         A bound on the rounding error of the model's own sum.
     link
         The relation between the output and the model's score.
+    counts_votes
+        Whether each leaf is of one class, and the model's own sum is a number of votes.
 
     """
 
@@ -61,6 +64,7 @@ class Leaves:
     constant: float
     rounding: float
     link: ScoreLink
+    counts_votes: bool = False
 
     @classmethod
     def of(cls, ensemble: TreeEnsemble, space: InputSpace) -> Leaves:
@@ -70,11 +74,13 @@ class Leaves:
         values: list[float] = []
         kinds: list[int] = []
         starts: list[int] = []
+        splits = NodeSplits(space)
         for tree in ensemble.trees:
             starts.append(len(values))
-            for node, masks in iterate_leaves(tree, space):
+            for node, sets in iterate_leaves(tree, splits):
+                masks = {name: list_ranges(own, splits.states) for name, own in sets.items()}
                 # levels that lead to a leaf may be no range: then there is a leaf for each of several
-                for ranges in product(*map(list_ranges, masks.values())):
+                for ranges in product(*masks.values()):
                     leaf += [len(values)] * len(masks)
                     conditions += [(name, *own) for name, own in zip(masks, ranges, strict=True)]
                     values.append(tree.value[node])
@@ -88,6 +94,7 @@ class Leaves:
             ensemble.constant,
             ensemble.rounding,
             ensemble.link,
+            ensemble.counts_votes,
         )
 
     @property
@@ -115,29 +122,65 @@ class Leaves:
         return replace(self, leaf=leaf, conditions=conditions, values=values, kinds=kinds, starts=starts)
 
 
-def iterate_leaves(tree: TreeNodes, space: InputSpace) -> Iterator[tuple[int, dict[int, Bools]]]:
+class NodeSplits:
+    """Which states of a base variable go left at a node; a set of states is a number with a bit for each."""
+
+    def __init__(self, space: InputSpace) -> None:
+        self.space = space
+        self.whole = [_pack_states(own) for own in space.whole()]
+        self.states = space.whole().shape[1]
+        self.splits: dict[tuple[int, float, bool], tuple[int, int]] = {}
+
+    def find(self, tree: TreeNodes, node: int) -> tuple[int, int]:
+        """The base variable that a node asks about, and its states that go left."""
+        key = int(tree.column[node]), float(tree.cut[node]), bool(tree.missing_left[node])
+        if key not in self.splits:
+            variable, numbers = self.space.column_states(key[0])
+            left = np.where(np.isnan(numbers), key[2], numbers <= key[1])
+            self.splits[key] = variable, _pack_states(left)
+        return self.splits[key]
+
+
+def _pack_states(mask: Bools) -> int:
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def iterate_leaves(tree: TreeNodes, splits: NodeSplits) -> Iterator[tuple[int, dict[int, int]]]:
     """Yield the leaves that some input reaches, each with the states that lead there, by base variable."""
-    waiting: list[tuple[int, dict[int, Bools]]] = [(0, {})]
+    waiting: list[tuple[int, dict[int, int]]] = [(0, {})]
     while waiting:
         node, reached = waiting.pop()
-        column = int(tree.column[node])
-        if column < 0:
+        if tree.column[node] < 0:
             yield node, reached
             continue
-        variable, numbers = space.column_states(column)
-        left = np.where(np.isnan(numbers), tree.missing_left[node], numbers <= tree.cut[node])
-        own = reached.get(variable, space.whole()[variable])
-        for child, side in ((tree.left[node], left), (tree.right[node], ~left)):
-            if (own & side).any():
-                waiting.append((int(child), {**reached, variable: own & side}))
+        variable, left = splits.find(tree, node)
+        own = reached.get(variable, splits.whole[variable])
+        for child, side in ((tree.left[node], own & left), (tree.right[node], own & ~left)):
+            if side:
+                waiting.append((int(child), {**reached, variable: side}))
 
 
-def list_ranges(mask: Bools) -> list[tuple[int, int, int]]:
-    """A set of states as ranges of all but the last one, and whether the last one belongs to each."""
-    steps = np.diff(np.concatenate([[0], mask[:-1].astype(np.intp), [0]]))
-    starts, stops = np.flatnonzero(steps > 0).tolist(), np.flatnonzero(steps < 0).tolist()
-    ends = list(zip(starts, stops, strict=True)) or [(0, 0)]
-    return [(start, stop, int(mask[-1] and not place)) for place, (start, stop) in enumerate(ends)]
+@lru_cache(maxsize=1 << 16)
+def list_ranges(own: int, states: int) -> list[tuple[int, int, int]]:
+    """A set of states as ranges of all but the last one, and whether the last one belongs to each.
+
+    Examples
+    --------
+    >>> list_ranges(0b1_0110, 5)
+    [(1, 3, 1)]
+    >>> list_ranges(0b0_1101, 5)
+    [(0, 1, 0), (2, 4, 0)]
+
+    """
+    last, inner = own >> (states - 1), own & ((1 << (states - 1)) - 1)
+    ends = []
+    while inner:
+        start = (inner & -inner).bit_length() - 1
+        above = (inner >> start) + 1
+        stop = start + (above & -above).bit_length() - 1
+        ends.append((start, stop))
+        inner &= -(1 << stop)
+    return [(start, stop, int(last and not place)) for place, (start, stop) in enumerate(ends or [(0, 0)])]
 
 
 REGIONS_PER_BATCH, NUMBERS_PER_BATCH = 256, 1 << 22

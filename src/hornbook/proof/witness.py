@@ -19,6 +19,7 @@ class SearchOutcome:
 
     `upper` bounds the model's output, rounding included; `best` is the highest output found, at the
     input `states`; `nodes` counts the cells that were bounded; `ended` is false if some were left.
+    `needed` are base variables whose restriction alone rules out a positive output, if that is known.
     In a continuous space `shares` may say how far the input is on the way from the false to the true
     state of each base variable.
     """
@@ -29,6 +30,7 @@ class SearchOutcome:
     nodes: int
     ended: bool = True
     shares: Vector | None = None
+    needed: frozenset[int] | None = None
 
     @property
     def settled(self) -> bool:
