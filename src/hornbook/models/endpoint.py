@@ -150,9 +150,8 @@ class Endpoint:
             if not len(cells):
                 return []
             digest = hashlib.sha256(json.dumps([self.identity, cells.columns]).encode()).hexdigest()
-            keys = [row_key(digest, row) for row in cells.rows]
-            known = self.cache.find(list(dict.fromkeys(keys)))
-            places = {key: place for place, key in enumerate(keys)}  # of equal rows one
+            places = {row_key(digest, row): place for row, place in cells.find_different().items()}
+            known = self.cache.find(list(places))
             lacking = {key: place for key, place in places.items() if key not in known}
             self._counts = replace(
                 self._counts,
@@ -164,7 +163,8 @@ class Endpoint:
             size = len(lacking)
             repeated = sorted(lacking)[: max(size // ROWS_PER_REPEATED, min(MIN_REPEATED, size // 8))]
             self._compare(known, self._ask_rows(cells, {key: lacking[key] for key in repeated}, keep=False))
-            return [known[key] for key in keys]
+            by_row = {cells.rows[place]: known[key] for key, place in places.items()}
+            return [by_row[row] for row in cells.rows]
 
     def _check_cached_answers(
         self, cells: CellRows, known: Mapping[bytes, Any], places: Mapping[bytes, int]
