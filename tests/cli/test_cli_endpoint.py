@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import is_one_line, runner
-from endpoints import Reply, read_rows, serve, serve_mlflow, serve_tensors
+from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
 from hornbook.models import endpoint_http
