@@ -50,6 +50,7 @@ def blocks(page):
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     """Python blocks are doctests in one session, console blocks are commands in one folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
     session = {}
     for block in blocks(page):
         where = f"{page.name}, line {block.line}"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from endpoints import Reply, read_rows, serve, serve_mlflow, serve_tensors
 from hypothesis import given
 from hypothesis import strategies as st
+from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
 from hornbook.errors import HornbookError, ModelError

@@ -89,6 +89,10 @@ class AnswerCache:
         """Close the file."""
         self._connection.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_connection"):  # the file could be opened
+            self.close()
+
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Turn what SQLite says into one line."""

@@ -49,8 +49,8 @@ class EndpointCounts:
     ----------
     requests, retries
         Requests that were sent, and how many of them repeat one that was throttled or lost.
-    rows
-        Rows that were sent.
+    rows, seconds
+        Rows that were sent, and the time until they were answered.
     answers, cached
         Answers that were needed, and how many of them were known already.
     repeated, changed
@@ -61,6 +61,7 @@ class EndpointCounts:
     requests: int = 0
     retries: int = 0
     rows: int = 0
+    seconds: float = 0.0
     answers: int = 0
     cached: int = 0
     repeated: int = 0
@@ -69,7 +70,8 @@ class EndpointCounts:
     def __str__(self) -> str:
         share = 100 * self.cached / max(1, self.answers)
         return (
-            f"{self.requests:,} requests with {self.rows:,} rows, {self.retries:,} retries; "
+            f"{self.requests:,} requests with {self.rows:,} rows in {self.seconds:.1f} s, "
+            f"{self.retries:,} retries; "
             f"{share:.0f} % of {self.answers:,} answers were known already"
         )
 
@@ -150,9 +152,8 @@ class Endpoint:
             if not len(cells):
                 return []
             digest = hashlib.sha256(json.dumps([self.identity, cells.columns]).encode()).hexdigest()
-            keys = [row_key(digest, row) for row in cells.rows]
-            known = self.cache.find(list(dict.fromkeys(keys)))
-            places = {key: place for place, key in enumerate(keys)}  # of equal rows one
+            places = {row_key(digest, row): place for row, place in cells.find_different().items()}
+            known = self.cache.find(list(places))
             lacking = {key: place for key, place in places.items() if key not in known}
             self._counts = replace(
                 self._counts,
@@ -164,7 +165,8 @@ class Endpoint:
             size = len(lacking)
             repeated = sorted(lacking)[: max(size // ROWS_PER_REPEATED, min(MIN_REPEATED, size // 8))]
             self._compare(known, self._ask_rows(cells, {key: lacking[key] for key in repeated}, keep=False))
-            return [known[key] for key in keys]
+            by_row = {cells.rows[place]: known[key] for key, place in places.items()}
+            return [by_row[row] for row in cells.rows]
 
     def _check_cached_answers(
         self, cells: CellRows, known: Mapping[bytes, Any], places: Mapping[bytes, int]
@@ -203,6 +205,7 @@ class Endpoint:
         for: their answers are paid for.
         """
         answers: dict[bytes, Any] = {}
+        start = time.monotonic()
         queue, pending = deque(places), dict[Future[tuple[list[Any], float]], list[bytes]]()
         with ThreadPoolExecutor(self.settings.in_flight) as pool:
             try:
@@ -224,6 +227,7 @@ class Endpoint:
                         if future.exception() is None:
                             self._receive(pending[future], future, keep)
                 raise
+        self._counts = replace(self._counts, seconds=self._counts.seconds + time.monotonic() - start)
         return answers
 
     def _take_batch(self, queue: deque[bytes]) -> list[bytes]:

@@ -23,7 +23,8 @@ BUSY_STATUSES = (NO_CONNECTION, 429, 502, 503, 504)
 """Statuses of a server that may answer later."""
 
 FAILURE_RETRIES = 2
-"""How often a request is repeated after status 500, which many servers give for rows they cannot read."""
+"""How often a request is repeated after status 500, which many servers give for rows they cannot read,
+and how often a first one is where no server answers."""
 
 FIRST_DELAY, MAX_DELAY = 0.25, 30.0
 """Seconds before the first repetition, and the most; they double in between, and vary by half."""
@@ -117,9 +118,7 @@ class HttpClient:
         while True:
             self._stopped.wait(max(0.0, self._quiet_until - time.monotonic()))
             response = self._send(method, url, body)
-            limit = self.settings.retries if response.status in BUSY_STATUSES else 0
-            limit = min(FAILURE_RETRIES, self.settings.retries) if response.status == 500 else limit
-            if attempt >= limit or self._stopped.is_set():
+            if attempt >= self._max_repetitions(method, response.status) or self._stopped.is_set():
                 return response
             delay = min(FIRST_DELAY * 2**attempt, MAX_DELAY) * (0.5 + random.random())
             if response.retry_after:
@@ -128,6 +127,12 @@ class HttpClient:
             attempt += 1
             with self._lock:
                 self.repetitions += 1
+
+    def _max_repetitions(self, method: str, status: int) -> int:
+        """How often a request may be repeated; that of a description less often, as its URL may be wrong."""
+        if status == 500 or (method == "GET" and status in BUSY_STATUSES):
+            return min(FAILURE_RETRIES, self.settings.retries)
+        return self.settings.retries if status in BUSY_STATUSES else 0
 
     def _send(self, method: str, url: str, body: bytes | None) -> Response:
         errors = self._urllib3.exceptions

@@ -69,6 +69,10 @@ class CellRows:
         """Some of the rows."""
         return replace(self, rows=tuple(self.rows[number] for number in numbers))
 
+    def find_different(self) -> dict[tuple[Any, ...], int]:
+        """The different rows, each with the place of one of its kind."""
+        return {row: place for place, row in enumerate(self.rows)}
+
     def write_nan(self) -> CellRows:
         """The rows with NaN for a missing number; a missing word stays None."""
         rows = (
@@ -90,30 +94,19 @@ class CellRows:
 
 
 def _column_cells(values: Any) -> list[Any]:
-    """The values of a column as JSON values."""
-    series = pd.Series(values)
-    if pd.api.types.is_float_dtype(series.dtype):
-        return [_number(each) for each in series.to_numpy(np.float64, na_value=np.nan).tolist()]
-    return [
-        None if pd.isna(each) else _number(each) if isinstance(each, float) else _plain(each)
-        for each in series.tolist()
-    ]
+    """The values of a column as JSON values; each different one is converted once."""
+    numbers, levels = pd.factorize(pd.Series(values))
+    cells = np.empty(len(levels) + 1, object)  # None comes last, where the number -1 of missing ones points
+    cells[:-1] = [_cell(each) for each in pd.Series(levels).tolist()]
+    column: list[Any] = cells[numbers].tolist()
+    return column
 
 
-def _number(value: float) -> float | int | None:
-    if math.isnan(value):
-        return None
-    return int(value) if value.is_integer() and abs(value) < MAX_WHOLE_NUMBER else value
-
-
-def _plain(value: Any) -> Any:
-    return (
-        value
-        if isinstance(value, str | int | bool)
-        else value.item()
-        if hasattr(value, "item")
-        else str(value)
-    )
+def _cell(value: Any) -> Any:
+    """A value as JSON has it; whole numbers are written alike, whatever the type of their column."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < MAX_WHOLE_NUMBER:
+        return int(value)
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 class EndpointProtocol(Protocol):

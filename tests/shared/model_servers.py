@@ -107,6 +107,8 @@ def read_rows(body: Any) -> pd.DataFrame:
         return pd.DataFrame(body["dataframe_split"]["data"], columns=body["dataframe_split"]["columns"])
     if "dataframe_records" in body:
         return pd.DataFrame(body["dataframe_records"])
+    if "rows" in body:
+        return pd.DataFrame(body["rows"])
     if "instances" in body:
         return pd.DataFrame(body["instances"])
     if "inputs" not in body:

@@ -1,0 +1,145 @@
+"""Commands on a model behind an endpoint: runs, resumed runs, credentials, and what they refuse."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import is_one_line, runner
+from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
+
+import hornbook as hb
+from hornbook.models import endpoint_http
+
+SMALL = ["--samples", 300, "--max-literals", 4, "--form", "rules"]
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.002)
+    for name in ("HORNBOOK_ENDPOINT_TOKEN", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    return runner(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """Patients who are ill from 60 on, with missing values and words."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.uniform(20, 90, 120).round(), "sex": rng.choice(["f", "m"], 120)})
+    frame.loc[:9, "age"] = np.nan
+    path = tmp_path_factory.mktemp("endpoint") / "patients.csv"
+    frame.assign(ill=(frame.age > 60).map({True: "yes", False: "no"})).to_csv(path, index=False)
+    return path
+
+
+def ill(rows):
+    """The probabilities of not ill and ill, as a server answers."""
+    return [[0.2, 0.8] if age > 60 else [0.7, 0.3] for age in pd.to_numeric(rows["age"])]
+
+
+def test_extract_of_a_url_is_compared_shown_and_goes_on_from_its_answers(hornbook, patients, tmp_path):
+    run = tmp_path / "run"
+    with serve_mlflow(ill) as server:
+        url = f"{server.url}/invocations"
+        done = hornbook("extract", patients, "--target", "ill", "--model", url, "-o", run, *SMALL)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("if age ≥ 6") and "# endpoint: " in done.stdout
+        model = json.loads((run / "config.json").read_text())["model"]
+        assert model == {
+            "name": url.removeprefix("http://"),
+            "url": url,
+            "identity": {"url": url, "protocol": "mlflow", "output": None, "mlflow": "3.17.2"},
+        }
+        assert (run / "answers.sqlite").is_file() and url.removeprefix("http://") in (
+            run / "report.html"
+        ).read_text()
+        before = server.rows
+        done = hornbook("compare", run, "--samples", 300)
+        assert (done.returncode, done.stderr) == (0, "") and "hornbook  " in done.stdout
+        assert server.rows - before < 2000
+        done = hornbook("extract", patients, "--target", "ill", "--model", url, "-o", run, "--force", *SMALL)
+        assert "100 % of " in done.stdout
+        done = hornbook("extract", patients, "--target", "ill", "--model", url, "-o", run, *SMALL, "--proof")
+        assert is_one_line(done) and "can only be asked" in done.stderr
+        done = hornbook("verify", run)
+        assert is_one_line(done) and "there is no file to prove things about" in done.stderr
+        (tmp_path / "claims.horn").write_text("age > 70 -> ill\n")
+        checked = ["check", tmp_path / "claims.horn", "--model", url, "--data", patients, "--target", "ill"]
+        assert hornbook(*checked, "--samples", 200).returncode == 0
+    assert hornbook("show", run).returncode == 0  # needs no server
+    assert hornbook("predict", run, patients).stdout.startswith("row,class,because")
+    done = hornbook("compare", run, "--samples", 300)
+    assert done.returncode == 3 and f"cannot reach {server.url}/version: connection refused" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_model_of_a_run_that_describes_itself_otherwise_is_refused(hornbook, patients, tmp_path):
+    def respond(path, body, number):
+        if body is None:
+            return Reply(version[0])
+        return Reply({"predictions": ill(read_rows(body))})
+
+    run, version = tmp_path / "run", ["3.17.2"]
+    with serve(respond) as server:
+        url = f"{server.url}/invocations"
+        assert (
+            hornbook("extract", patients, "--target", "ill", "--model", url, "-o", run, *SMALL).returncode
+            == 0
+        )
+        version[0] = "4.0.0"
+        done = hornbook("compare", run, "--samples", 300)
+        assert is_one_line(done) and "has changed since the run was made" in done.stderr
+
+
+def test_query_of_a_url_learns_rules_of_its_columns(hornbook, patients, tmp_path, monkeypatch):
+    monkeypatch.setattr("hornbook.extractor.query.POOL_SAMPLES", 512)
+    monkeypatch.setattr("hornbook.extractor.query.FRESH_SAMPLES", 512)
+    columns = [
+        {"name": "age", "datatype": "FP64", "shape": [-1]},
+        {"name": "sex", "datatype": "BYTES", "shape": [-1]},
+    ]
+    with serve_tensors(lambda rows: ["yes" if p > 0.5 else "no" for _, p in ill(rows)], columns) as server:
+        done = hornbook("query", patients, "--target", "ill", "--model", server.url, "--max-queries", 1,
+                        "--max-rules", 2, "-o", tmp_path / "run")  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        assert hb.load(tmp_path / "run").classes == (0, 1)
+        assert "# endpoint: " in done.stdout and "→ ill" in done.stdout
+
+
+def test_credentials_are_in_no_file_and_no_output(hornbook, patients, tmp_path, monkeypatch):
+    monkeypatch.setenv("HORNBOOK_ENDPOINT_TOKEN", "hush-token")
+    monkeypatch.setenv("SCORING_KEY", "hush-key")
+
+    def respond(path, body, number):
+        if fails[0]:
+            return Reply({"error": f"hush-key and {server.headers[-1]['Authorization']} are wrong"}, 400)
+        return Reply({"scores": [p for _, p in ill(read_rows(body))]})
+
+    run, fails = tmp_path / "run", [False]
+    with serve(respond) as server:
+        (tmp_path / "scorer.toml").write_text(
+            f'url = "{server.url}/score"\nprotocol = "json"\nrequest = {{rows = "$rows"}}\n'
+            'answers = "scores"\nmax_batch = 64\nheaders = {X-Key = "${SCORING_KEY}"}\n'
+        )
+        command = ["extract", patients, "--target", "ill", "--model", tmp_path / "scorer.toml", *SMALL]
+        done = hornbook(*command, "-o", run)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {each["Authorization"] for each in server.headers} == {"Bearer hush-token"}
+        assert {each["X-Key"] for each in server.headers} == {"hush-key"}
+        fails[0] = True
+        failed = hornbook(*command, "-o", tmp_path / "other")
+        assert failed.returncode == 3 and "… and Bearer … are wrong" in failed.stderr
+    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    printed = done.stdout + done.stderr + failed.stdout + failed.stderr
+    assert b"X-Key" in written and b"hush" not in written and "hush" not in printed
+
+
+def test_wrong_shapes_and_credentials_in_a_url_end_in_one_line(hornbook, patients):
+    with serve(lambda path, body, number: Reply({"predictions": [1]} if body else "1")) as server:
+        command = ["extract", patients, "--target", "ill", "--model"]
+        done = hornbook(*command, f"{server.url}/invocations", *SMALL)
+        assert done.returncode == 3 and done.stderr.count("\n") == 1 and " rows with 1 answers" in done.stderr
+        done = hornbook(*command, f"{server.url.replace('://', '://me:hush@')}/invocations", *SMALL)
+        assert is_one_line(done) and "hush" not in done.stderr
