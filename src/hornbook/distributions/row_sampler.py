@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 
 from hornbook.memory import refuse_beyond_memory
 
-BYTES_A_VALUE = 16
-"""What a value of a sample takes in memory, about: itself, and where it came from."""
+BYTES_A_VALUE = 48
+"""What a value of a sample takes in memory, about: itself, what the model is given, and its conditions."""
+
+MAX_SAMPLE_VALUES = 1 << 26
+"""Most values of samples that are drawn at once, unless a number of samples is given."""
 
 SAMPLED_ROWS = 100_000
 """Rows of a larger table that samples are made of."""
@@ -71,6 +74,11 @@ class RowSampler:
         if len(frame) > SAMPLED_ROWS:
             frame = frame.iloc[np.sort(rng.choice(len(frame), SAMPLED_ROWS, replace=False))]
         return cls(frame.reset_index(drop=True))
+
+    @property
+    def max_samples(self) -> int:
+        """The most samples that are drawn at once where no number is given: of many columns fewer."""
+        return max(1, MAX_SAMPLE_VALUES // max(1, self.frame.shape[1]))
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """So many samples, as rows of the table's columns."""

@@ -92,7 +92,8 @@ def explain_classifier(
     rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
     words = read_code_book(code_book, rows)
     columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
-    fresh = teacher.sample(EVALUATION_SAMPLES, generator(seed, Purpose.EVALUATION))
+    size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
+    fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
     labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
     result = search_explanations(
         teacher.labels,

@@ -111,7 +111,8 @@ def search_explanations(
         What to look for; `auto` for all forms.
     n_samples
         How many samples explanations are fitted to; half as many fresh ones, of rows that are
-        alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too.
+        alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too;
+        of thousands of columns fewer.
     code_book
         Which columns are categories, which have an order, and the words of the explanations.
     watch
@@ -132,7 +133,7 @@ def search_explanations(
     if form not in get_args(Form) or max_literals < 1:
         raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
     if n_samples is None:
-        n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES)
+        n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES, sampler.max_samples)
     samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
