@@ -80,7 +80,7 @@ def test_term_coverage_counts_what_only_one_term_meets(vocabulary):
             for at, uncovered in enumerate(cover.uncovered_by_others()):
                 beside = ~np.delete(dense, at, axis=0).any(axis=0)
                 assert (bits.flat(uncovered[at_side], len(side.batch)) == beside).all()
-        assert cover.contributions().tolist() == worths.tolist()
+        assert cover.contributions(range(len(terms))).tolist() == worths.tolist()
 
 
 @pytest.mark.parametrize("most", [1, 3, 6])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.learners.body import Term, TermSearch, worth
-from hornbook.learners.items import LabelledItems, count_bits
+from hornbook.learners.items import LabelledItems, count_bits, count_in_rows
 from hornbook.learners.pool import Pool
 from hornbook.logic import (
     BOTTOM,
@@ -19,6 +19,7 @@ from hornbook.logic import (
     Vocabulary,
     Words,
     bits,
+    compiled,
 )
 
 
@@ -83,10 +84,6 @@ class TermCoverage:
         terms = list(terms)
         return cls(_find_meeting(pool.rejected, terms), _find_meeting(pool.accepted, terms))
 
-    def select(self, positions: Sequence[int]) -> TermCoverage:
-        """The coverage of the terms at these positions."""
-        return TermCoverage(self.rejected[positions], self.accepted[positions])
-
     def covered_only_by(self, at: int) -> tuple[Words, Words]:
         """The rejected and the accepted items that meet one term and no other."""
         rejected, accepted = (
@@ -106,9 +103,10 @@ class TermCoverage:
         """Replace the term at a position."""
         self.rejected[at], self.accepted[at] = (side.meeting(term) for side in (pool.rejected, pool.accepted))
 
-    def contributions(self) -> NDArray[np.int64]:
-        """The worth of each term on the items that meet no other term, shape (terms,)."""
-        return worth(*(count_bits(words & _in_one_row(words)) for words in (self.rejected, self.accepted)))
+    def contributions(self, chosen: Sequence[int]) -> NDArray[np.int64]:
+        """The worth of each chosen term on the items that meet no other chosen one, shape (chosen,)."""
+        positions = np.array(chosen, np.intp)
+        return worth(*(count_sole(words, positions) for words in (self.rejected, self.accepted)))
 
     def choose_terms(self, chosen: Sequence[int], most: int) -> list[int]:
         """Choose at most `most` terms by local search from `chosen`; returns their positions.
@@ -120,7 +118,7 @@ class TermCoverage:
         relevant = TermCoverage(_drop_unmet(self.rejected), _drop_unmet(self.accepted))
         added = -1
         while True:
-            losses = relevant.select(chosen).contributions()
+            losses = relevant.contributions(chosen)
             if len(chosen) > most or losses.min(initial=0) < 0:
                 least = len(chosen) - 1 if losses[-1] <= losses.min() else int(np.argmin(losses))
                 if chosen.pop(least) == added:
@@ -128,7 +126,7 @@ class TermCoverage:
                 continue
             offers = worth(
                 *(
-                    count_bits(words & ~_in_any_row(words[chosen]))
+                    count_in_rows(words, np.arange(len(words)), ~_in_any_row(words[chosen]))
                     for words in (relevant.rejected, relevant.accepted)
                 )
             )
@@ -163,6 +161,13 @@ def _in_no_other_row(words: Words) -> Iterator[Words]:
     for at, row in enumerate(words):
         yield ~(before | after[at + 1]) if at + 1 < len(words) else ~before
         before |= row
+
+
+@compiled.compiled_as(compiled.count_sole)
+def count_sole(words: Words, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
+    """For each chosen row, the number of items that are in no other chosen row, shape (chosen,)."""
+    rows = words[chosen]
+    return count_bits(rows & _in_one_row(rows))
 
 
 def _in_one_row(words: Words) -> Words:

@@ -17,7 +17,7 @@ from hornbook.evaluate import ANSWERS_ASKED_AGAIN, RuleStatistics, measure_rules
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
-from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
+from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, compiled, violation
 from hornbook.oracles import (
     SAMPLING_CHUNK,
     Budgeted,
@@ -119,6 +119,7 @@ class QueryRun:
         self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
+        compiled.use_compiled(settings.pool)
         self.updater = HypothesisUpdater(
             self.member,
             self.pool,

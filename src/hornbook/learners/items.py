@@ -12,10 +12,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Batch, Bools, Vocabulary, Words, bits, chaining
+from hornbook.logic import Batch, Bools, Vocabulary, Words, bits, chaining, compiled
 
 MAX_TERMS_REMEMBERED = 512
 """Number of terms of which a label remembers the items that meet them: the rules', and those tried last."""
+
+MAX_SHORT_SUM = 1 << 10
+"""Number of words from which on the number of their bits may need more than 16 bits."""
 
 MAX_PACKED_ITEMS = 1 << 11
 """Number of open items up to which they are packed, so that few words are left to look at."""
@@ -37,13 +40,20 @@ class LabelledItems:
     def add(self, true: Words, false: Words, limit: int) -> None:
         """Append items, given by the bits of their true and false variables; the oldest over the limit go."""
         self._met.clear()
-        vocabulary = self.batch.vocabulary
-        ones, zeros = (bits.from_items(items, len(vocabulary)) for items in (true, false))
-        self.batch = Batch.concatenate([self.batch, Batch(vocabulary, ones, zeros, len(true))])
-        if len(self.batch) > limit:
-            self.batch = self.batch[len(self.batch) - limit :]
-        self.rows = np.concatenate([self.batch.true, self.batch.false])
-        self.items = np.concatenate([self.items, true])[-limit:]
+        vocabulary, width, true, false = (
+            self.batch.vocabulary,
+            len(self.rows) // 2,
+            true[-limit:],
+            false[-limit:],
+        )
+        gone = max(0, len(self.batch) + len(true) - limit)
+        stay = len(self.batch) - gone
+        rows = np.zeros((2 * width, bits.words_for(stay + len(true))), np.uint64)
+        bits.deposit(rows, bits.span(self.rows, gone, stay), 0)
+        for half, items in ((rows[:width], true), (rows[width:], false)):
+            bits.deposit(half, bits.from_items(items, width), stay)
+        self.rows, self.items = rows, np.concatenate([self.items, true])[-limit:]
+        self.batch = Batch(vocabulary, rows[:width], rows[width:], stay + len(true))
 
     def set_closed(self, done: Bools) -> None:
         """Set which items are closed; the others are open."""
@@ -64,10 +74,10 @@ class LabelledItems:
         return OpenItems(rows, self.items, self.meeting(fixed) & self.open).pack()
 
     def _find_meeting(self, term: NDArray[np.intp]) -> Words:
-        met: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
-        if not len(term):
-            bits.clear_spare(met := np.full(self.rows.shape[1], chaining.ALWAYS), len(self.batch))
-        return met
+        if len(term):
+            return intersect_rows(self.rows, term)
+        bits.clear_spare(every := np.full(self.rows.shape[1], chaining.ALWAYS), len(self.batch))
+        return every
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,11 @@ class OpenItems:
 
     def counts(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """The number of items with each of the variables, shape (variables,)."""
-        rows = self.rows[variables]
-        rows &= self.mask
-        return count_bits(rows)
+        return count_in_rows(self.rows, variables, self.mask)
 
     def counts_without(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """The number of items with all variables but one, for each of them, and then with all."""
-        return count_bits(all_but_one(self.rows[variables], self.mask))
+        return count_all_but_one(self.rows, variables, self.mask)
 
     def neighbours(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """Counts of items that lack at most one of the variables, shape (variables + 1, n + 1).
@@ -102,35 +110,76 @@ class OpenItems:
         Row j counts the items that lack only the j-th variable, the last row those that have all:
         column v those with variable v of the vocabulary, the last column all of them.
         """
-        near = find_lacking_at_most_one(self.rows, variables, self.mask)
-        octets = self.items.take(positions(near), axis=0).view(np.uint8)
-        values = np.unpackbits(octets, axis=1, count=len(self.rows), bitorder="little")  # (items, n)
-        lacks = np.pad(values[:, variables], ((0, 0), (0, 1))).argmin(axis=1)
-        values = values[np.argsort(lacks, kind="stable")]
-        ends = np.bincount(lacks, minlength=len(variables) + 1).cumsum()
-        table = np.empty((len(ends), len(self.rows) + 1), np.int64)
-        for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
-            row[:-1], row[-1] = values[start:end].sum(axis=0, dtype=np.int32), end - start
-        return table
+        near = find_lacking_at_most(self.rows, variables, self.mask, 1)
+        return count_neighbours(self.rows, self.items, variables, near)
 
     def having(self, variables: NDArray[np.intp]) -> OpenItems:
         """The items that have all of the variables."""
-        return self._choose(np.bitwise_and.reduce(self.rows[variables], axis=0))
+        return self._choose(self.mask & intersect_rows(self.rows, variables))
 
     def lacking_at_most(self, most: int, variables: NDArray[np.intp]) -> OpenItems:
         """The items that lack at most `most` of the variables."""
-        return self._choose(find_at_least(self.rows[variables], len(variables) - most))
+        return self._choose(find_lacking_at_most(self.rows, variables, self.mask, most))
 
-    def _choose(self, items: Words) -> OpenItems:
-        return OpenItems(self.rows, self.items, self.mask & items).pack()
+    def _choose(self, mask: Words) -> OpenItems:
+        return OpenItems(self.rows, self.items, mask).pack()
 
     def pack(self) -> OpenItems:
         """The same items side by side, if they are few of many."""
         if self.size > MAX_PACKED_ITEMS or len(self.items) <= MAX_PACKED_ITEMS:
             return self
-        items = self.items.take(positions(self.mask), axis=0)
+        items = take_items(self.items, self.mask)
         every = bits.pack_rows(np.ones((1, len(items)), np.bool_))[0]
         return OpenItems(bits.from_items(items, len(self.rows)), items, every)
+
+
+@compiled.compiled_as(compiled.intersect_rows)
+def intersect_rows(rows: Words, chosen: NDArray[np.intp]) -> Words:
+    """The AND of the chosen rows, of which there is at least one, shape (words,)."""
+    common: Words = np.bitwise_and.reduce(rows[chosen], axis=0)
+    return common
+
+
+@compiled.compiled_as(compiled.count_in_rows)
+def count_in_rows(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
+    """The number of items of a mask in each of the chosen rows, shape (chosen,)."""
+    words = rows[chosen]
+    words &= mask
+    return count_bits(words)
+
+
+@compiled.compiled_as(compiled.count_all_but_one)
+def count_all_but_one(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
+    """The number of items of a mask in all chosen rows but one, for each of them, and then in all."""
+    return count_bits(all_but_one(rows[chosen], mask))
+
+
+@compiled.compiled_as(compiled.count_neighbours)
+def count_neighbours(rows: Words, items: Words, chosen: NDArray[np.intp], near: Words) -> NDArray[np.int64]:
+    """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`."""
+    octets = take_items(items, near).view(np.uint8)
+    values = np.unpackbits(octets, axis=1, count=len(rows), bitorder="little")  # (items, n)
+    lacks = np.pad(values[:, chosen], ((0, 0), (0, 1))).argmin(axis=1)
+    values = values[np.argsort(lacks, kind="stable")]
+    ends = np.bincount(lacks, minlength=len(chosen) + 1).cumsum()
+    table = np.empty((len(ends), len(rows) + 1), np.int64)
+    for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
+        row[:-1], row[-1] = values[start:end].sum(axis=0, dtype=np.int32), end - start
+    return table
+
+
+@compiled.compiled_as(compiled.take_items)
+def take_items(items: Words, mask: Words) -> Words:
+    """The items at the set bits of a mask, in order, shape (set bits, words of an item)."""
+    return items.take(positions(mask), axis=0)
+
+
+@compiled.compiled_as(compiled.find_lacking_at_most)
+def find_lacking_at_most(rows: Words, chosen: NDArray[np.intp], mask: Words, most: int) -> Words:
+    """The items of a mask that are in all of the chosen rows but at most `most`, shape (words,)."""
+    if most == 1:
+        return find_lacking_at_most_one(rows, chosen, mask)
+    return mask & find_at_least(rows[chosen], len(chosen) - most)
 
 
 def find_lacking_at_most_one(rows: Words, chosen: NDArray[np.intp], start: Words) -> Words:
@@ -186,7 +235,9 @@ def add_rows(rows: Words) -> list[Words]:
 
 def count_bits(words: Words) -> NDArray[np.int64]:
     """The number of set bits along the last axis."""
-    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    # bytes are summed fastest as numbers that are just large enough
+    kind = np.uint16 if words.shape[-1] < MAX_SHORT_SUM else np.uint32
+    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=kind).astype(np.int64)
     return counts
 
 

@@ -248,13 +248,15 @@ class HypothesisUpdater:
     def _choose_useful(self, rules: list[Rule], h: HornTheory) -> list[Rule]:
         """Choose the rules that improve the hypothesis, best first."""
         chosen: list[Rule] = []
+        theory = h
         while rules:
             best = max(rules, key=self._rule_worth)
             if chosen and self._rule_worth(best) <= 0:
                 break
             rules.remove(best)
-            if not HornTheory(h.vocabulary, (*h, *chosen)).entails(best):
+            if not theory.entails(best):
                 chosen.append(best)
+                theory = HornTheory(h.vocabulary, (*h, *chosen))
             self.pool.close_term(self.codec.term(best))
         return chosen
 
@@ -263,7 +265,7 @@ class HypothesisUpdater:
         rules = [*(rule for rule in h if rule not in self.background), *added]
         cover, kept = TermCoverage.of(self.pool, map(self.codec.term, rules)), list(range(len(rules)))
         while kept:
-            worths = cover.select(kept).contributions()
+            worths = cover.contributions(kept)
             least = int(np.argmin(worths))
             if worths[least] >= 0 and len(kept) <= self.max_rules:
                 break

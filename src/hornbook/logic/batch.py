@@ -110,7 +110,10 @@ class Batch:
         return as_numbers(self.true, self.false, Values(1, 0, unknown), dtype, order)[: self.size]
 
     def blocks(self, size: int = BLOCK) -> Iterator[Batch]:
-        """The batch in consecutive parts of at most `size` interpretations."""
+        """The batch in consecutive parts of at most `size` interpretations; one part is the batch itself."""
+        if 0 < self.size <= size:
+            yield self
+            return
         for start in range(0, self.size, size):
             yield self[start : start + size]
 
@@ -139,7 +142,8 @@ class Batch:
             column = self.true[:, word], self.false[:, word]
             ones, zeros = ((arrays.to_host(words) >> shift) & np.uint64(1) for words in column)
             return Interpretation(_members(ones), _members(zeros))
-        return self._take(np.arange(self.size)[key])
+        chosen = np.arange(self.size)[key]
+        return self if np.array_equal(chosen, np.arange(self.size)) else self._take(chosen)
 
     def to_host(self) -> Batch:
         """The batch as NumPy's, wherever it was drawn."""

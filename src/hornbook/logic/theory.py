@@ -43,10 +43,11 @@ class HornTheory:
     def __init__(self, vocabulary: Vocabulary, rules: Iterable[Rule] = ()) -> None:
         rules = tuple(dict.fromkeys(rules))
         width = len(vocabulary)
-        for rule in rules:
-            for v in rule.body if isinstance(rule.head, Bottom) else (*rule.body, rule.head):
-                if not 0 <= v < width:
-                    raise HornbookError(f"variable {v} is outside the vocabulary of {width} names")
+        heads = [rule.head for rule in rules if not isinstance(rule.head, Bottom)]
+        used = frozenset[int]().union(heads, *(rule.body for rule in rules))
+        for v in used and {min(used), max(used)}:
+            if not 0 <= v < width:
+                raise HornbookError(f"variable {v} is outside the vocabulary of {width} names")
         object.__setattr__(self, "vocabulary", vocabulary)
         object.__setattr__(self, "rules", rules)
 
