@@ -44,6 +44,9 @@ MAX_REFUTATIONS = 6
 QUESTION_SHARE = 0.25
 """The share of the time left that one question may take."""
 
+MIN_QUESTION_SECONDS = 0.05
+"""The least time that a question gets."""
+
 
 @dataclass(frozen=True)
 class ProvedBody:
@@ -124,7 +127,7 @@ class ReasonProver:
             if not found.size:
                 verdict = self._ask(body)
                 if verdict.status == "proved":
-                    return body, ""
+                    return self._keep_needed(body, verdict), ""
                 if verdict.witness is None:
                     if (tighter := self._tighten(body)) == body:
                         return body, verdict.reason
@@ -194,14 +197,24 @@ class ReasonProver:
         reason = ""
         for number in sorted(body, key=self._rank_literal):
             without = body - {number}
-            if self._has_counterexample(without):
+            if number not in body or self._has_counterexample(without):
                 continue
-            if self._holds(without):
-                body = without
-            elif not self._has_counterexample(without):
+            verdict = self._ask(without)
+            if verdict.status == "proved":
+                body = self._keep_needed(without, verdict)
+            elif verdict.witness is None:
                 described = self.conditions.literals[number].condition
                 reason = f"whether {described} can go was not decided in time"
         return body, reason
+
+    def _keep_needed(self, body: Body, verdict: Verdict[pd.DataFrame]) -> Body:
+        """The literals of a proved body on which its proof rests, where the prover knows them."""
+        if verdict.needed is None:
+            return body
+        columns = {condition.column for condition in verdict.needed}
+        return frozenset(
+            number for number in body if self.conditions.literals[number].condition.column in columns
+        )
 
     def _rank_literal(self, number: int) -> tuple[bool, int]:
         """Which literal to drop first: one on a column that is not preferred, one that few rows meet."""
@@ -223,24 +236,20 @@ class ReasonProver:
                     continue
                 middle = len(looser) // 2
                 candidate = body - {number} | {looser[middle]}
-                if self._holds(candidate):
+                if self._ask(candidate).status == "proved":
                     body = candidate
                     ladders[looser[middle]] = looser[:middle]
                 else:
                     ladders[number] = looser[middle + 1 :]
         return body
 
-    def _holds(self, body: Body) -> bool:
-        """Whether a body is proved; what refutes it becomes a counterexample."""
-        verdict = self._ask(body)
-        if verdict.witness is not None:
-            self.counterexamples.append(self._encode(self._complete(verdict.witness)))
-        return verdict.status == "proved"
-
     def _ask(self, body: Body) -> Verdict[pd.DataFrame]:
-        left = max(self.deadline - time.perf_counter(), 0.0)
-        conditions = self.conditions.describe(body)
-        return self.prover.prove(conditions, self.sampler.outcome, seconds=max(QUESTION_SHARE * left, 0.05))
+        """The prover's verdict about a body; what refutes it becomes a counterexample."""
+        limit = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
+        verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=limit)
+        if verdict.witness is not None:
+            self.counterexamples.append(self.conditions.encode(self._complete(verdict.witness)))
+        return verdict
 
     def _has_counterexample(self, body: Body) -> bool:
         """Whether some counterexample so far meets a body."""
@@ -295,9 +304,6 @@ class ReasonProver:
             }
         )
 
-    def _encode(self, rows: pd.DataFrame) -> Codes:
-        return self.conditions.encode(rows)
-
     def _bring_close(self, rows: pd.DataFrame) -> Codes:
         """Counterexamples as bins, each with as many of the row's own values as leave it one.
 
@@ -323,7 +329,7 @@ class ReasonProver:
                 run = int(held[-1]) + 1 if len(held) else 0
                 own[row, order[row, start[row] : start[row] + run]] = True
                 start[row] += run + 1
-        return self._encode(self._mix(values, np.arange(count), own[:, None, :]))
+        return self.conditions.encode(self._mix(values, np.arange(count), own[:, None, :]))
 
     def _stay_wrong(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> Bools:
         """Which variants of rows, with the row's own values in some columns, get another class."""
