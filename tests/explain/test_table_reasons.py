@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.explain import why_table
 from hornbook.explain.body_sampler import meet_conditions
@@ -54,3 +55,22 @@ def test_a_table_needs_time_and_a_reason(case):
     model, rows, _ = case
     with pytest.raises(HornbookError, match="at least one reason"):
         why_table(model, rows, max_reasons=0)
+
+
+def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case, tmp_path):
+    model, rows, _ = case
+    extractor = hb.HornExtractor(model, "grade", n_samples=500, max_literals=2, random_state=0).fit(rows)
+    view = extractor.why_table(max_reasons=2, proof=False)
+    assert view.rows == len(extractor.teacher_.frame) and len(view.reasons) == 2
+    frame = extractor.teacher_.frame
+    different = frame[extractor.explanation_.decide(frame) != extractor.teacher_.labels(frame)].iloc[[0]]
+    cases = extractor.explain_cases(3)
+    names = [f"grade {label}" for label in model.classes_]
+    asked = pd.DataFrame([why.row for why in cases]).astype(float)
+    assert [names[label] for label in model.predict(asked)] == [why.outcome for why in cases]
+    assert len(set(asked.itertuples(index=False))) == 3 and (asked.iloc[:1].to_numpy() == different).all(
+        axis=None
+    )
+    assert len({why.outcome for why in cases[1:]}) == 2
+    extractor.report(tmp_path / "report.html", why=1)
+    assert (tmp_path / "report.html").read_text("utf-8").count("panel case") == 1

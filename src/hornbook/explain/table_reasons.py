@@ -58,9 +58,10 @@ class CoveringReason:
         facts = " and ".join(self.reason.facts) or "whatever the row says"
         coverage = self.reason.coverage
         others = coverage.met - coverage.alike
+        level = "proved, minimal" if self.reason.level == "minimal" else self.reason.level
         note = f", but not for {others:,} of {coverage.met:,} rows that meet it" if others else ""
         noun = "row" if self.rows == 1 else "rows"
-        return f"{self.rows:,} {noun}, because {facts} ({self.reason.level}{note})"
+        return f"{self.rows:,} {noun}, because {facts} ({level}{note})"
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,9 @@ def why_table(
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> print(why_table(model, X, "virginica", max_reasons=2))
     not virginica: 98 of 150 rows
-      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (minimal)
+      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
     virginica: 52 of 150 rows
-      46 rows, because petal width (cm) > 1.77 (minimal)
+      46 rows, because petal width (cm) > 1.77 (proved, minimal)
     2 of 3 reasons cover 144 of 150 rows
     these rows remain: 77, 83, 119, 129, 133, 134
 
