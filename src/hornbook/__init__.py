@@ -7,7 +7,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.data import Binariser
-    from hornbook.explain import check, diff, why
+    from hornbook.explain import check, diff, why, why_table
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
@@ -31,6 +31,7 @@ __all__ = [
     "diff",
     "load",
     "why",
+    "why_table",
 ]
 
 __version__ = "0.1.0"
@@ -39,7 +40,7 @@ __getattr__ = load_lazily(
     "hornbook",
     {
         "data": ["Binariser"],
-        "explain": ["check", "diff", "why"],
+        "explain": ["check", "diff", "why", "why_table"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],

@@ -122,9 +122,34 @@ def test_why_says_why_the_model_decides_a_row(hornbook, runs):
         (): "say which row",
         ("--row", 1000): "the table has 150 rows, from 0 to 149",
         ("--set", "petal=1"): "did you mean 'petal_width'",
+        ("--row", 1, "--all"): "say which row",
+        ("--all", "--fixed", "petal_width"): "--all says why",
+        ("--row", 1, "--down", "petal_width,petal"): "did you mean 'petal_width'",
     }.items():
         done = hornbook("why", runs / "tree", *wrong)
         assert is_one_line(done) and message in done.stderr
+
+
+def test_why_says_what_would_change_the_decision_within_limits(hornbook, runs, tmp_path):
+    asked = ("why", runs / "tree", "--row", 60, "--no-proof", "--json", "--changes", 2)
+    limits = ("--fixed", "petal_width,sepal_width", "--up", "petal_length", "--svg", tmp_path / "why.svg")
+    entry = json.loads(hornbook(*asked, *limits).stdout)
+    assert "<svg" in (tmp_path / "why.svg").read_text("utf-8")
+    for change in entry["changes"]["changes"]:
+        assert change["outcome"] != entry["outcome"]
+        for value in change["values"]:
+            assert value["column"] in ("petal_length", "sepal_length")
+            assert value["column"] != "petal_length" or value["after"] > value["before"]
+    assert hornbook(*asked, "--wished", entry["outcome"]).returncode == 2
+
+
+def test_why_of_all_rows_covers_those_that_the_run_did_not_hold_out(hornbook, runs):
+    entry = json.loads(hornbook("why", runs / "tree", "--all", "--no-proof", "--reasons", 2, "--json").stdout)
+    covered = sum(reason["rows"] for reason in entry["reasons"])
+    assert len(entry["reasons"]) == 2 and covered + len(entry["uncovered"]) == entry["rows"] == 120
+    for reason in entry["reasons"]:
+        asked = ("why", runs / "tree", "--row", reason["row"], "--no-proof", "--changes", 0, "--json")
+        assert json.loads(hornbook(*asked).stdout)["outcome"] == reason["outcome"]
 
 
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])

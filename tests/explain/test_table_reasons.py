@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.explain import why_table
 from hornbook.explain.body_sampler import meet_conditions
@@ -15,6 +16,7 @@ def case():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.integers(0, 5, (150, 4)), columns=list("abcd")).astype(float)
     rows.loc[::7, "b"] = np.nan
+    rows.index += 1000
     model = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
     model.fit(rows, (rows.a + rows.b.fillna(2) > 4).astype(int) + (rows.c > 3))
     return model, rows, why_table(model, rows, "grade", max_reasons=30, proof=False)
@@ -30,9 +32,9 @@ def test_reasons_of_a_table_cover_the_rows_that_they_count(case):
     left = np.ones(len(rows), bool)
     for each in result.reasons:
         own = covered_rows(model, rows, each)
-        assert own[each.row] and each.rows == (own & left).sum() > 0
+        assert own[each.row - 1000] and each.rows == (own & left).sum() > 0
         left &= ~own
-    assert result.uncovered == tuple(np.flatnonzero(left)) and result.rows == len(rows)
+    assert result.uncovered == tuple(rows.index[left]) and result.rows == len(rows)
     assert dict(result.outcomes) == {
         f"grade {label}": count for label, count in enumerate(np.bincount(model.predict(rows)))
     }
@@ -54,3 +56,22 @@ def test_a_table_needs_time_and_a_reason(case):
     model, rows, _ = case
     with pytest.raises(HornbookError, match="at least one reason"):
         why_table(model, rows, max_reasons=0)
+
+
+def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case, tmp_path):
+    model, rows, _ = case
+    extractor = hb.HornExtractor(model, "grade", n_samples=500, max_literals=2, random_state=0).fit(rows)
+    view = extractor.why_table(max_reasons=2, proof=False)
+    assert view.rows == len(extractor.teacher_.frame) and len(view.reasons) == 2
+    frame = extractor.teacher_.frame
+    different = frame[extractor.explanation_.decide(frame) != extractor.teacher_.labels(frame)].iloc[[0]]
+    cases = extractor.explain_cases(3)
+    names = [f"grade {label}" for label in model.classes_]
+    asked = pd.DataFrame([why.row for why in cases]).astype(float)
+    assert [names[label] for label in model.predict(asked)] == [why.outcome for why in cases]
+    assert len(set(asked.itertuples(index=False))) == 3 and (asked.iloc[:1].to_numpy() == different).all(
+        axis=None
+    )
+    assert len({why.outcome for why in cases[1:]}) == 2
+    extractor.report(tmp_path / "report.html", why=1)
+    assert (tmp_path / "report.html").read_text("utf-8").count("panel case") == 1

@@ -36,9 +36,14 @@ def why(
         list[str] | None,
         typer.Option("--set", help="A known value, column=value: a number, a word, or ? for unknown."),
     ] = None,
-    reasons: Annotated[int, typer.Option(min=1, help="Number of different reasons to look for.")] = 1,
+    whole_table: Annotated[
+        bool, typer.Option("--all", help="All rows of the table: the few reasons that cover most of them.")
+    ] = False,
+    reasons: Annotated[
+        int | None, typer.Option(min=1, help="Number of reasons: 1 of a row, 10 with --all.")
+    ] = None,
     prefer: Annotated[
-        list[str] | None, typer.Option(help="A column that reasons should speak of where they can.")
+        list[str] | None, typer.Option(help="Columns that reasons should speak of where they can.")
     ] = None,
     share: Annotated[
         float,
@@ -47,23 +52,32 @@ def why(
     proof: Annotated[
         bool, typer.Option(help="Go on until a reason is proved, where the model can be read.")
     ] = True,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit of each reason in seconds.")] = 10.0,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Time limit: 10 for each reason, 60 for all of --all.")
+    ] = None,
     changes: Annotated[
         int, typer.Option(min=0, help="Number of changes to look for that would change the answer.")
     ] = 1,
-    fixed: Annotated[list[str] | None, typer.Option(help="A column that may not change.")] = None,
-    up: Annotated[list[str] | None, typer.Option(help="A column that may only go up.")] = None,
-    down: Annotated[list[str] | None, typer.Option(help="A column that may only go down.")] = None,
+    wished: Annotated[
+        str | None, typer.Option(help="The class that changes should lead to; any other by default.")
+    ] = None,
+    fixed: Annotated[list[str] | None, typer.Option(help="Columns that may not change: age,sex.")] = None,
+    up: Annotated[list[str] | None, typer.Option(help="Columns that may only go up.")] = None,
+    down: Annotated[list[str] | None, typer.Option(help="Columns that may only go down.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--svg", help="A file for a picture of the reason and the change.")
+    ] = None,
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved.")] = None,
     trust_pickle: TrustOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say why a run's model decides one row as it does, with a guarantee, and what would change that.
+    """Say why a run's model decides a row as it does, with a guarantee, and what would change that.
 
     The reason is a set of the row's conditions under which the model keeps its answer, whatever the other
     values are. The row is one of the table, with --row; values that are --set replace its own. Without
-    --row, columns that are not set are unknown.
+    --row, columns that are not set are unknown. With --all a reason is found for every row, and those are
+    printed that cover most of them, and the rows that remain.
 
     Examples:
       hornbook why run/ --row 17
@@ -72,24 +86,43 @@ def why(
 
       hornbook why run/ --row 17 --no-proof --share 0.9 --json
 
-    """
-    from hornbook.explain import ChangeLimits
-    from hornbook.runs import Run
+      hornbook why run/ --row 17 --fixed age,sex --down bilirubin --changes 3 --svg why.svg
 
-    if row is None and not given:
-        raise HornbookError("say which row: --row NUMBER, or values by --set column=value")
-    reasoner, values = _restore_reasoner(Run.load(run), row, model, trust_pickle, seed)
+      hornbook why run/ --all --reasons 5
+
+    """
+    from hornbook.explain import ChangeLimits, TableReasons, Why, cover_table
+    from hornbook.report import write_why_svg
+    from hornbook.runs import Run
+    from hornbook.storage import write_file
+
+    if whole_table == (row is not None or bool(given)):
+        raise HornbookError("say which row: --row NUMBER, or values by --set column=value, or --all")
+    if whole_table and (picture is not None or wished is not None or fixed or up or down):
+        raise HornbookError("--all says why, and not what would change it; leave out --svg and limits")
+    loaded = Run.load(run)
+    reasoner, values = _restore_reasoner(loaded, row, model, trust_pickle, seed)
+    preferred, *limits = (_read_columns(reasoner, names or []) for names in (prefer, fixed, up, down))
+    answer: Why | TableReasons
     with progress("asking the model"):
-        answer = reasoner.explain(
-            values | _read_values(reasoner, given or []),
-            share=share,
-            reasons=reasons,
-            prefer=prefer or (),
-            proof=proof,
-            seconds=seconds,
-            changes=changes,
-            limits=ChangeLimits(tuple(fixed or ()), tuple(up or ()), tuple(down or ())),
-        )
+        if whole_table:
+            answer = cover_table(
+                reasoner, reasons or 10, share=share, prefer=preferred, proof=proof, seconds=seconds or 60.0
+            )
+        else:
+            answer = reasoner.explain(
+                values | _read_values(reasoner, given or []),
+                share=share,
+                reasons=reasons or 1,
+                prefer=preferred,
+                proof=proof,
+                seconds=seconds or 10.0,
+                changes=changes,
+                limits=ChangeLimits(*limits),
+                wished=wished,
+            )
+    if picture is not None and isinstance(answer, Why):
+        write_file(picture, write_why_svg(answer, loaded.extraction))
     if as_json:
         emit_json(answer.to_object())
     else:
@@ -121,6 +154,16 @@ def _restore_reasoner(
     words, classes = extraction.code_book, extraction.explanation.classes
     values = {} if row is None else {name: frame[name].iloc[row] for name in map(str, frame.columns)}
     return Reasoner(model, teacher, classes, words, seed), values
+
+
+def _read_columns(reasoner: Reasoner, given: list[str]) -> tuple[str, ...]:
+    """Columns that are named, several with commas between them."""
+    book, columns = reasoner.code_book, dict.fromkeys(map(str, reasoner.teacher.frame.columns))
+    names: list[str] = []
+    for text in given:
+        single = text in columns or book.find_column(text) in columns
+        names += [text] if single else [name.strip() for name in text.split(",")]
+    return tuple(names)
 
 
 def _read_values(reasoner: Reasoner, given: list[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ REASON_SECONDS = 10.0
 """Time limit of a single reason."""
 
 MAX_SHOWN_ROWS = 12
-"""Numbers of rows that are written out."""
+"""Rows that remain that are named."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,24 @@ class CoveringReason:
     reason
         The reason, which was found for one row.
     row
-        The number of that row.
+        That row, by the table's index.
     rows
         How many rows it covers that those before it do not.
 
     """
 
     reason: SufficientReason
-    row: int
+    row: Any
     rows: int
 
     def __str__(self) -> str:
         facts = " and ".join(self.reason.facts) or "whatever the row says"
         coverage = self.reason.coverage
         others = coverage.met - coverage.alike
+        level = "proved, minimal" if self.reason.level == "minimal" else self.reason.level
         note = f", but not for {others:,} of {coverage.met:,} rows that meet it" if others else ""
         noun = "row" if self.rows == 1 else "rows"
-        return f"{self.rows:,} {noun}, because {facts} ({self.reason.level}{note})"
+        return f"{self.rows:,} {noun}, because {facts} ({level}{note})"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class TableReasons:
     outcomes
         The classes and how many rows the model decides for each, in words.
     uncovered
-        The numbers of the rows that none of the reasons covers.
+        The rows that none of the reasons covers, by the table's index.
     found
         How many different reasons were found, of which these cover most.
 
@@ -85,7 +86,7 @@ class TableReasons:
     reasons: tuple[CoveringReason, ...]
     rows: int
     outcomes: tuple[tuple[str, int], ...]
-    uncovered: tuple[int, ...]
+    uncovered: tuple[Any, ...]
     found: int
 
     def __str__(self) -> str:
@@ -156,9 +157,9 @@ def why_table(
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> print(why_table(model, X, "virginica", max_reasons=2))
     not virginica: 98 of 150 rows
-      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (minimal)
+      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
     virginica: 52 of 150 rows
-      46 rows, because petal width (cm) > 1.77 (minimal)
+      46 rows, because petal width (cm) > 1.77 (proved, minimal)
     2 of 3 reasons cover 144 of 150 rows
     these rows remain: 77, 83, 119, 129, 133, 134
 
@@ -203,12 +204,12 @@ def cover_table(
     left_over = np.ones(len(frame), np.bool_)
     for number, _ in chosen:
         left_over &= ~found[number][2]
-    counts = Counter(labels.tolist())
+    counts, names = Counter(labels.tolist()), frame.index.tolist()
     return TableReasons(
-        tuple(CoveringReason(found[number][1], found[number][0], rows) for number, rows in chosen),
+        tuple(CoveringReason(found[number][1], names[found[number][0]], rows) for number, rows in chosen),
         len(frame),
         tuple((name, counts[number]) for number, name in enumerate(reasoner.classes)),
-        tuple(np.flatnonzero(left_over).tolist()),
+        tuple(names[row] for row in np.flatnonzero(left_over)),
         len(found),
     )
 

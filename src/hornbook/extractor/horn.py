@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import as_frame, fit_columns, name_columns, split_rows
-from hornbook.explain import Decision, Reasoner, Why, explain_row
+from hornbook.explain import Decision, Reasoner, TableReasons, Why, cover_table, explain_row
 from hornbook.explanations import CodeBookSource
 from hornbook.extraction import explain_classifier, name_values, read_values
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
@@ -195,6 +195,18 @@ class HornExtractor(Extractor):
         check_is_fitted(self)
         return self._reasoner.explain(name_values(row, self._columns), **asked)
 
+    def why_table(self, **asked: Any) -> TableReasons:
+        """Why the model decides the rows of the table so: the few reasons that cover most of them.
+
+        Parameters
+        ----------
+        asked
+            The keywords of `hornbook.why_table`, but for `seed` and `code_book`, which are those of the run.
+
+        """
+        check_is_fitted(self)
+        return cover_table(self._reasoner, **asked)
+
     def report(self, path: str | Path, *, why: int = 0) -> None:
         """Write the report, one HTML page.
 
@@ -215,12 +227,12 @@ class HornExtractor(Extractor):
     def explain_cases(self, count: int) -> list[Why]:
         """Why the model decides so many rows so: some that the explanation decides otherwise, and others."""
         check_is_fitted(self)
-        rows: list[Any] = [difference.row for difference in self.extraction_.differences[: count // 2]]
         frame, labels = self.teacher_.frame, self.teacher_.labels(self.teacher_.frame)
-        by_class = [np.flatnonzero(labels == number) for number in range(len(self.classes_))]
-        turns = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
-        rows += [frame.iloc[[number]] for number in turns[: count - len(rows)]]
-        return [self.why(row) for row in rows]
+        different = np.flatnonzero(self.explanation_.decide(frame) != labels).tolist()
+        by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.classes_))]
+        others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
+        rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
+        return [self.why(frame.iloc[[row]]) for row in rows]
 
     def plot_why(self, why: Why, ax: Axes | None = None) -> Axes:
         """Plot why the model decides a row so with matplotlib, on the given axes or on new ones."""

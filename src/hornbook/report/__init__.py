@@ -8,7 +8,7 @@ from hornbook.report.content import explain_guarantee, format_percent, to_text
 from hornbook.report.diff_page import to_diff_html
 from hornbook.report.drawings import plot_explanation, write_svg
 from hornbook.report.page import render_page, to_html, to_notebook
-from hornbook.report.reasons import plot_why
+from hornbook.report.reasons import plot_why, write_why_svg
 
 __all__ = [
     "Chart",
@@ -28,4 +28,5 @@ __all__ = [
     "to_svg",
     "to_text",
     "write_svg",
+    "write_why_svg",
 ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from hornbook.errors import HornbookError
 from hornbook.explanations import Category, CategorySet, CodeBook, Condition, Missing, Threshold, write_value
 from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.charts import N_COLOURS
@@ -204,6 +205,18 @@ def draw_why(why: Why, extraction: Extraction) -> Markup:
     ]
     parts += [_draw_bar(bar, COLUMN_HEIGHT * number) for number, bar in enumerate(bars)]
     return Markup("".join([*parts, "</svg>"]))
+
+
+def write_why_svg(why: Why, extraction: Extraction) -> str:
+    """The picture of why a model decides a row so as an SVG file of its own, for light and dark pages."""
+    from hornbook.report.page import read_asset
+
+    picture = str(draw_why(why, extraction))
+    if not picture:
+        raise HornbookError("there is nothing to draw: no reason and no change speaks of a column")
+    head, rest = picture.split(">", 1)
+    style = read_asset("reasons.css")
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
 
 
 def _choose_colours(why: Why, classes: Sequence[str]) -> tuple[int, int]:
