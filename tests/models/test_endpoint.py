@@ -408,7 +408,9 @@ def test_endpoint_is_pickled_without_credentials(monkeypatch: pytest.MonkeyPatch
 def test_server_that_cannot_be_reached_is_one_line() -> None:
     with serve_mlflow(old) as server:
         url = server.url
-    with pytest.raises(ModelError, match=f"cannot reach {url}/version: connection refused; is the server"):
+    with pytest.raises(
+        ModelError, match=f"cannot reach {url}/invocations: connection refused; is the server"
+    ):
         as_predictor(EndpointSettings(f"{url}/invocations", retries=1).url)
 
 

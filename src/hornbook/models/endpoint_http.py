@@ -198,7 +198,7 @@ class HttpClient:
     def _error(self, response: Response, url: str) -> ModelError:
         status = response.status
         if status == NO_CONNECTION:
-            return ModelError(f"cannot reach {url}: {response.text}; is the server running?")
+            return ModelError(f"cannot reach {self.settings.url}: {response.text}; is the server running?")
         if status in (401, 403):
             return ModelError(
                 f"{url} refuses the credentials (status {status}); give them by the environment: "
