@@ -1,6 +1,7 @@
 """Commands on a model behind an endpoint: runs, resumed runs, credentials, and what they refuse."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -71,7 +72,7 @@ def test_extract_of_a_url_is_compared_shown_and_goes_on_from_its_answers(hornboo
     assert hornbook("show", run).returncode == 0  # needs no server
     assert hornbook("predict", run, patients).stdout.startswith("row,class,because")
     done = hornbook("compare", run, "--samples", 300)
-    assert done.returncode == 3 and f"cannot reach {server.url}/version: connection refused" in done.stderr
+    assert done.returncode == 3 and f"cannot reach {url}: connection refused" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -91,6 +92,23 @@ def test_model_of_a_run_that_describes_itself_otherwise_is_refused(hornbook, pat
         version[0] = "4.0.0"
         done = hornbook("compare", run, "--samples", 300)
         assert is_one_line(done) and "has changed since the run was made" in done.stderr
+
+
+def test_diff_of_two_urls_says_where_they_disagree(hornbook, patients, tmp_path):
+    def milder(rows):
+        return [[0.2, 0.8] if age > 75 else [0.7, 0.3] for age in pd.to_numeric(rows["age"])]
+
+    with serve_mlflow(ill) as old, serve_mlflow(milder) as new:
+        command = ["diff", "--old", f"{old.url}/invocations", "--new", f"{new.url}/invocations"]
+        done = hornbook(
+            *command, "--data", patients, "--target", "ill", "--samples", 300, "-o", tmp_path / "diff"
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.search(r"age ≤ 7\d.*: old ill, new not ill", done.stdout)
+        config = json.loads((tmp_path / "diff" / "config.json").read_text())
+        assert config["model"]["new"]["url"] == f"{new.url}/invocations"
+        done = hornbook(*command, "--data", patients, "--target", "ill", "--proof")
+        assert is_one_line(done) and "can only be asked" in done.stderr
 
 
 def test_query_of_a_url_learns_rules_of_its_columns(hornbook, patients, tmp_path, monkeypatch):

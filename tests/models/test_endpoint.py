@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 import time
 from dataclasses import replace
@@ -365,7 +366,9 @@ def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
             return rng.integers(2, size=len(rows)).tolist()
 
     with serve_mlflow(fickle) as server:
-        extractor = hb.HornExtractor(f"{server.url}/invocations", n_samples=300, random_state=0)
+        extractor = hb.HornExtractor(
+            f"{server.url}/invocations", form="tree", max_literals=2, n_samples=100, random_state=0
+        )
         extractor.fit(numbers(100))
         notes = " ".join(extractor.extraction_.notes)
         assert "the model gave another answer to" in notes
@@ -380,10 +383,34 @@ def test_cached_answers_of_another_model_are_refused(tmp_path: Path) -> None:
             Endpoint(f"{server.url}/invocations", tmp_path).answer_rows(numbers(50))
 
 
+def test_model_that_is_replaced_during_a_run_is_noticed(tmp_path: Path) -> None:
+    answer, rows = [probability], numbers(200)
+    with serve_mlflow(lambda rows: answer[0](rows)) as server:
+        endpoint = Endpoint(f"{server.url}/invocations", tmp_path)
+        for _ in range(2):
+            endpoint.answer_rows(rows)
+        answer[0] = lambda rows: [[p, q] for q, p in probability(rows)]
+        with pytest.raises(ModelError, match="the model has changed"):
+            endpoint.answer_rows(rows)
+
+
+def test_endpoint_is_pickled_without_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HORNBOOK_ENDPOINT_TOKEN", "hush-token")
+    with serve_mlflow(old) as server:
+        endpoint = Endpoint(f"{server.url}/invocations", tmp_path)
+        answers = endpoint.answer_rows(ROWS)
+        content = pickle.dumps(endpoint)
+        assert b"hush" not in content
+        again = pickle.loads(content)
+        assert again.answer_rows(ROWS) == answers and again.counts.cached == 4
+
+
 def test_server_that_cannot_be_reached_is_one_line() -> None:
     with serve_mlflow(old) as server:
         url = server.url
-    with pytest.raises(ModelError, match=f"cannot reach {url}/version: connection refused; is the server"):
+    with pytest.raises(
+        ModelError, match=f"cannot reach {url}/invocations: connection refused; is the server"
+    ):
         as_predictor(EndpointSettings(f"{url}/invocations", retries=1).url)
 
 

@@ -25,7 +25,7 @@ from hornbook.cli.app import (
     progress,
 )
 from hornbook.cli.extract import FormOption
-from hornbook.cli.run import CommandRun, describe_code_book, describe_file
+from hornbook.cli.run import CommandRun, describe_code_book, describe_model, refuse_endpoint_proof
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
@@ -42,13 +42,13 @@ def diff(
     run: Annotated[
         Path | None, typer.Argument(help="A run folder, whose model and table are compared --with another.")
     ] = None,
-    old: Annotated[Path | None, typer.Option(help="The file of the old model.")] = None,
-    new: Annotated[Path | None, typer.Option(help="The file of the new model.")] = None,
+    old: Annotated[str | None, typer.Option(help="The file of the old model, or its URL.")] = None,
+    new: Annotated[str | None, typer.Option(help="The file of the new model, or its URL.")] = None,
     other: Annotated[
-        Path | None, typer.Option("--with", help="The file of the model that a run's is compared with.")
+        str | None, typer.Option("--with", help="The file or URL of the model that a run's is compared with.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model to compare with the labels of --target.")
+        str | None, typer.Option(help="A model to compare with the labels of --target: its file or URL.")
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="The table, with the columns of both; or the name of a dataset.")
@@ -95,7 +95,9 @@ def diff(
     from hornbook.explain import diff as compare
     from hornbook.explanations import read_code_book
 
-    inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle)
+    for source in (old, new, other, model) if proof else ():
+        refuse_endpoint_proof(source)
+    inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle, output)
     words = read_code_book(code_book, inputs.table.features)
     if output is not None:
         context.with_resource(lock_folder(output))
@@ -147,17 +149,25 @@ class DiffInputs:
 
 def read_inputs(
     run: Path | None,
-    old: Path | None,
-    new: Path | None,
-    other: Path | None,
-    model: Path | None,
+    old: str | None,
+    new: str | None,
+    other: str | None,
+    model: str | None,
     data: str | None,
     target: str | None,
     csv: str | None,
     trust_pickle: bool,
+    folder: Path | None,
 ) -> DiffInputs:
-    """Load what is compared: two models, a run's model and another one, or a model and the truth."""
+    """Load what is compared: two models, a run's model and another one, or a model and the truth.
+
+    `folder` keeps the answers of models behind an endpoint.
+    """
     from hornbook.models import load_model
+
+    def load(source: str) -> tuple[Any, dict[str, Any]]:
+        loaded = load_model(source, trust_pickle, folder)
+        return loaded, describe_model(source, loaded)
 
     given = [run and other, old and new and data, model and data]
     if sum(each is not None for each in given) != 1 or sum(
@@ -171,14 +181,11 @@ def read_inputs(
         from hornbook.runs import Run
 
         earlier = Run.load(run)
-        path = earlier.find_model()
-        about = {"old": describe_file(path), "new": describe_file(other)}
-        return DiffInputs(
-            load_run_table(earlier),
-            earlier.load_model(path, trust_pickle),
-            load_model(other, trust_pickle),
-            about,
-        )
+        old_model = earlier.load_model(trust_pickle=trust_pickle)
+        source = earlier.config["model"].get("url") or str(earlier.find_model())
+        new_model, about_new = load(other)
+        about = {"old": describe_model(source, old_model), "new": about_new}
+        return DiffInputs(load_run_table(earlier), old_model, new_model, about)
     assert data is not None
     table = load_target_table(data, _name_target(data, target), csv=csv)
     if model is not None:
@@ -186,10 +193,11 @@ def read_inputs(
             raise HornbookError(
                 f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
             )
-        return DiffInputs(table, load_model(model, trust_pickle), table.labels, {"old": describe_file(model)})
+        loaded, about_model = load(model)
+        return DiffInputs(table, loaded, table.labels, {"old": about_model})
     assert old is not None and new is not None
-    about = {"old": describe_file(old), "new": describe_file(new)}
-    return DiffInputs(table, load_model(old, trust_pickle), load_model(new, trust_pickle), about)
+    (old_model, about_old), (new_model, about_new) = load(old), load(new)
+    return DiffInputs(table, old_model, new_model, {"old": about_old, "new": about_new})
 
 
 def _name_target(data: str, target: str | None) -> str | None:

@@ -35,7 +35,12 @@ MIN_REPEATED = 8
 """In calls with few rows up to so many are asked about twice, but no more than an eighth."""
 
 MAX_CHECKED_ANSWERS = 16
-"""Answers of an earlier session that are checked before they are used."""
+"""Answers of earlier calls that are checked before they are used; after the first time no more than an
+eighth of those that a call needs."""
+
+MIN_CHANGED_ANSWERS, CHANGED_ANSWER_CHECKS = 4, 3
+"""So many answers must have changed, and stay as they are so often, before a model is taken for another
+one: a model that tosses a coin passes for another with probability 2 to the -12 at most."""
 
 ANSWER_ROUNDING = 1e-5
 """Numbers that differ by no more are the same answer: scores round with the other rows of a batch."""
@@ -101,17 +106,17 @@ class Endpoint:
         self.settings = EndpointSettings(settings) if isinstance(settings, str) else settings
         self.folder = folder
         self.classes_ = self.settings.classes
-        self._open()
-
-    def _open(self) -> None:
-        settings = self.settings
-        self.client = HttpClient(settings)
-        self.protocol: EndpointProtocol = find_protocol(settings, self.client)
-        self.cache = AnswerCache((self.folder or cache_folder()) / ANSWERS_FILE)
+        self.client = HttpClient(self.settings)
+        self.protocol: EndpointProtocol = find_protocol(self.settings, self.client)
+        self.cache = AnswerCache((folder or cache_folder()) / ANSWERS_FILE)
         self._counts = EndpointCounts()
         self._lock = threading.RLock()
         self._batch = FIRST_BATCH
         self._cache_is_checked = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens connections and the cache of its own."""
+        return _restore_endpoint, (self.settings, self.folder, self.classes_)
 
     @property
     def name(self) -> str:
@@ -171,22 +176,25 @@ class Endpoint:
     def _check_cached_answers(
         self, cells: CellRows, known: Mapping[bytes, Any], places: Mapping[bytes, int]
     ) -> None:
-        """Ask again about some answers of an earlier session; refuse them if the model has changed.
+        """Ask again about some answers of earlier calls; refuse them if the model is another one.
 
-        A server whose answers change from call to call does not count as another model.
+        It is if most of these answers have changed, and do not go on changing.
         """
-        if self._cache_is_checked or not known:
-            return
-        self._cache_is_checked = True
-        chosen = {key: places[key] for key in sorted(known)[:MAX_CHECKED_ANSWERS]}
+        size = len(known) // 8 if self._cache_is_checked else len(known)
+        chosen = {key: places[key] for key in sorted(known)[: min(size, MAX_CHECKED_ANSWERS)]}
+        self._cache_is_checked |= bool(chosen)
         now = self._ask_rows(cells, chosen, keep=False)
         changed = self._compare(known, now)
-        again = self._ask_rows(cells, {key: places[key] for key in changed}, keep=False)
-        if changed and all(same_answer(now[key], again[key]) for key in changed):
-            raise ModelError(
-                f"{self.settings.url} answers {len(changed)} of {len(now)} rows otherwise than it did "
-                f"earlier: the model has changed; remove {self.cache.path} to ask it anew"
-            )
+        if len(changed) < MIN_CHANGED_ANSWERS or 2 * len(changed) <= len(now):
+            return
+        for _ in range(CHANGED_ANSWER_CHECKS):
+            again = self._ask_rows(cells, {key: places[key] for key in changed}, keep=False)
+            if not all(same_answer(now[key], again[key]) for key in changed):
+                return
+        raise ModelError(
+            f"{self.settings.url} answers {len(changed)} of {len(now)} rows otherwise than it did earlier: "
+            f"the model has changed; remove {self.cache.path} to ask it anew"
+        )
 
     def _compare(self, before: Mapping[bytes, Any], now: Mapping[bytes, Any]) -> list[bytes]:
         """Count the answers that have changed, and return their keys."""
@@ -247,10 +255,8 @@ class Endpoint:
         """The answers about some rows, and the seconds that they took; runs in a thread of its own."""
         url, written = self.protocol.url, rows.write_nan() if self.settings.missing == "nan" else rows
         body = json.dumps(self.protocol.write(written), ensure_ascii=False).encode("utf-8", "replace")
-        start = time.monotonic()
         response = self.client.post(url, body)
-        seconds = time.monotonic() - start
-        return self.protocol.read(response.json(url), len(rows)), seconds
+        return self.protocol.read(response.json(url), len(rows)), response.seconds
 
     def _receive(
         self, batch: list[bytes], future: Future[tuple[list[Any], float]], keep: bool
@@ -272,6 +278,15 @@ class Endpoint:
                 f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
             )
         self._batch = max(1, len(batch) // 2)
+
+
+def _restore_endpoint(
+    settings: EndpointSettings, folder: Path | None, classes: tuple[Any, ...] | None
+) -> Endpoint:
+    """An endpoint that was pickled; credentials come from the environment again."""
+    endpoint = Endpoint(settings, folder)
+    endpoint.classes_ = classes
+    return endpoint
 
 
 def same_answer(one: Any, other: Any) -> bool:

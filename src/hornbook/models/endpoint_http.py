@@ -42,10 +42,22 @@ class BatchTooLarge(Exception):
 
 @dataclass(frozen=True)
 class Response:
-    """The status of a response, its text, and for how many seconds the server wants to be left alone."""
+    """The response to a request.
+
+    Parameters
+    ----------
+    status, text
+        Its status and its body.
+    seconds
+        The time that it took, without that of earlier attempts.
+    retry_after
+        For how many seconds the server wants to be left alone.
+
+    """
 
     status: int
     text: str
+    seconds: float = 0.0
     retry_after: float = 0.0
 
     def json(self, url: str) -> Any:
@@ -135,7 +147,7 @@ class HttpClient:
         return self.settings.retries if status in BUSY_STATUSES else 0
 
     def _send(self, method: str, url: str, body: bytes | None) -> Response:
-        errors = self._urllib3.exceptions
+        errors, start = self._urllib3.exceptions, time.monotonic()
         with self._lock:
             self.requests += 1
         try:
@@ -158,8 +170,12 @@ class HttpClient:
             return Response(NO_CONNECTION, _describe_failure(error))
         if answer.status == 413:
             raise BatchTooLarge
-        text = answer.data.decode("utf-8", "replace")
-        return Response(answer.status, text, self._read_retry_after(answer.headers.get("Retry-After")))
+        return Response(
+            answer.status,
+            answer.data.decode("utf-8", "replace"),
+            time.monotonic() - start,
+            self._read_retry_after(answer.headers.get("Retry-After")),
+        )
 
     def _read_retry_after(self, header: str | None) -> float:
         """The seconds that a header names, or those until the date that it names."""
@@ -182,7 +198,7 @@ class HttpClient:
     def _error(self, response: Response, url: str) -> ModelError:
         status = response.status
         if status == NO_CONNECTION:
-            return ModelError(f"cannot reach {url}: {response.text}; is the server running?")
+            return ModelError(f"cannot reach {self.settings.url}: {response.text}; is the server running?")
         if status in (401, 403):
             return ModelError(
                 f"{url} refuses the credentials (status {status}); give them by the environment: "
