@@ -3,86 +3,172 @@
     python benchmarks/kills.py [--kills 100] [--runs extraction queries proofs reproduction] [--seed 0]
 
 A command is run once undisturbed. Then it is run in another folder and killed (SIGKILL) at a random
-moment, and the same command is given again until it ends, perhaps killed on the way. All files are
-compared but those of times and the lock. The exit code is 1 if any differ.
+moment, and the same command is given again until it ends. All files are compared but those of times;
+of the reproduction's metrics all but times. Each run is a process that is forked from this one, which
+has imported the libraries, so that moments are those of the work and not of the imports. The
+reproduction is a small one. The exit code is 1 if any files differ.
 """
 
 import argparse
 import hashlib
+import json
+import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import torch
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
+from hornbook.cli import main as run_command
+from hornbook.data import load_dataset
+from hornbook.learners import Settings
+from hornbook.models import Net
+from hornbook.paper import PROTOCOLS
+from hornbook.paper.reproduce import reproduce
+from hornbook.paper.search import ModelSelection, grid
+from hornbook.paper.settings import Scale, Sweep, TreeBudget
+from hornbook.queries import Budget
+
+SMALL = Scale(
+    "small",
+    repetitions=1,
+    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=2, seeds=1),
+    ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000, evaluation=1000, coherence=0),
+    tree=TreeBudget(labels=300, tuning=60, seconds=600),
+    hard_tree=TreeBudget(labels=100, tuning=30, seconds=600),
+    sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
+    fresh=20,
+    coherent=100,
+)
+"""A reproduction of some seconds."""
+
+
+def give_command(*arguments: str) -> Callable[[Path], None]:
+    """A function that gives a command of hornbook, with a folder."""
+
+    def run(folder: Path) -> None:
+        sys.argv = ["hornbook", *arguments, "-o", str(folder)]
+        run_command()
+
+    return run
+
+
+def reproduce_paper(folder: Path) -> None:
+    """Reproduce the paper's experiment in a folder, by its own protocol."""
+    reproduce(load_dataset(), folder, SMALL, protocols=(PROTOCOLS["paper"],), synthetic=True, processes=1)
+
+
 RUNS = {
-    "extraction": ["extract", "breast-cancer", "--train", "--max-literals", "6"],
-    "queries": ["query", "hcc-synthetic", "--train", "--max-queries", "12"],
-    "proofs": ["query", "iris", "--train", "--max-queries", "8", "--proof", "--proof-seconds", "5"],
-    "reproduction": ["reproduce", "--protocol", "paper"],
+    "extraction": give_command("extract", "breast-cancer", "--train", "--max-literals", "4"),
+    "queries": give_command("query", "hcc-synthetic", "--train", "--max-queries", "8"),
+    "proofs": give_command(
+        "query", "iris", "--train", "--max-queries", "4", "--proof", "--proof-seconds", "5"
+    ),
+    "reproduction": reproduce_paper,
 }
-"""The commands, without their folder."""
+"""What is run, in a folder."""
 
-OF_TIMES = {"seconds.json", "trace.seconds", ".lock"}
-"""Files that differ from run to run."""
+OF_TIMES = {"seconds.json", "trace.seconds", ".lock", "tables.md", "report.html"}
+"""Files that differ from run to run; of a run folder the report is compared all the same."""
 
 
-def start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
-    """Start a command in a folder."""
-    full = [sys.executable, "-m", "hornbook", *command, "-o", str(folder)]
-    return subprocess.Popen(full, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def start(run: Callable[[Path], None], folder: Path) -> int:
+    """Start a run in a process of its own; its number. What it prints goes into a file."""
+    process = os.fork()
+    if process:
+        return process
+    output = os.open(folder.parent / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    code = 1
+    try:
+        run(folder)
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def wait(process: int, seconds: float | None = None) -> int | None:
+    """The exit code of a process; None if it takes longer than so many seconds."""
+    end = None if seconds is None else time.perf_counter() + seconds
+    while end is None or time.perf_counter() < end:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    return None
 
 
 def digest_files(folder: Path) -> dict[str, str]:
     """The digest of each file, but for those of times."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in OF_TIMES)
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    is_run = (folder / "extraction.json").exists()
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and (path.name not in OF_TIMES or (is_run and path.name == "report.html"))
+    )
+    return {str(path.relative_to(folder)): hashlib.sha256(read_untimed(path)).hexdigest() for path in files}
 
 
-def kill_once(command: list[str], folder: Path, seconds: float) -> tuple[bool, str]:
+def read_untimed(path: Path) -> bytes:
+    """The content of a file; that of metrics without times."""
+    if path.name != "metrics.json":
+        return path.read_bytes()
+    return json.dumps(drop_times(json.loads(path.read_text()))).encode()
+
+
+def drop_times(value: object) -> object:
+    """A JSON value without what is called seconds, times or the like."""
+    if isinstance(value, dict):
+        return {
+            name: drop_times(part)
+            for name, part in value.items()
+            if not any(word in name for word in ("seconds", "times", "cpu", "hours"))
+        }
+    return [drop_times(part) for part in value] if isinstance(value, list) else value
+
+
+def kill_once(run: Callable[[Path], None], folder: Path, seconds: float) -> tuple[bool, str]:
     """Kill a run after some seconds, and run it to its end: whether it was killed, and what went wrong."""
-    process = start(command, folder)
-    try:
-        process.wait(seconds)
-        killed = False
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        killed = True
-    if not killed:
+    process = start(run, folder)
+    if wait(process, seconds) is not None:
         return False, ""
-    again = start(command, folder)
-    _, errors = again.communicate()
-    finished = b"holds this run already" in errors
-    return True, "" if again.returncode == 0 or finished else errors.decode().strip().splitlines()[-1]
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    code = wait(start(run, folder))
+    said = (folder.parent / "output").read_text(errors="replace").strip().splitlines()
+    finished = any("holds this run already" in line for line in said)
+    return True, "" if code == 0 or finished else f"exit code {code}: {said[-1] if said else ''}"
 
 
 def measure(name: str, kills: int, rng: np.random.Generator) -> tuple[int, int, list[str]]:
     """How many runs were killed, how many ended differently, and what went wrong."""
-    command, problems, killed, different = RUNS[name], [], 0, 0
+    run, problems, killed, different = RUNS[name], [], 0, 0
     with tempfile.TemporaryDirectory() as place:
-        begin = time.perf_counter()
-        process = start(command, Path(place) / "run")
-        _, errors = process.communicate()
-        if process.returncode:
-            raise RuntimeError(errors.decode())
-        length, expected = time.perf_counter() - begin, digest_files(Path(place) / "run")
-        (Path(place) / "run").rename(Path(place) / "undisturbed")
-        for _ in track(range(kills), name, console=Console(stderr=True)):
-            shutil.rmtree(Path(place) / "run", ignore_errors=True)
-            was_killed, problem = kill_once(command, Path(place) / "run", rng.uniform(0, length))
+        folder, begin = Path(place) / "run", time.perf_counter()
+        if wait(start(run, folder)):
+            raise RuntimeError((Path(place) / "output").read_text())
+        length, expected = time.perf_counter() - begin, digest_files(folder)
+        while killed < kills:
+            shutil.rmtree(folder, ignore_errors=True)
+            was_killed, problem = kill_once(run, folder, rng.uniform(0, length))
             killed += was_killed
             problems += [problem] if problem else []
-            if not problem and (found := digest_files(Path(place) / "run")) != expected:
+            if was_killed and not problem and (found := digest_files(folder)) != expected:
                 different += 1
                 other = sorted(path for path in {*found, *expected} if found.get(path) != expected.get(path))
                 problems.append(f"other bytes in {', '.join(other)}")
+            print(f"{name}: {killed} killed", file=sys.stderr)
     return killed, different, problems
 
 
@@ -95,6 +181,7 @@ def main() -> None:
     parser.add_argument("--runs", nargs="+", default=list(RUNS), choices=list(RUNS))
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    torch.set_num_threads(1)  # threads do not survive a fork
     table, failures = Table("run", "killed", "other bytes", "failed to end"), 0
     for name in arguments.runs:
         killed, different, problems = measure(name, arguments.kills, np.random.default_rng(arguments.seed))

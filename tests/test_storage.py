@@ -22,7 +22,7 @@ def test_write_file_on_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
     for write in (write_file, append_line):
         with pytest.raises(HornbookError, match="No space left on device; make room and run"):
             write(path if write is write_file else tmp_path / "trace.jsonl", "more")
-    assert read_json(path) == {"rows": 1} and not list(tmp_path.glob("*.new"))
+    assert read_json(path) == {"rows": 1} and not list(tmp_path.glob("*unfinished"))
 
 
 class Marker:

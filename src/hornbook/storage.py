@@ -15,7 +15,7 @@ from hornbook.errors import HornbookError
 LOCK_FILE = ".lock"
 """The file in a folder that a process locks while it works there; a process that ends unlocks it."""
 
-UNFINISHED_SUFFIX = ".new"
+UNFINISHED_SUFFIX = ".hornbook-unfinished"
 """The end of the name of a file that is being written."""
 
 
@@ -108,6 +108,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Make a folder and lock it for this process; refuse one that another process works in.
 
     A process that crashes leaves no lock behind: the lock is the system's, not the file's existence.
+    The files that it left unfinished are removed.
     """
     from filelock import FileLock, Timeout
 
@@ -122,6 +123,8 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 f"another process is at work in {folder}; wait until it has ended, or choose another folder"
             ) from None
     try:
+        for unfinished in folder.glob(f"*{UNFINISHED_SUFFIX}"):
+            unfinished.unlink(missing_ok=True)
         yield
     finally:
         lock.release()

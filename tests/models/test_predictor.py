@@ -1,6 +1,7 @@
 """A model that fails is an error that names it and the row; what is ambiguous must be said."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from adapter_models import (
@@ -19,7 +20,8 @@ from onnx import TensorProto, helper
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.models import as_predictor
+from hornbook.models import as_predictor, columns_with_missing
+from hornbook.models import predictor as predictor_module
 from hornbook.models.predictor import PREDICTOR_BLOCK
 from hornbook.testing import assert_refuses
 
@@ -318,3 +320,21 @@ def test_predictor_regressor_has_no_positive_class():
     model = BUILDERS["regressor"]().outputs.args[0].__self__
     with pytest.raises(HornbookError, match="LinearRegression has no classes"):
         as_predictor(model, positive=1)
+
+
+def test_columns_with_missing_asks_about_several_columns_of_a_wide_table_at_a_time(monkeypatch):
+    asked = []
+
+    def model(rows):
+        asked.append(rows.shape)
+        if np.isnan(rows[:, 3]).any():
+            raise ValueError("no NaN in column 3")
+        return np.zeros(len(rows))
+
+    table = pd.DataFrame(np.eye(8), columns=list("abcdefgh"))
+    predictor = as_predictor(model)
+    assert columns_with_missing(predictor, table) == frozenset("abcefgh")
+    monkeypatch.setattr(predictor_module, "MAX_VALUES_ASKED", 2 * 4 * 8)
+    asked.clear()
+    assert columns_with_missing(predictor, table) == frozenset("efgh")  # its neighbours are completed too
+    assert max(rows * columns for rows, columns in asked) == 2 * 4 * 8

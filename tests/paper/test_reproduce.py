@@ -24,9 +24,9 @@ from hornbook.paper.repetition import Repetition
 from hornbook.paper.report import tables, to_html, to_markdown
 from hornbook.paper.reproduce import reproduce
 from hornbook.paper.settings import PAPER, QUICK, TreeBudget
-from hornbook.paper.stages import read_json
 from hornbook.paper.summary import summarise_shares
 from hornbook.queries import Budget
+from hornbook.storage import read_json
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
 SHORT = tuple(replace(protocol, epochs=8) for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL))

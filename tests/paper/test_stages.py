@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hornbook.errors import HornbookError
-from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
+from hornbook.paper.stages import Stage, StageRunner, write_json
+from hornbook.storage import read_json
 
 
 class Copy:

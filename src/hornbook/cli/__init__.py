@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from signal import SIGTERM, default_int_handler, signal
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from hornbook.cli import (
     check,
@@ -57,7 +59,13 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal may not have all characters
     signal(SIGTERM, default_int_handler)
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        close_stream(sys.stdout)
+        sys.exit(0)  # the reader, such as head, has read enough
     except ModelError as error:
         fail(f"the model failed: {error}", 3)
     except HornbookError as error:
@@ -65,12 +73,22 @@ def main() -> None:
     except MemoryError as error:
         fail(f"there is not enough memory{f': {error}' if str(error) else ''}; ask for fewer samples", 2)
     except OSError as error:
-        fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2)
+        close_stream(sys.stdout)  # perhaps it is what cannot be written to
+        fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         fail("interrupted", 130)
 
 
 def fail(message: str, code: int) -> NoReturn:
     """Print one line on stderr, and exit."""
-    print(f"hornbook: {message}", file=sys.stderr)
+    try:
+        print(f"hornbook: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        close_stream(sys.stderr)
     sys.exit(code)
+
+
+def close_stream(stream: TextIO) -> None:
+    """Let whatever is printed from here on, at exit too, go nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -92,13 +92,8 @@ def _options(
 
 
 def emit(text: str) -> None:
-    """Print to standard output; exit quietly when the reader, such as `head`, has closed it."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # whatever is printed from here on, at exit too, goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    """Print to standard output, at once."""
+    print(text, flush=True)
 
 
 def emit_json(content: Mapping[str, Any]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -89,11 +89,7 @@ def refuse_endpoint_proof(model: str | None) -> None:
 
 def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:
     """The name of a trained network, its place in the run folder, its checksum and its accuracy."""
-    from hornbook.runs import file_checksum
-
-    with TemporaryDirectory() as folder:
-        trained.network.save(Path(folder) / file)
-        checksum = file_checksum(Path(folder) / file)
+    checksum = hashlib.sha256(trained.network.to_bytes()).hexdigest()
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
     about = {"name": "the network", "path": file, "sha256": checksum, "held_out": held_out}
     return {**about, **trained.network.provenance}

@@ -20,6 +20,7 @@ from hornbook.data.compressed import content_suffix, open_bytes
 from hornbook.data.rows import check_names
 from hornbook.data.text_format import PLAIN_TEXT, TextFormat, detect_delimiter
 from hornbook.errors import HornbookError, library
+from hornbook.memory import available_memory
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 PARQUET_START = b"PAR1"
@@ -29,6 +30,9 @@ MANY_CELLS = 10**8
 
 MAX_CELLS_PER_BYTE = 1000
 """Largest number of values that a byte of a Parquet file may stand for if they are many."""
+
+BYTES_A_CHARACTER = 15
+"""Memory that a character of a table takes while the table is read, about: cells are texts at first."""
 
 OTHER_KINDS = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -57,6 +61,8 @@ def open_parts(
     """
     with _name_errors(path):
         suffix = _find_suffix(path)
+        if whole:
+            _refuse_beyond_memory(path)
         if suffix in PARQUET_SUFFIXES:
             if text_format != TextFormat():
                 raise HornbookError(f"a Parquet file has no {text_format.describe()}; leave that out")
@@ -71,6 +77,17 @@ def open_parts(
             full_format = _resolve_delimiter(text_format.resolve_encoding(path), path, names)
             delimiter = full_format.delimiter or ","
             yield _delimited_parts(lambda: full_format.open_text(path), delimiter, names), full_format
+
+
+def _refuse_beyond_memory(path: Path) -> None:
+    """Refuse a file that cannot fit into memory as a whole; of a compressed one that is not known yet."""
+    size, free = path.stat().st_size, available_memory()
+    if free is not None and size * BYTES_A_CHARACTER > free:
+        needed = size * BYTES_A_CHARACTER
+        raise HornbookError(
+            f"as a whole it takes about {needed / (1 << 30):,.0f} GiB of memory, and "
+            f"{free / (1 << 30):,.1f} GiB are free; give parts of at most {free // BYTES_A_CHARACTER:,} bytes"
+        )
 
 
 def _find_suffix(path: Path) -> str:

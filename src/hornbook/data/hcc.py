@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from hornbook.data.files import read_delimited, shorten
 from hornbook.data.table import Kind, Table, read_table
 from hornbook.errors import HornbookError
-from hornbook.storage import cache_folder
+from hornbook.storage import cache_folder, write_errors, write_file
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,10 @@ def download_cached(url: str, folder: Path | None = None) -> Path:
             )
         return path
     content = _content(url)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    partial.write_bytes(content)
-    partial.replace(path)
-    record.write_text(_checksum(content) + "\n")
+    with write_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, content)
+    write_file(record, _checksum(content) + "\n")
     return path
 
 

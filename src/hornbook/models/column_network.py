@@ -288,6 +288,10 @@ class ColumnNetwork:
         """Save the network as an `.npz` file of arrays; equal networks make equal files."""
         if Path(path).suffix != ".npz":
             raise HornbookError(f"a column network is saved as .npz, not as {Path(path).name}")
+        write_file(Path(path), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
         description = {
             "format": FILE_FORMAT,
             "columns": [{"kind": column.kind, **asdict(column)} for column in self.columns],
@@ -299,7 +303,7 @@ class ColumnNetwork:
             arrays |= {f"weights_{number}": layer.weights, f"biases_{number}": layer.biases}
         content = BytesIO()
         np.savez(content, **arrays)
-        write_file(Path(path), content.getvalue())
+        return content.getvalue()
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnNetwork:

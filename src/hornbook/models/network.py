@@ -319,10 +319,8 @@ class MLP:
 
     def save(self, path: str | Path) -> None:
         """Save the weights to `path`, a `.safetensors` file, and the rest to a JSON file next to it."""
-        from safetensors.torch import save
-
         weights, description = _files(path)
-        content = save(self.module.state_dict())
+        content = self.to_bytes()
         write_file(weights, content)
         names = self.vocabulary.names
         about = {
@@ -334,6 +332,12 @@ class MLP:
             "provenance": self.provenance,
         }
         write_file(description, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+
+    def to_bytes(self) -> bytes:
+        """The weights, as the content of the file that `save` writes."""
+        from safetensors.torch import save
+
+        return save(self.module.state_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> MLP:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -383,41 +383,56 @@ def _rows(start: int, size: int) -> str:
 ROWS_ASKED = 4
 """Number of rows with a missing value that are tried for each column."""
 
+MAX_VALUES_ASKED = 1 << 24
+"""Most values of the rows that are tried: of thousands of columns several are missing at a time."""
+
 
 def takes_missing(predictor: Predictor) -> bool:
     """Whether a model of variables accepts NaN in each of them."""
     if predictor.inputs is None:
         return False
     known = np.array([[0.0], [1.0]]).repeat(predictor.inputs, axis=1)
-    holes = np.concatenate([_hide(known, column) for column in range(predictor.inputs)])
-    return _answers(predictor, holes)
+    holes = [_hide(known, columns) for columns in _group_columns(known.shape)]
+    return _answers(predictor, np.concatenate(holes))
 
 
 def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
     """Return the columns of a table in which a model accepts missing values.
 
     It does where it answers about rows of the table without the value, in finite scores, and
-    does not where it fails. Columns that it does not read are among them.
+    does not where it fails. Columns that it does not read are among them. Of thousands of columns it
+    is asked about several at a time.
     """
     from pandas import concat
 
     complete = table.dropna()
     shown = (complete if len(complete) else table).head(ROWS_ASKED)
-    holes = [_hide(shown, column) for column in range(shown.shape[1])]
+    groups = list(_group_columns(shown.shape))
+    holes = [_hide(shown, columns) for columns in groups]
     if _answers(predictor, concat(holes, ignore_index=True)):
         return frozenset(table.columns)
     answered = (_answers(predictor, rows) for rows in holes)
-    return frozenset(name for name, taken in zip(table.columns, answered, strict=True) if taken)
+    taken = (columns for columns, answer in zip(groups, answered, strict=True) if answer)
+    return frozenset(table.columns[column] for columns in taken for column in columns)
 
 
-def _hide(rows: Any, column: int) -> Any:
-    """The rows without the values of one column."""
+def _group_columns(shape: tuple[int, int]) -> Iterator[range]:
+    """The numbers of the columns whose values are missing at a time, for rows of a shape: one, or several."""
+    rows, columns = shape
+    size = -(-rows * columns * columns // MAX_VALUES_ASKED)
+    return (range(start, min(start + size, columns)) for start in range(0, columns, size))
+
+
+def _hide(rows: Any, columns: range) -> Any:
+    """The rows without the values of some columns."""
     if not hasattr(rows, "iloc"):
         hidden = rows.copy()
-        hidden[:, column] = np.nan
+        hidden[:, columns] = np.nan
         return hidden
-    name = rows.columns[column]
-    return rows.assign(**{name: rows[name].where(np.zeros(len(rows), np.bool_))})
+    nothing = np.zeros(len(rows), np.bool_)
+    return rows.assign(
+        **{name: rows[name].where(nothing) for name in rows.columns[columns.start : columns.stop]}
+    )
 
 
 def _answers(predictor: Predictor, rows: Any) -> bool:

@@ -27,11 +27,12 @@ from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
-from hornbook.paper.stages import Stage, read_json, write_json
+from hornbook.paper.stages import Stage, write_json
 from hornbook.paper.task import Task, draw_training_set, violating_body
 from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.storage import read_json, write_file
 
 READINGS = ("lrn_star", "ours", "longer", "tree")
 """The stages that extract rules from the network."""
@@ -264,8 +265,8 @@ class Repetition:
 
     def _keep_rules(self, folder: Path, rules: Sequence[Rule]) -> None:
         theory = HornTheory(self.task.theory.vocabulary, rules)
-        (folder / "rules.json").write_text(theory.to_json(), "utf-8")
-        (folder / "rules.horn").write_text(theory.to_text(), "utf-8")
+        write_file(folder / "rules.json", theory.to_json())
+        write_file(folder / "rules.horn", theory.to_text())
 
     def _rules(self, reading: str) -> HornTheory:
         return HornTheory.from_json((self.run / self.stage_path(reading) / "rules.json").read_text("utf-8"))

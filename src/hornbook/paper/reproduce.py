@@ -19,10 +19,10 @@ from hornbook.paper.repetition import Repetition
 from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
 from hornbook.paper.settings import Scale, open_choices
-from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
+from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.summary import summarise
 from hornbook.paper.task import Task
-from hornbook.storage import write_file
+from hornbook.storage import read_json, write_file
 
 CONFIG, SCAN = "config.json", "scan.json"
 PACKAGES = ("numpy", "torch", "river", "scikit-learn")
@@ -128,8 +128,8 @@ def _open_folder(run: Path, task: Task, config: dict[str, Any]) -> StageRunner:
 
 def _write_data(task: Task, folder: Path) -> None:
     """Write the target theory T and the binariser."""
-    (folder / "target.horn").write_text(task.theory.to_text(), "utf-8")
-    (folder / "binariser.json").write_text(task.binariser.to_json(), "utf-8")
+    write_file(folder / "target.horn", task.theory.to_text())
+    write_file(folder / "binariser.json", task.binariser.to_json())
 
 
 def _config(tasks: Sequence[Task], scale: Scale, seed: int, synthetic: bool) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from hornbook.models import train
 from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.repetition import count_rules
-from hornbook.paper.stages import Stage, StageRunner, read_json, write_json
+from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task, draw_training_set
 from hornbook.queries import Budget, Membership
 from hornbook.randomness import Purpose, generator
+from hornbook.storage import read_json
 
 Level: TypeAlias = Mapping[str, Any]
 """Values of some fields of a protocol that differ from the default."""

@@ -9,12 +9,13 @@ reported, but plays no part.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
+from io import BytesIO
 from itertools import groupby, product
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from hornbook.paper.lockstep import Fold, Outcome, Setting, cross_validate, make
 from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
 from hornbook.statistics import Share
+from hornbook.storage import write_errors, write_file
 
 
 @dataclass(frozen=True)
@@ -230,19 +232,29 @@ def _cross_validate_chunk(setting: Setting, device: str, nets: tuple[Net, ...]) 
 
 def _resume_chunks(parts: Sequence[NetChunk], n_jobs: int | None, folder: Path) -> ChunkOutcomes:
     """Yield the saved outcomes of a folder; then train, save and yield the others."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with write_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
-    pending = [part for part in parts if not files[part.positions].exists()]
+    pending = []
     for part in parts:
-        if part not in pending:
-            with np.load(files[part.positions]) as kept:
-                yield part.positions, Outcome(**kept)
+        if (kept := _read_outcome(files[part.positions])) is None:
+            pending.append(part)
+        else:
+            yield part.positions, kept
     for positions, outcome in _train_chunks(pending, n_jobs):
-        unfinished = files[positions].with_suffix(".part")
-        with unfinished.open("wb") as file:
-            np.savez(file, **vars(outcome))
-        os.replace(unfinished, files[positions])
+        content = BytesIO()
+        np.savez(content, **vars(outcome))
+        write_file(files[positions], content.getvalue())
         yield positions, outcome
+
+
+def _read_outcome(path: Path) -> Outcome | None:
+    """A saved outcome; None where there is none, or only a damaged one."""
+    try:
+        with np.load(path) as kept:
+            return Outcome(**kept)
+    except (OSError, ValueError, TypeError, BadZipFile):
+        return None
 
 
 def _concatenate_outcomes(found: ChunkOutcomes) -> Outcome:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.parallel import parallel_map
+from hornbook.storage import read_json, write_errors, write_file
 
 Item = TypeVar("Item")
 
@@ -142,19 +143,14 @@ class StageRunner:
     def _manifest(self, name: str) -> dict[str, Any] | None:
         try:
             manifest = read_json(self.folder / name / MANIFEST)
-        except (OSError, ValueError):
+        except HornbookError:
             return None
         return manifest if isinstance(manifest, dict) else None
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON; the same value gives the same bytes."""
-    path.write_text(_text(value), "utf-8")
-
-
-def read_json(path: Path) -> Any:
-    """The value that a JSON file holds."""
-    return json.loads(path.read_text("utf-8"))
+    write_file(path, _text(value))
 
 
 def _perform_silently(run: Path, pending: tuple[Stage, str]) -> None:
@@ -166,15 +162,17 @@ def _perform(run: Path, stage: Stage, checksum: str) -> None:
     """Run one stage, in this or another process."""
     folder = run / stage.name
     unfinished = folder.with_name(folder.name + UNFINISHED)
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    with write_errors(folder):
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
     start, busy = time.perf_counter(), time.process_time()
     stage.work(unfinished)
     times = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - busy}
     write_json(unfinished / MANIFEST, {"inputs": checksum, "files": _digests(unfinished)})
     write_json(unfinished / TIMES, times)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(unfinished, folder)
+    with write_errors(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(unfinished, folder)
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hornbook.paper import published
 from hornbook.paper.repetition import READINGS, Repetition
-from hornbook.paper.stages import read_json
+from hornbook.storage import read_json
 
 HYPOTHESIS_FIGURES = ("t_h", "t_nn", "h_nn")
 TREE_FIGURES = ("t_tree", "tree_nn")
