@@ -23,7 +23,7 @@ from hornbook.logic import (
     Interpretation,
     Rule,
     Vocabulary,
-    chaining,
+    bits,
     head_text,
     quote,
     rule_object,
@@ -100,7 +100,7 @@ class _Search:
 
     def __init__(self, theory: HornTheory, facts: list[frozenset[int]], goal: Head, effort: int) -> None:
         self.program = theory.program
-        self.masks = [chaining.mask(variables) for variables in facts]
+        self.masks = [bits.mask(variables) for variables in facts]
         self.goal = self.program.bottom if isinstance(goal, Bottom) else 1 << goal
         self.left = effort
         self.price = 1 + len(self.program.masks) // RULES_PER_CLOSURE
@@ -389,11 +389,11 @@ def _instead(
     """Other values for the facts to undo under which the goal does not follow, nor a contradiction."""
     vocabulary, program = theory.vocabulary, theory.program
     changed = [unit for unit in units if _name_fact(vocabulary, unit) in undo.facts]
-    kept = chaining.mask(v for unit in units if unit not in changed for v in unit)
+    kept = bits.mask(v for unit in units if unit not in changed for v in unit)
     unwanted = program.bottom | (0 if isinstance(goal, Bottom) else 1 << goal)
     choices = [list(_others(vocabulary, unit, groups)) for unit in changed]
     for chosen in islice(product(*choices), MAX_ALTERNATIVES):
-        closed = program.close(kept | chaining.mask(v for unit in chosen for v in unit))
+        closed = program.close(kept | bits.mask(v for unit in chosen for v in unit))
         if not closed & unwanted:
             return chosen
     return ()

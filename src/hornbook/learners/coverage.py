@@ -44,8 +44,7 @@ class TermCodec:
     def of(cls, vocabulary: Vocabulary, heads: Sequence[Head] | None) -> TermCodec:
         """Use the given heads, or ⊥ and every variable without a dual."""
         # a variable with a dual need not be a head: its dual in the body says the same
-        unpaired = (v for v, dual in enumerate(vocabulary.duals) if dual is None)
-        return cls(vocabulary, (BOTTOM, *unpaired) if heads is None else tuple(heads))
+        return cls(vocabulary, (BOTTOM, *sorted(vocabulary.unpaired)) if heads is None else tuple(heads))
 
     def head_literal(self, head: Head) -> tuple[int, ...]:
         """The literal of a false head (its dual if it has one), as a tuple; empty for ⊥."""

@@ -56,5 +56,4 @@ def meet_query(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) ->
 
     Right for Horn teachers without duals. With duals it only tells whether A is contradictory.
     """
-    others = (v for v in range(len(vocabulary)) if v not in A and vocabulary.dual(v) is None)
-    return not rejected(member, vocabulary, [(A, frozenset(others))])[0]
+    return not rejected(member, vocabulary, [(A, vocabulary.unpaired - A)])[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -75,15 +76,18 @@ class Batch:
     @classmethod
     def from_interpretations(cls, items: Sequence[Interpretation], vocabulary: Vocabulary) -> Batch:
         """A batch of interpretations given as sets of variables."""
-        true, false = (np.zeros((len(vocabulary), bits.words_for(len(items))), np.uint64) for _ in range(2))
-        for position, item in enumerate(items):
-            if item.true & item.false:
-                both = vocabulary.named(item.true & item.false)
+        width = len(vocabulary)
+        masks = [(bits.mask(item.true), bits.mask(item.false)) for item in items]
+        for position, (ones, zeros) in enumerate(masks):
+            if (ones | zeros) >> width:
+                raise HornbookError(f"interpretation {position} has a variable outside the {width} names")
+            if ones & zeros:
+                both = vocabulary.named(items[position].true & items[position].false)
                 raise HornbookError(f"interpretation {position} makes {both} both true and false")
-            word, bit = position // bits.WORD, np.uint64(1 << position % bits.WORD)
-            true[list(item.true), word] |= bit
-            false[list(item.false), word] |= bit
-        return cls(vocabulary, true, false, len(items))
+        words = bits.from_masks([ones | zeros << width for ones, zeros in masks], 2 * width)
+        batch = cls(vocabulary, words[:width], words[width:], len(items))
+        vars(batch)["masks"] = masks  # they need not be found out again
+        return batch
 
     @classmethod
     def concatenate(cls, batches: Iterable[Batch]) -> Batch:
@@ -102,6 +106,11 @@ class Batch:
             bits.deposit(false, batch.false, start)
             start += len(batch)
         return cls(vocabulary, true, false, size)
+
+    @cached_property
+    def masks(self) -> list[tuple[int, int]]:
+        """Each interpretation as two bit masks, of its true and of its false variables; for few of them."""
+        return list(zip(*(bits.to_masks(words, self.size) for words in (self.true, self.false)), strict=True))
 
     def to_array(
         self, unknown: float = np.nan, dtype: DTypeLike = np.float64, order: Order = "C"

@@ -6,9 +6,9 @@ device the words are those of an `int64` tensor, with the same bits: see `arrays
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
-from operator import xor
+from operator import or_, xor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,6 +68,26 @@ def pack_rows(rows: Bools) -> Words:
     packed = np.packbits(rows, axis=1, bitorder="little")
     padded[:, : packed.shape[1]] = packed
     return padded.view("<u8")
+
+
+def mask(variables: Iterable[int]) -> int:
+    """A set of variables as a bit mask."""
+    return reduce(or_, map((1).__lshift__, variables), 0)
+
+
+def from_masks(masks: Sequence[int], width: int) -> Words:
+    """Items that are bit masks over `width` rows, as (width, ⌈items/64⌉) words."""
+    octets = -(-width // 8)
+    raw = b"".join(item.to_bytes(octets, "little") for item in masks)
+    packed = np.frombuffer(raw, np.uint8).reshape(len(masks), octets)
+    dense = np.unpackbits(packed, axis=1, count=width, bitorder="little")  # (items, width)
+    return dense.T.astype(np.uint64) if len(masks) == 1 else pack(dense.view(np.bool_))
+
+
+def to_masks(words: Words, size: int) -> list[int]:
+    """The items of a bit-sliced matrix as bit masks over its rows."""
+    packed = np.packbits(unpack(words, size), axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
 def span(words: Words, start: int, size: int) -> Words:

@@ -69,6 +69,7 @@ class Program:
         self.masks = list(implications)
         self.width = width
         self.bottom = 1 << width
+        self._every = 2 * self.bottom - 1
 
     @classmethod
     def of(cls, rules: Iterable[Rule], width: int) -> Program:
@@ -119,14 +120,15 @@ class Program:
 
     def close(self, facts: int) -> int:
         """The closure of a bit mask of facts."""
+        missing = self._every ^ facts
         while True:
-            before = facts
+            before = missing
             # a chain whose rules stand in order, as a card's do, is done in one pass
             for body, heads in self.masks:
-                if body & facts == body:
-                    facts |= heads
-            if facts == before:
-                return facts
+                if not body & missing:
+                    missing &= ~heads
+            if missing == before:
+                return self._every ^ missing
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
@@ -156,11 +158,7 @@ class Program:
         return closed[:-1], bits.flat(closed[-1], len(batch))
 
     def _conflicts_one_by_one(self, batch: Batch) -> Bools:
-        true, false = integers(batch.true, len(batch)), integers(batch.false, len(batch))
-        answers = [
-            bool(self.close(facts) & (forbidden | self.bottom))
-            for facts, forbidden in zip(true, false, strict=True)
-        ]
+        answers = [bool(self.close(facts) & (forbidden | self.bottom)) for facts, forbidden in batch.masks]
         return np.array(answers, np.bool_)
 
     def _close_rows(self, true: Words) -> Words:
@@ -206,15 +204,7 @@ class Program:
 @lru_cache(maxsize=MASKS_REMEMBERED)
 def body_mask(body: frozenset[int]) -> int:
     """The body of a rule as a bit mask."""
-    return mask(body)
-
-
-def mask(variables: Iterable[int]) -> int:
-    """A set of variables as a bit mask."""
-    total = 0
-    for v in variables:
-        total |= 1 << v
-    return total
+    return bits.mask(body)
 
 
 @lru_cache(maxsize=MASKS_REMEMBERED)
@@ -238,9 +228,3 @@ def members(bit_mask: int) -> list[int]:
 def heads_of(bit_mask: int, width: int) -> frozenset[Head]:
     """A mask as a set of variables, with bit `width` read as ⊥."""
     return frozenset(BOTTOM if v == width else v for v in members(bit_mask))
-
-
-def integers(words: Words, size: int) -> list[int]:
-    """The items of a bit-sliced matrix as bit masks over its rows."""
-    packed = np.packbits(bits.unpack(words, size), axis=1, bitorder="little")
-    return [int.from_bytes(row.tobytes(), "little") for row in packed]

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hornbook.logic.chaining import Program, mask, members
+from hornbook.logic.bits import mask
+from hornbook.logic.chaining import Program, members
 from hornbook.logic.rule import BOTTOM, Rule
 
 

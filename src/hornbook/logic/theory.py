@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import chaining, exports, formats, minimise, syntax
+from hornbook.logic import bits, chaining, exports, formats, minimise, syntax
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -79,7 +79,7 @@ class HornTheory:
 
     def closure(self, facts: Iterable[int | str]) -> frozenset[Head]:
         """Everything that follows from the facts, ⊥ included if they contradict the theory."""
-        closed = self.program.close(chaining.mask(self._variables(facts)))
+        closed = self.program.close(bits.mask(self._variables(facts)))
         return chaining.heads_of(closed, len(self.vocabulary))
 
     def entails(self, claim: Rule | HornTheory | str) -> bool:

@@ -158,6 +158,11 @@ class Vocabulary:
         return any(dual is not None for dual in self.duals)
 
     @cached_property
+    def unpaired(self) -> frozenset[int]:
+        """The variables without a dual."""
+        return frozenset(v for v, dual in enumerate(self.duals) if dual is None)
+
+    @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Every pair (v, dual of v), once, the smaller index first."""
         return tuple((v, w) for v, w in enumerate(self.duals) if w is not None and v < w)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.logic import Batch, Bools, arrays, bits
+from hornbook.logic import Batch, Bools, arrays
 from hornbook.queries import BudgetExhausted, Membership
 
 AnswersT = TypeVar("AnswersT", bound=NDArray[Any])
@@ -86,13 +86,13 @@ class Cached:
     def __init__(self, member: Membership, size: int = 1 << 18) -> None:
         self.member = member
         self.size = size
-        self._answers: OrderedDict[bytes, bool] = OrderedDict()
+        self._answers: OrderedDict[tuple[int, int], bool] = OrderedDict()
 
     def __call__(self, batch: Batch) -> Bools:
         """Answer from memory where possible, the rest in one batch."""
         batch.refuse_device("caches")
-        keys = _keys(batch)
-        first: dict[bytes, int] = {}
+        keys = batch.masks
+        first: dict[tuple[int, int], int] = {}
         for position, key in enumerate(keys):
             if key not in self._answers:
                 first.setdefault(key, position)
@@ -153,9 +153,3 @@ class Budgeted(Generic[AnswersT]):
     def _refuse_beyond(self, questions: int) -> None:
         if questions > self.left:
             raise BudgetExhausted(f"budget of {self.questions} membership queries")
-
-
-def _keys(batch: Batch) -> list[bytes]:
-    """The values of each interpretation, as bytes."""
-    rows = np.concatenate([bits.unpack(batch.true, len(batch)), bits.unpack(batch.false, len(batch))], axis=1)
-    return [row.tobytes() for row in np.packbits(rows, axis=1)]

@@ -7,7 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Interpretation, Rule, violation
+from hornbook.logic import (
+    Batch,
+    Bools,
+    Bottom,
+    HornTheory,
+    Interpretation,
+    Rule,
+    bits,
+    chaining,
+    violation,
+)
 from hornbook.queries import Counterexample, Exact
 from hornbook.randomness import Purpose, generator
 
@@ -91,14 +101,17 @@ def _enlarge_body(
     rule: Rule, accepting: HornTheory, rng: np.random.Generator, share: float
 ) -> frozenset[int]:
     """The body and about `share` of the other variables, so that the head still does not follow."""
-    true = rule.body
+    program, true = accepting.program, bits.mask(rule.body)
+    breach = program.bottom if isinstance(rule.head, Bottom) else program.bottom | 1 << rule.head
     others = [
-        v for v in rng.permutation(len(accepting.vocabulary)).tolist() if v not in true and v != rule.head
+        v
+        for v in rng.permutation(len(accepting.vocabulary)).tolist()
+        if v not in rule.body and v != rule.head
     ]
     for v in others:
-        if rng.random() < share and not {rule.head, BOTTOM} & accepting.closure(true | {v}):
-            true = true | {v}
-    return true
+        if rng.random() < share and not program.close(true | 1 << v) & breach:
+            true |= 1 << v
+    return frozenset(chaining.members(true))
 
 
 POLICIES: dict[str, Callable[[Rule, HornTheory, np.random.Generator], Interpretation]] = {
