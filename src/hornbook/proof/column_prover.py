@@ -118,7 +118,7 @@ class ColumnProver:
         started = time.perf_counter()
         deadline = started + (self.seconds if seconds is None else seconds)
         try:
-            domain = self.domain.widen(body)
+            domain = self._keep_known_levels(self.domain.widen(body))
             boxes = domain.list_boxes(body, excluded)
         except HornbookError as error:
             return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
@@ -192,7 +192,17 @@ class ColumnProver:
                     self.predictor, f"its column {name!r} has no numbers, and is not read by its levels"
                 )
             ranges[name] = replace(own, missing=own.missing and name in taken)
-        return Domain(ranges, domain.rows)
+        return self._keep_known_levels(Domain(ranges, domain.rows))
+
+    def _keep_known_levels(self, domain: Domain) -> Domain:
+        """The domain without levels on which the model fails."""
+        ranges = dict(domain.ranges)
+        for place, known in self.preprocessing.known_levels.items():
+            own = ranges[self.columns[place]]
+            if isinstance(own, Levels):
+                values = tuple(value for value in own.values if value in known)
+                ranges[self.columns[place]] = replace(own, values=values)
+        return replace(domain, ranges=ranges)
 
 
 def _list_predictors(model: Any) -> list[Predictor]:

@@ -61,11 +61,15 @@ class MissingInput:
 
 @dataclass(frozen=True)
 class LevelInput:
-    """An input that is 1 where a column has a level, else 0, and `missing` for a missing value."""
+    """An input that is 1 where a column has a level, else 0, and `missing` for a missing value.
+
+    `known` are the levels of the column, if the model fails on all others.
+    """
 
     column: int
     level: Any
     missing: bool = False
+    known: tuple[Any, ...] | None = None
 
     def encode(self, value: Any) -> float:
         """The input for a value; NaN is a missing one."""
@@ -97,6 +101,12 @@ class Preprocessing:
     def of(cls, inputs: Sequence[ColumnInput]) -> Preprocessing:
         """Inputs that are not scaled."""
         return cls(tuple(inputs), np.ones(len(inputs)), np.zeros(len(inputs)))
+
+    @property
+    def known_levels(self) -> dict[int, tuple[Any, ...]]:
+        """The levels of the columns in which the model fails on others."""
+        by_level = (each for each in self.inputs if isinstance(each, LevelInput))
+        return {each.column: each.known for each in by_level if each.known is not None}
 
     @property
     def scales(self) -> bool:
@@ -232,22 +242,24 @@ def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predic
 
 
 def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
-    settings = step.handle_unknown, step.drop_idx_, step.min_frequency, step.max_categories
-    if settings != ("ignore", None, None, None):
-        raise unprovable(
-            predictor,
-            f"{layer} drops levels, or does not ignore those that it does not know, which is not read",
-        )
+    if step.handle_unknown not in ("ignore", "error") or step.min_frequency or step.max_categories:
+        raise unprovable(predictor, f"{layer} puts rare or unknown levels together, which is not read")
     _list_untouched(before, layer, predictor, filled=True)
     if len(step.categories_) != len(before.inputs):
         raise unprovable(predictor, f"{layer} encodes another number of columns than there are")
+    dropped = [None] * len(before.inputs) if step.drop_idx_ is None else list(step.drop_idx_)
     inputs: list[ColumnInput] = []
-    for own, levels in zip(before.inputs, step.categories_, strict=True):
+    for own, categories, left_out in zip(before.inputs, step.categories_, dropped, strict=True):
         fill = own.fill if isinstance(own, ValueInput) else math.nan
-        for level in np.asarray(levels).tolist():
+        levels = np.asarray(categories).tolist()
+        if len(levels) == 1 and left_out is not None:
+            raise unprovable(predictor, f"{layer} drops the only level of a column, which is not read")
+        known = tuple(levels) if step.handle_unknown == "error" else None
+        for number, level in enumerate(levels):
             absent = level is None or _is_missing(level)
             missing = absent if _is_missing(fill) else bool(level == fill)
-            inputs.append(LevelInput(own.column, math.nan if absent else level, missing))
+            if number != left_out:
+                inputs.append(LevelInput(own.column, math.nan if absent else level, missing, known))
     return Preprocessing.of(inputs)
 
 
