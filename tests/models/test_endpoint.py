@@ -6,6 +6,7 @@ import json
 import pickle
 import threading
 import time
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
@@ -137,6 +139,61 @@ def test_classes_are_found_from_answers(answer: Any, classes: tuple[Any, ...], l
         teacher = bind_classifier(f"{server.url}/invocations", ROWS, seed=0)
         assert teacher.classes == classes
         np.testing.assert_array_equal(teacher.labels(ROWS), labels)
+
+
+FRAMES = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)),
+        st.integers(-(2**40), 2**40),
+        st.one_of(st.none(), st.sampled_from(["", "f", 'é"\\', "1"])),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=6,
+).map(lambda rows: pd.DataFrame(rows, columns=["dose", "visits", "sex", "smokes"]).astype({"dose": float}))
+
+
+def number_row(*values: Any) -> int:
+    """A class that depends on every bit of a row."""
+    plain = [None if each is None or each != each else each for each in values]
+    return zlib.crc32(repr([float(each) if isinstance(each, int) else each for each in plain]).encode()) % 3
+
+
+@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records", "v2", "json"])
+def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_path: Path) -> None:
+    def answer(rows: pd.DataFrame) -> list[Any]:
+        return [number_row(*row) for row in rows.astype(object).itertuples(index=False)]
+
+    described = {"dose": "FP64", "visits": "INT64", "sex": "BYTES", "smokes": "BOOL"}
+    inputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in described.items()]
+    url = {"v2": "/v2/models/tumours", "json": "/invocations"}.get(protocol, "/invocations")
+    with serve_tensors(answer, inputs) if protocol == "v2" else serve_mlflow(answer) as server:
+        request = {"instances": "$rows"}
+        settings = EndpointSettings(
+            server.url + url, protocol, classes=(0, 1, 2), request=request, answers="predictions"
+        )
+        endpoint = Endpoint(settings, tmp_path)
+        predictors = [as_predictor(endpoint, positive=label) for label in (0, 1, 2)]
+
+        @settings_of_hypothesis(max_examples=15)
+        @given(FRAMES)
+        def check(frame: pd.DataFrame) -> None:
+            expected = np.array(answer(frame))
+            for label, predictor in enumerate(predictors):
+                np.testing.assert_array_equal(predictor.decide_rows(predictor.read(frame)), expected == label)
+
+        check()
+
+
+def test_columns_and_missing_values_are_written_as_the_settings_say() -> None:
+    with serve_tensors(probability) as server:
+        settings = EndpointSettings(server.url, columns=("visits", "age"), missing="nan")
+        predictor = as_predictor(Endpoint(settings))
+        predictor.decide_rows(predictor.read(ROWS))
+        data = server.bodies[-1]["inputs"][0]["data"]
+        assert data[:4] == [1, 20, 2, 40] and data[5] != data[5]
+        with pytest.raises(HornbookError, match="reads a column 'age', which the table does not have"):
+            predictor.read(ROWS[["visits"]])
 
 
 def test_classes_of_settings_name_outputs_and_numbers() -> None:
