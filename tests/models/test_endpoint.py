@@ -21,7 +21,7 @@ from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models import Endpoint, EndpointSettings, as_predictor, endpoint_http, load_model
+from hornbook.models import Endpoint, EndpointSettings, as_predictor, ask_anew, endpoint_http, load_model
 from hornbook.models.answer_cache import AnswerCache, row_key
 from hornbook.models.endpoint_protocols import CellRows
 from hornbook.teacher import bind_classifier
@@ -231,8 +231,7 @@ def test_equal_rows_are_asked_about_once_and_answers_outlive_the_process(tmp_pat
     with serve_mlflow(probability) as server:
         first = Endpoint(f"{server.url}/invocations", tmp_path)
         answers = first.answer_rows(pd.concat([rows, rows]))
-        sent = first.counts.rows - first.counts.repeated
-        assert sent == 300 and first.counts.repeated > 0 and first.counts.changed == 0
+        assert (first.counts.rows, first.counts.repeated) == (300, 0)
         again = Endpoint(f"{server.url}/invocations", tmp_path)
         assert again.answer_rows(rows) == answers[:300]
         assert again.counts.rows == again.counts.repeated <= 16  # some are checked
@@ -428,7 +427,32 @@ def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
         )
         extractor.fit(numbers(100))
         notes = " ".join(extractor.extraction_.notes)
-        assert "the model gave another answer to" in notes
+        assert "asked 80 questions again, the model gave another answer to" in notes
+
+
+def test_claims_that_are_broken_only_now_and_then_are_noticed() -> None:
+    asked: set[float] = set()
+
+    def wavering(rows: pd.DataFrame) -> list[Any]:
+        known = [age in asked for age in rows["age"]]
+        asked.update(rows["age"])
+        return [int(age > 95 and not before) for age, before in zip(rows["age"], known, strict=True)]
+
+    with (
+        serve_mlflow(wavering) as server,
+        pytest.raises(ModelError, match="it changes its answers, for it breaks this on a row only now"),
+    ):
+        hb.check("age > 50 -> not ill", f"{server.url}/invocations", numbers(60), "ill", samples=100)
+
+
+def test_rows_that_are_asked_about_anew_are_sent_again() -> None:
+    with serve_mlflow(probability) as server:
+        endpoint = Endpoint(f"{server.url}/invocations")
+        answers = endpoint.answer_rows(numbers(40))
+        with ask_anew():
+            assert endpoint.answer_rows(numbers(40)) == answers
+        assert server.rows == 80
+        assert (endpoint.counts.repeated, endpoint.counts.changed) == (40, 0)
 
 
 def test_cached_answers_of_another_model_are_refused(tmp_path: Path) -> None:
