@@ -83,8 +83,6 @@ class ClassifierTeacher:
         Where samples come from: rows with columns exchanged between them.
     donors
         How rows are completed for a model that takes no missing values; None for one that does.
-    notes
-        Returns what a reader has to know about the model's answers so far.
 
     """
 
@@ -93,7 +91,6 @@ class ClassifierTeacher:
     frame: pd.DataFrame
     sampler: RowSampler
     donors: Donors | None = None
-    notes: Callable[[], list[str]] = list
 
     def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the model's class for each row."""
@@ -150,7 +147,7 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
-    return ClassifierTeacher(classify, classes, frame, sampler, donors, predictors[0].notes)
+    return ClassifierTeacher(classify, classes, frame, sampler, donors)
 
 
 def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:

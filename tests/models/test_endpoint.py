@@ -6,6 +6,7 @@ import json
 import pickle
 import threading
 import time
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models import Endpoint, EndpointSettings, as_predictor, endpoint_http, load_model
+from hornbook.models import Endpoint, EndpointSettings, as_predictor, ask_anew, endpoint_http, load_model
 from hornbook.models.answer_cache import AnswerCache, row_key
 from hornbook.models.endpoint_protocols import CellRows
 from hornbook.teacher import bind_classifier
@@ -139,6 +141,61 @@ def test_classes_are_found_from_answers(answer: Any, classes: tuple[Any, ...], l
         np.testing.assert_array_equal(teacher.labels(ROWS), labels)
 
 
+FRAMES = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)),
+        st.integers(-(2**40), 2**40),
+        st.one_of(st.none(), st.sampled_from(["", "f", 'é"\\', "1"])),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=6,
+).map(lambda rows: pd.DataFrame(rows, columns=["dose", "visits", "sex", "smokes"]).astype({"dose": float}))
+
+
+def number_row(*values: Any) -> int:
+    """A class that depends on every bit of a row."""
+    plain = [None if each is None or each != each else each for each in values]
+    return zlib.crc32(repr([float(each) if isinstance(each, int) else each for each in plain]).encode()) % 3
+
+
+@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records", "v2", "json"])
+def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_path: Path) -> None:
+    def answer(rows: pd.DataFrame) -> list[Any]:
+        return [number_row(*row) for row in rows.astype(object).itertuples(index=False)]
+
+    described = {"dose": "FP64", "visits": "INT64", "sex": "BYTES", "smokes": "BOOL"}
+    inputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in described.items()]
+    url = {"v2": "/v2/models/tumours", "json": "/invocations"}.get(protocol, "/invocations")
+    with serve_tensors(answer, inputs) if protocol == "v2" else serve_mlflow(answer) as server:
+        request = {"instances": "$rows"}
+        settings = EndpointSettings(
+            server.url + url, protocol, classes=(0, 1, 2), request=request, answers="predictions"
+        )
+        endpoint = Endpoint(settings, tmp_path)
+        predictors = [as_predictor(endpoint, positive=label) for label in (0, 1, 2)]
+
+        @settings_of_hypothesis(max_examples=15)
+        @given(FRAMES)
+        def check(frame: pd.DataFrame) -> None:
+            expected = np.array(answer(frame))
+            for label, predictor in enumerate(predictors):
+                np.testing.assert_array_equal(predictor.decide_rows(predictor.read(frame)), expected == label)
+
+        check()
+
+
+def test_columns_and_missing_values_are_written_as_the_settings_say() -> None:
+    with serve_tensors(probability) as server:
+        settings = EndpointSettings(server.url, columns=("visits", "age"), missing="nan")
+        predictor = as_predictor(Endpoint(settings))
+        predictor.decide_rows(predictor.read(ROWS))
+        data = server.bodies[-1]["inputs"][0]["data"]
+        assert data[:4] == [1, 20, 2, 40] and data[5] != data[5]
+        with pytest.raises(HornbookError, match="reads a column 'age', which the table does not have"):
+            predictor.read(ROWS[["visits"]])
+
+
 def test_classes_of_settings_name_outputs_and_numbers() -> None:
     names = ("bad", "good")
     for answer in (probability, lambda rows: [int(age >= 50) for age in rows["age"]]):
@@ -174,8 +231,7 @@ def test_equal_rows_are_asked_about_once_and_answers_outlive_the_process(tmp_pat
     with serve_mlflow(probability) as server:
         first = Endpoint(f"{server.url}/invocations", tmp_path)
         answers = first.answer_rows(pd.concat([rows, rows]))
-        sent = first.counts.rows - first.counts.repeated
-        assert sent == 300 and first.counts.repeated > 0 and first.counts.changed == 0
+        assert (first.counts.rows, first.counts.repeated) == (300, 0)
         again = Endpoint(f"{server.url}/invocations", tmp_path)
         assert again.answer_rows(rows) == answers[:300]
         assert again.counts.rows == again.counts.repeated <= 16  # some are checked
@@ -371,7 +427,32 @@ def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
         )
         extractor.fit(numbers(100))
         notes = " ".join(extractor.extraction_.notes)
-        assert "the model gave another answer to" in notes
+        assert "asked 80 questions again, the model gave another answer to" in notes
+
+
+def test_claims_that_are_broken_only_now_and_then_are_noticed() -> None:
+    asked: set[float] = set()
+
+    def wavering(rows: pd.DataFrame) -> list[Any]:
+        known = [age in asked for age in rows["age"]]
+        asked.update(rows["age"])
+        return [int(age > 95 and not before) for age, before in zip(rows["age"], known, strict=True)]
+
+    with (
+        serve_mlflow(wavering) as server,
+        pytest.raises(ModelError, match="it changes its answers, for it breaks this on a row only now"),
+    ):
+        hb.check("age > 50 -> not ill", f"{server.url}/invocations", numbers(60), "ill", samples=100)
+
+
+def test_rows_that_are_asked_about_anew_are_sent_again() -> None:
+    with serve_mlflow(probability) as server:
+        endpoint = Endpoint(f"{server.url}/invocations")
+        answers = endpoint.answer_rows(numbers(40))
+        with ask_anew():
+            assert endpoint.answer_rows(numbers(40)) == answers
+        assert server.rows == 80
+        assert (endpoint.counts.repeated, endpoint.counts.changed) == (40, 0)
 
 
 def test_cached_answers_of_another_model_are_refused(tmp_path: Path) -> None:

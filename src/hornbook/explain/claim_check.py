@@ -35,7 +35,7 @@ from hornbook.explanations import (
     read_code_book,
 )
 from hornbook.logic import Bools
-from hornbook.models import Predictor, load_model
+from hornbook.models import Predictor, ask_anew, load_model
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
@@ -253,9 +253,10 @@ class ClaimChecker:
 
     def _breaks_again(self, claim: Claim, rows: pd.DataFrame) -> bool:
         """Whether rows that broke a claim do so when the model is asked again."""
-        if isinstance(claim, MonotoneClaim):
-            return bool(self.breaks_monotone(claim, rows.iloc[[0]], rows.iloc[[1]])[0])
-        return bool(self.breaks_rule(claim, rows)[0])
+        with ask_anew():
+            if isinstance(claim, MonotoneClaim):
+                return bool(self.breaks_monotone(claim, rows.iloc[[0]], rows.iloc[[1]])[0])
+            return bool(self.breaks_rule(claim, rows)[0])
 
     def _check_rule(
         self, claim: RuleClaim, rng: np.random.Generator, prover: ClaimProver | None

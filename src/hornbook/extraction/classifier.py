@@ -20,6 +20,7 @@ from hornbook.extraction.result import (
     LineStatistics,
     plain_value,
 )
+from hornbook.models import ask_anew
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -136,7 +137,6 @@ def explain_classifier(
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
             *note_changed_answers(labelled.ask_again(teacher)),
-            *teacher.notes(),
         ),
     )
 
@@ -175,7 +175,8 @@ class LabelledPopulations:
 
     def ask_again(self, teacher: ClassifierTeacher) -> Share:
         """The share of some rows for which the model gives another answer now."""
-        again = teacher.labels(self.used.head(ANSWERS_ASKED_AGAIN))
+        with ask_anew():
+            again = teacher.labels(self.used.head(ANSWERS_ASKED_AGAIN))
         return Share.where(again != self.used_labels[: len(again)])
 
     @property

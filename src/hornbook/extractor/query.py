@@ -365,7 +365,7 @@ class QueryExtractor(Extractor):
             )
         if self.bound_.reads_columns:
             notes.append("The model reads columns: each bin is asked about by several values observed in it.")
-        return [*notes, *self.bound_.predictor.notes()]
+        return notes
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.bound_.decide_rows(frame).astype(np.intp)

@@ -18,6 +18,7 @@ from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, compiled, violation
+from hornbook.models import ask_anew
 from hornbook.oracles import (
     SAMPLING_CHUNK,
     Budgeted,
@@ -308,7 +309,8 @@ class QueryRun:
         items, labels = self.held_out
         with suppress(BudgetExhausted):
             self.asked.charge(0)
-            again = self.uncounted(items[:ANSWERS_ASKED_AGAIN])
+            with ask_anew():
+                again = self.uncounted(items[:ANSWERS_ASKED_AGAIN])
             self.changed_answers = Share.where(again != labels[: len(again)])
 
     def _exhausted_limit(self) -> str | None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
 from hornbook.models.adapters import as_predictor
+from hornbook.models.answer_cache import ask_anew
 from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.endpoint_settings import EndpointSettings, is_url
 from hornbook.models.loading import load_model, name_model_source, names_endpoint
@@ -36,6 +37,7 @@ __all__ = [
     "TrainedNetwork",
     "Training",
     "as_predictor",
+    "ask_anew",
     "columns_with_missing",
     "find_classes",
     "is_url",

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.errors import ModelError
-from hornbook.evaluate import note_changed_answers
-from hornbook.models.answer_cache import ANSWERS_FILE, AnswerCache, row_key
+from hornbook.models.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
 from hornbook.models.endpoint_http import BatchTooLarge, HttpClient
 from hornbook.models.endpoint_protocols import CellRows, EndpointProtocol, find_protocol
 from hornbook.models.endpoint_settings import EndpointSettings
-from hornbook.statistics import Share
 from hornbook.storage import cache_folder
 
 FIRST_BATCH = 16
@@ -27,12 +25,6 @@ FIRST_BATCH = 16
 
 BATCH_SECONDS = 0.5
 """How long a request should take: batches grow or shrink towards it."""
-
-ROWS_PER_REPEATED = 64
-"""Of so many rows one is asked about a second time, to see whether the answers stay the same."""
-
-MIN_REPEATED = 8
-"""In calls with few rows up to so many are asked about twice, but no more than an eighth."""
 
 MAX_CHECKED_ANSWERS = 16
 """Answers of earlier calls that are checked before they are used; after the first time no more than an
@@ -143,14 +135,10 @@ class Endpoint:
         """What the endpoint was asked so far."""
         return replace(self._counts, requests=self.client.requests, retries=self.client.repetitions)
 
-    def notes(self) -> list[str]:
-        """What a reader has to know about the answers: whether they change."""
-        return list(note_changed_answers(Share.of(self._counts.changed, self._counts.repeated)))
-
     def answer_rows(self, rows: Any) -> list[Any]:
         """The server's answer about each row of a frame or an array, as a JSON value.
 
-        Rows whose answers are known are not sent. A small share of the others is asked about twice.
+        Rows whose answers are known are not sent, unless they are asked about anew (`ask_anew`).
         """
         with self._lock:
             cells = CellRows.of(rows)
@@ -165,12 +153,13 @@ class Endpoint:
                 answers=self._counts.answers + len(places),
                 cached=self._counts.cached + len(known),
             )
-            self._check_cached_answers(cells, known, places)
-            known |= self._ask_rows(cells, lacking)
-            size = len(lacking)
-            repeated = sorted(lacking)[: max(size // ROWS_PER_REPEATED, min(MIN_REPEATED, size // 8))]
-            self._compare(known, self._ask_rows(cells, {key: lacking[key] for key in repeated}, keep=False))
-            by_row = {cells.rows[place]: known[key] for key, place in places.items()}
+            if is_asked_anew():
+                answers = self._ask_rows(cells, places, keep=False)
+                self._compare(known, {key: answers[key] for key in known})
+            else:
+                self._check_cached_answers(cells, known, places)
+                answers = known | self._ask_rows(cells, lacking)
+            by_row = {cells.rows[place]: answers[key] for key, place in places.items()}
             return [by_row[row] for row in cells.rows]
 
     def _check_cached_answers(

@@ -46,7 +46,6 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         row_wise=True,
         reads_tables=True,
         limits_time=True,
-        notes=model.notes,
     )
 
 

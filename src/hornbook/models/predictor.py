@@ -88,8 +88,6 @@ class Predictor:
         Whether the model reads a table as it is, words and all, where `names` does not say more.
     limits_time
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
-    notes
-        Returns what a reader has to know about the model's answers so far, such as that they change.
 
     Examples
     --------
@@ -120,7 +118,6 @@ class Predictor:
     row_wise: bool = False
     reads_tables: bool = False
     limits_time: bool = False
-    notes: Callable[[], list[str]] = list
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
