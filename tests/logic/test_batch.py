@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Interpretation, Vocabulary
+from hornbook.logic import Batch, Interpretation, Vocabulary, bits
 from hornbook.testing import batches, random_values
 
 V3 = Vocabulary(["a", "b", "c"])
@@ -46,7 +46,9 @@ def test_batch_concatenating_is_concatenating_arrays(parts):
 def test_batch_iterating_and_indexing_give_sets(batch):
     items = list(batch)
     assert items == [batch[i] for i in range(len(batch))]
-    assert Batch.from_interpretations(items, V3) == batch
+    again = Batch.from_interpretations(items, V3)
+    assert again == batch
+    assert again.masks == batch.masks == [(bits.mask(item.true), bits.mask(item.false)) for item in items]
 
 
 @given(batches(V3))
@@ -94,6 +96,18 @@ def test_batch_bad_rows_are_named_beyond_the_first_block():
 def test_an_interpretation_cannot_be_both_true_and_false():
     with pytest.raises(HornbookError, match=r"interpretation 0 makes \('b',\) both true and false"):
         Batch.from_interpretations([Interpretation(frozenset({1}), frozenset({1}))], V3)
+
+
+def test_an_interpretation_has_no_variable_outside_its_vocabulary():
+    with pytest.raises(HornbookError, match="interpretation 0 has a variable outside the 3 names"):
+        Batch.from_interpretations([Interpretation(frozenset({3}))], V3)
+
+
+@given(st.lists(st.integers(0, 2**70 - 1), max_size=70))
+def test_from_masks_is_undone_by_to_masks(masks):
+    words = bits.from_masks(masks, 70)
+    assert words.shape == (70, bits.words_for(len(masks)))
+    assert bits.to_masks(words, len(masks)) == masks
 
 
 def test_batches_over_other_vocabularies_do_not_mix():

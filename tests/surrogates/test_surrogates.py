@@ -30,7 +30,7 @@ from hornbook.explanations import (
 from hornbook.explanations.explanation import format_lines
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.statistics import Share
-from hornbook.surrogates import Candidate, Grid, choose_candidate, search_explanations
+from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import fit_explanations
@@ -323,6 +323,20 @@ def test_explanations_decide_frames_as_they_decide_codes(seed, classes):
     for decided, explanation in explanations:
         assert explanation.literals <= 10
         assert explanation.decide(fresh).tolist() == decided.tolist()
+
+
+@pytest.mark.parametrize("form", ["tree", "card", "rules"])
+def test_fit_explanations_exchanges_literals_by_some_samples(form, monkeypatch):
+    frame, labels = labelled(0, size=3000)
+    weights = np.eye(2)[labels]
+    rows = Grid.of(frame).encode(frame)
+    for module in (search, tree):
+        monkeypatch.setattr(module, "EXCHANGE_SAMPLES", 1000)
+    shares = [
+        (decided == labels).mean() for decided, _ in fit_explanations(rows, weights, NAMES, rows, 8, form)
+    ]
+    assert max(shares) > 0.93
+    assert len(rows.first(1000)) == 1000 and rows.first(5000) is rows
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -49,6 +49,9 @@ MIN_CUTS, MAX_CUTS, ALL_CUTS = 32, 128, 1024
 MAX_CATEGORIES = 32
 """Categories of a column that become literals, the commonest first."""
 
+EXCHANGE_SAMPLES = 24_000
+"""Samples by which literals are exchanged; if there are more, trees are still grown by all of them."""
+
 MIN_RANKED, MAX_SET = 4, 6
 """The fewest categories of a column with sets, and the most that a set names."""
 
@@ -260,6 +263,10 @@ class CodedRows:
     def take(self, rows: Ints) -> CodedRows:
         """Some of the rows."""
         return CodedRows(self.grid, self.codes[:, rows])
+
+    def first(self, size: int) -> CodedRows:
+        """The first rows, up to so many."""
+        return CodedRows(self.grid, self.codes[:, :size]) if size < len(self) else self
 
     def rank_categories(self, weights: Floats) -> CodedRows:
         """The rows in a grid with sets of categories, which are ranked by the share of each class.

@@ -71,7 +71,7 @@ def add_points(scores: Points, rows: CodedRows, body: Body, points: Points, sign
     """Add the points of a line, shape (2, outputs), to the scores of the rows in which it gives some."""
     for where, own in zip(find_rows(rows, body), points, strict=True):
         if own.any():
-            scores[where] += sign * own
+            scores += where[:, None] * (sign * own)
 
 
 def is_below(body: Body, above: Body) -> bool:

@@ -26,7 +26,7 @@ from hornbook.explanations import (
 from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.rules import LiteralRules, fit_rules
@@ -38,7 +38,7 @@ Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
 
-MIN_SAMPLES, MAX_SAMPLES = 16_000, 24_000
+MIN_SAMPLES, MAX_SAMPLES = 16_000, EXCHANGE_SAMPLES
 """Samples that explanations are fitted to, of a small table and of a large one."""
 
 TOLERANCE = 0.01
@@ -181,6 +181,7 @@ def fit_explanations(
     if weights.any(axis=0).sum() < 2:
         return
     grid = rows.grid
+    some, own = rows.first(EXCHANGE_SAMPLES), weights[:EXCHANGE_SAMPLES]
     trees: list[Node[int]] = [] if form == "card" else list(fit_trees(rows, weights, sizes))
     if form in ("auto", "tree"):
         for root in trees:
@@ -190,10 +191,10 @@ def fit_explanations(
         outputs = 1 if len(classes) == 2 else len(classes)  # several classes have a card each
         card_sizes = tuple(dict.fromkeys(size // outputs for size in sizes if size >= outputs))
         for nesting in (1, MAX_NESTING) if len(classes) == 2 else (MAX_NESTING,):  # costs grow with classes
-            for card in fit_cards(rows, weights, card_sizes, nesting):
+            for card in fit_cards(some, own, card_sizes, nesting):
                 yield card.decide(judged), partial(name_card, card, grid, classes)
     if form in ("auto", "rules"):
-        for rules in dict.fromkeys(fit_rules(rows, weights, sizes, trees)):
+        for rules in dict.fromkeys(fit_rules(some, own, sizes, trees)):
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from hornbook.explanations import Split
 from hornbook.explanations.tree import Node, decide_rows
-from hornbook.surrogates.grid import CodedRows, Floats, Ints
+from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Ints
 
 LEAST_SHARE = 1 / 1000
 """The least share of the weight that a node is split for."""
@@ -175,13 +175,14 @@ def fit_trees(rows: CodedRows, weights: Floats, sizes: tuple[int, ...]) -> Itera
     _, firsts = np.unique(rows.grid.column_of[order], return_index=True)
     roots = [int(order[at]) for at in np.sort(firsts)[:MAX_ROOTS] if gains[order[at]] > 0]
     growths = [grow_tree(rows, weights, max(sizes), root) for root in roots]
-    everyone, labels = np.arange(len(rows)), weights
+    some, own = rows.first(EXCHANGE_SAMPLES), weights[:EXCHANGE_SAMPLES]
+    everyone = np.arange(len(some))
     seen = set()
     for size in sizes:
         best, most = None, -np.inf
         for growth in growths:
-            root = improve_tree(growth.prune(size), rows, weights)
-            right = float(labels[everyone, decide_rows(root, rows.where_true, len(rows))].sum())
+            root = improve_tree(growth.prune(size), some, own)
+            right = float(own[everyone, decide_rows(root, some.where_true, len(some))].sum())
             if right > most:
                 best, most = root, right
         if isinstance(best, Split) and best not in seen:
