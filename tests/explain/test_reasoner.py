@@ -7,19 +7,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.explain import Reasoner
 from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.counterexamples import CounterexampleFinder
 from hornbook.explain.reason_sampler import ReasonSampler
 from hornbook.explain.row_conditions import RowConditions
 from hornbook.explanations import Category, Missing, read_code_book
-from hornbook.proof import Domain, Interval
+from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.surrogates.grid import Grid
 from hornbook.teacher import bind_classifier
 
@@ -66,7 +70,7 @@ def reasoner_of(model, rows, code_book=None):
     return Reasoner(model, teacher, words.name_classes("yes", teacher.classes), words, 0)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 299))
 def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
     rows, _ = mixed_rows(0)
@@ -82,7 +86,7 @@ def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
     assert reason.keeps_share and reason.share.low >= 0.95 and reason.level == "sampled"
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 299))
 def test_reason_sampler_draws_rows_that_meet_the_conditions_of_any_body(seed, at):
     rows, _ = mixed_rows(1)
@@ -115,7 +119,7 @@ def assert_minimal(reason, model, row, every):
         assert (model.predict(every[meet_conditions(others, every)]) != outcome).any()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 80))
 def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
     model, row = random_tree(seed), GRID.iloc[[at]]
@@ -123,7 +127,7 @@ def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
     assert_minimal(reason, model, row, GRID)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 255))
 def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
     every = pd.DataFrame(list(product([0.0, 1.0, 2.0, np.nan], repeat=4)), columns=["a", "b", "c", "d"])
@@ -134,7 +138,7 @@ def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
     assert_minimal(reason, model, every.iloc[[at]], every)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 1000))
 def test_why_proves_minimal_reasons_of_a_linear_model_of_three_classes(seed):
     rng = np.random.default_rng(seed)
@@ -156,6 +160,35 @@ def test_why_proves_for_rows_beyond_the_table_and_within_a_given_domain():
     assert within.level == "minimal" and within.conditions == ()
     (outside,) = hb.why(model, {"a": 2.0, "b": 2}, rows, domain=narrow).reasons
     assert outside.level == "sampled" and "outside of the domain: a is 2" in outside.note
+
+
+def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
+    monkeypatch.setattr(ColumnProver, "prove", lambda *_, **__: Verdict("proved", "nobody", 0.0, -1.0))
+    monkeypatch.setattr(CounterexampleFinder, "draw", lambda self, body: np.zeros((4, 0), int))
+    (reason,) = hb.why(random_tree(1), GRID.iloc[0], GRID, changes=0).reasons
+    assert reason.level == "sampled" and "samples contradict" in reason.note
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.integers(0, 1000))
+def test_why_allows_every_category_that_keeps_the_answer(seed):
+    rng = np.random.default_rng(seed)
+    every = pd.DataFrame(list(product("abcde", [0.0, 1.0])), columns=["word", "n"])
+    encode = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
+    model = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
+    model.fit(every, [rng.integers(2) for _ in "abcde" for _ in range(2)])
+    row = every.iloc[[rng.integers(10)]]
+    (reason,) = hb.why(model, row, every, changes=0).reasons
+    assert_minimal(reason, model, row, every)
+    outcome = model.predict(row)[0]
+    words = [each for each in reason.conditions if each.column == "word"]
+    assert len(words) <= 1
+    if words:
+        others = [each for each in reason.conditions if each.column != "word"]
+        kept = every[meet_conditions(others, every)]
+        right = kept.word[model.predict(kept) == outcome]
+        always = set(right) - set(kept.word[model.predict(kept) != outcome])
+        assert set(every.word[meet_conditions(words, every)]) == always
 
 
 def test_why_says_why_there_is_no_proof():

@@ -1,10 +1,8 @@
 """Reasons that are proved: a body grows until a prover confirms it, and shrinks until none can go.
 
-Rows that meet a body and get another class are its counterexamples. They come from samples, from
-random rows of the domain, and from the prover. A counterexample is brought close to the row first:
-the columns in which it still differs are those of which the body has to speak. A body that excludes all
-counterexamples is put to the prover. A literal without which some counterexample would meet the body
-cannot go; of the others the prover says whether they can.
+Rows that meet a body and get another class are its counterexamples. A body that excludes all that were
+found is put to the prover, which confirms it or finds another one. A literal without which some
+counterexample would meet the body cannot go; of the others the prover says whether they can.
 
 References
 ----------
@@ -17,7 +15,6 @@ M. Wu, H. Wu, C. Barrett. VeriX: towards verified explainability of deep neural 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,18 +22,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.explain.counterexamples import CounterexampleFinder
 from hornbook.explain.reason_sampler import ReasonSampler
+from hornbook.explain.reason_search import PREFERENCE
 from hornbook.explain.row_conditions import Body, Codes
 from hornbook.explain.sufficient_reason import ReasonLevel
 from hornbook.explanations import Missing
 from hornbook.logic import Bools
-from hornbook.proof import ColumnProver, Domain, Interval, Verdict
-
-DRAWN_ROWS = 512
-"""Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
-
-KEPT_COUNTEREXAMPLES = 48
-"""Counterexamples of one draw that are brought close to the row."""
+from hornbook.proof import ColumnProver, Verdict
 
 MAX_REFUTATIONS = 6
 """After so many refutations by the prover, literals on many columns are added at once."""
@@ -86,6 +79,7 @@ class ReasonProver:
 
     def __post_init__(self) -> None:
         self.conditions = self.sampler.conditions
+        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng)
 
     @cached_property
     def unreadable(self) -> Body:
@@ -117,13 +111,14 @@ class ReasonProver:
         if reason:
             return ProvedBody(body, "sampled", reason)
         shrunk, reason = self._shrink(grown)
-        return ProvedBody(self._loosen(shrunk), "proved" if reason else "minimal", reason)
+        loose = self._loosen(self._allow_categories(shrunk))
+        return ProvedBody(loose, "proved" if reason else "minimal", reason)
 
     def _grow(self, body: Body) -> tuple[Body, str]:
         """A body that is proved; or, with the reason, one that is not."""
         refuted = 0
         while time.perf_counter() < self.deadline:
-            found = self._draw_counterexamples(body)
+            found = self._finder.draw(body)
             if not found.size:
                 verdict = self._ask(body)
                 if verdict.status == "proved":
@@ -133,7 +128,7 @@ class ReasonProver:
                         return body, verdict.reason
                     body = tighter
                     continue
-                found = self._bring_close(self._complete(verdict.witness))
+                found = self._finder.bring_close(self._finder.complete(verdict.witness))
                 refuted += 1
             if (tighter := self._exclude(body, found)) == body:
                 return body, self._describe_open()
@@ -176,7 +171,7 @@ class ReasonProver:
     def _weights(self) -> NDArray[np.float64]:
         """How much each literal counts: those on preferred columns more."""
         columns = (literal.condition.column for literal in self.conditions.literals)
-        return np.array([4.0 if column in self.preferred else 1.0 for column in columns])
+        return np.array([PREFERENCE if column in self.preferred else 1.0 for column in columns])
 
     def _tighten(self, body: Body) -> Body:
         """The body with the tightest literals of half of the columns about which it is not tightest.
@@ -222,6 +217,19 @@ class ReasonProver:
         met = int(literal.bins[self.sampler.codes[literal.place]].sum())
         return literal.condition.column in self.preferred, met
 
+    def _allow_categories(self, body: Body) -> Body:
+        """The body with further categories allowed in a column whose value it fixes, one after the other."""
+        for number in sorted(body):
+            others = frozenset(self.conditions.list_other_categories(number))
+            if not others or self._ask(expanded := body - {number} | others).status != "proved":
+                continue
+            body = expanded
+            for other in sorted(others):
+                without = body - {other}
+                if not self._has_counterexample(without) and self._ask(without).status == "proved":
+                    body = without
+        return body
+
     def _loosen(self, body: Body) -> Body:
         """The body with thresholds moved outwards as far as a proof allows: bisections, side by side."""
         ladders = {number: self.conditions.list_looser(number) for number in sorted(body)}
@@ -248,104 +256,9 @@ class ReasonProver:
         limit = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
         verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=limit)
         if verdict.witness is not None:
-            self.counterexamples.append(self.conditions.encode(self._complete(verdict.witness)))
+            self.counterexamples.append(self.conditions.encode(self._finder.complete(verdict.witness)))
         return verdict
 
     def _has_counterexample(self, body: Body) -> bool:
         """Whether some counterexample so far meets a body."""
         return any(bool(self.conditions.meets(body, found).any()) for found in self.counterexamples)
-
-    def _draw_counterexamples(self, body: Body) -> Codes:
-        """Counterexamples among drawn rows that meet a body, close to the row."""
-        rows = pd.concat(
-            [
-                self.sampler.build_rows(self.sampler.draw(body, DRAWN_ROWS, self.rng)),
-                *(self._complete(rows) for rows in self._draw_domain(body)),
-            ],
-            ignore_index=True,
-        )
-        wrong = np.flatnonzero(self.sampler.teacher.labels(rows) != self.sampler.outcome)
-        wrong = self.rng.permutation(wrong)[:KEPT_COUNTEREXAMPLES]
-        return self._bring_close(rows.iloc[wrong].reset_index(drop=True))
-
-    def _draw_domain(self, body: Body) -> Iterator[pd.DataFrame]:
-        """Random rows of the domain that meet a body: with numbers anywhere, and at the ends."""
-        boxes = self.prover.domain.widen(self.conditions.describe(body)).list_boxes(
-            self.conditions.describe(body)
-        )
-        if not boxes:
-            return
-        box = boxes[int(self.rng.integers(len(boxes)))]
-        for at_ends in (False, True):
-            columns = []
-            for own in box.values():
-                if isinstance(own, Interval):
-                    numbers = self.rng.random(DRAWN_ROWS)
-                    numbers = np.round(numbers) if at_ends else numbers
-                    numbers = (
-                        own.low + numbers * (own.high - own.low) if own.has_numbers else numbers * np.nan
-                    )
-                    numbers = np.round(numbers) if own.whole else numbers
-                else:
-                    numbers = self.rng.integers(max(len(own.values), 1), size=DRAWN_ROWS).astype(np.float64)
-                    numbers = numbers if own.values else numbers * np.nan
-                missing = own.missing & (self.rng.random(DRAWN_ROWS) < 0.2)
-                columns.append(np.where(missing, np.nan, numbers))
-            domain = Domain(box, self.prover.domain.rows)
-            yield domain.decode(np.stack(columns, axis=1), list(box))
-
-    def _complete(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows with all columns of the table; those that the model does not read are the row's."""
-        own = self.conditions.row
-        return pd.DataFrame(
-            {
-                name: rows[name].array if name in rows else own[name].array.take(np.zeros(len(rows), np.intp))
-                for name in own.columns
-            }
-        )
-
-    def _bring_close(self, rows: pd.DataFrame) -> Codes:
-        """Counterexamples as bins, each with as many of the row's own values as leave it one.
-
-        In an order of its own, each gets the longest run of the row's values with which it stays a
-        counterexample; the next column is left as it is, and the next run begins after it.
-        """
-        count, columns = len(rows), list(self.conditions.columns)
-        values = pd.concat([rows, self.conditions.row], ignore_index=True)
-        order = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
-        own = np.zeros((count, len(columns)), np.bool_)  # which columns have the row's value
-        start = np.zeros(count, np.intp)
-        while (open_rows := np.flatnonzero(start < len(columns))).size:
-            longest = int((len(columns) - start[open_rows]).max())
-            # one variant for each length of a run, (open rows, lengths, columns)
-            variants = np.repeat(own[open_rows, None], longest, axis=1)
-            for length in range(1, longest + 1):
-                for at, row in enumerate(open_rows.tolist()):
-                    variants[at, length - 1, order[row, start[row] : start[row] + length]] = True
-            still = self._stay_wrong(values, open_rows, variants)
-            for at, row in enumerate(open_rows.tolist()):
-                left = len(columns) - start[row]
-                held = np.flatnonzero(still[at, :left])
-                run = int(held[-1]) + 1 if len(held) else 0
-                own[row, order[row, start[row] : start[row] + run]] = True
-                start[row] += run + 1
-        return self.conditions.encode(self._mix(values, np.arange(count), own[:, None, :]))
-
-    def _stay_wrong(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> Bools:
-        """Which variants of rows, with the row's own values in some columns, get another class."""
-        labels = self.sampler.teacher.labels(self._mix(values, rows, own))
-        wrong: Bools = (labels != self.sampler.outcome).reshape(own.shape[:2])
-        return wrong
-
-    def _mix(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> pd.DataFrame:
-        """Variants of rows, (rows, variants, columns): where `own` is true, the last row's values."""
-        source = np.repeat(rows, own.shape[1])  # (rows * variants,)
-        mixed = {}
-        for name in values.columns:
-            if name in self.conditions.columns:
-                place = self.conditions.columns.index(name)
-                chosen = np.where(own[:, :, place].reshape(-1), len(values) - 1, source)
-            else:
-                chosen = source
-            mixed[name] = values[name].array.take(chosen)
-        return pd.DataFrame(mixed)

@@ -298,6 +298,10 @@ class Reasoner:
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
         rng = generator(self.seed, Purpose.REASON_MEASUREMENT, number)
         (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
+        within = self.domain is None  # samples of the table may be outside of a given domain
+        if within and proved.level != "sampled" and not fresh.alike.all():
+            note = "a proof was found that samples contradict; please report this"
+            proved = ProvedBody(body, "sampled", note)
         met = conditions.meets(body, sampler.codes[:, :-1])
         alike = met & (self.table_labels == outcome)
         coverage = Coverage(int(met.sum()), int(alike.sum()), len(met))

@@ -189,6 +189,17 @@ class RowConditions:
         same = (other for other in tight if _have_one_side(self.literals[other], own))
         return next(same, number)
 
+    def list_other_categories(self, number: int) -> list[int]:
+        """For a literal that fixes a category, those that exclude each of the others; none for a number."""
+        condition = self.literals[number].condition
+        if not (isinstance(condition, Category) and condition.equal):
+            return []
+        return [
+            other
+            for other in self.by_column[self.literals[number].place]
+            if isinstance(excluded := self.literals[other].condition, Category) and not excluded.equal
+        ]
+
     def describe(self, body: Iterable[int]) -> tuple[Condition, ...]:
         """The conditions of a body, in the order of the columns; those on categories of a column as one."""
         conditions: list[Condition] = []

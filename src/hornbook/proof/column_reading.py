@@ -65,9 +65,8 @@ class NetworkReading:
                 raise unprovable(
                     self.predictors[0], f"it takes missing values of {name!r} in a way that is not read"
                 )
-        rows = pd.concat(
-            [_table_rows(domain, self.columns), *_draw_rows(domain, self.columns)], ignore_index=True
-        )
+        drawn = domain.draw(self.columns, COMPARED_ROWS, generator(0, Purpose.MODEL_READING))
+        rows = pd.concat([_table_rows(domain, self.columns), *drawn], ignore_index=True)
         space, inputs = self._space(domain.ranges), self.preprocessing.encode(rows)
         sides = [Bounds(net, space, None, self.given, SCALING_TERMS) for net in self.contests[0]]
         if max(sizes.max() for side in sides for sizes in side.magnitudes) > LARGEST_SUM:
@@ -325,23 +324,3 @@ def _table_rows(domain: Domain, columns: Sequence[str]) -> pd.DataFrame:
             known = (numbers >= own.low) & (numbers <= own.high)
         inside &= np.where(missing, own.missing, known)
     return rows[inside]
-
-
-def _draw_rows(domain: Domain, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Random rows of a domain: with numbers anywhere, and with numbers at the ends of their intervals."""
-    rng = generator(0, Purpose.MODEL_READING)
-    uniform, ends = [], []
-    for name in columns:
-        own = domain.ranges[name]
-        low, high = (own.low, own.high) if isinstance(own, Interval) else (0, len(own.values) - 1)
-        numbers = rng.uniform(low, high, COMPARED_ROWS)
-        missing = own.missing & (rng.random((2, COMPARED_ROWS)) < 0.2)
-        corners = np.where(rng.random(COMPARED_ROWS) < 0.5, low, high)
-        if isinstance(own, Levels):
-            numbers, corners = rng.integers(len(own.values), size=(2, COMPARED_ROWS)).astype(np.float64)
-        elif own.whole:
-            numbers = np.round(numbers)
-        uniform.append(np.where(missing[0], np.nan, numbers))
-        ends.append(np.where(missing[1], np.nan, corners))
-    drawn = (domain.decode(np.stack(each, axis=1), columns) for each in (uniform, ends))
-    return next(drawn), next(drawn)

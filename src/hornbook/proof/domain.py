@@ -26,6 +26,9 @@ MAX_BOXES = 20_000
 DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
 """How a note begins that says what proofs are about."""
 
+MISSING_SHARE = 0.2
+"""The share of missing values in random rows, in columns that may have them."""
+
 MAX_LEVELS_SHOWN = 12
 """The most levels of a column that are written out."""
 
@@ -234,6 +237,27 @@ class Domain:
             # words stay objects even where all are missing
             rows[name] = values.infer_objects() if is_numeric_dtype(self.rows[name]) else values
         return pd.DataFrame(rows)
+
+    def draw(
+        self, columns: Sequence[str], size: int, rng: np.random.Generator
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Random rows, so many of each kind: with numbers anywhere, and at the ends of their intervals."""
+        uniform, ends = [], []
+        for name in columns:
+            own = self.ranges[name]
+            low, high = (own.low, own.high) if isinstance(own, Interval) else (0, len(own.values) - 1)
+            is_missing = low > high
+            numbers = rng.uniform(*((0.0, 0.0) if is_missing else (low, high)), size)
+            missing = (own.missing & (rng.random((2, size)) < MISSING_SHARE)) | is_missing
+            corners = np.where(rng.random(size) < 0.5, low, high)
+            if isinstance(own, Levels):
+                numbers, corners = rng.integers(max(len(own.values), 1), size=(2, size)).astype(np.float64)
+            elif own.whole:
+                numbers = np.round(numbers)
+            uniform.append(np.where(missing[0], np.nan, numbers))
+            ends.append(np.where(missing[1], np.nan, corners))
+        drawn = (self.decode(np.stack(each, axis=1), columns) for each in (uniform, ends))
+        return next(drawn), next(drawn)
 
     def __str__(self) -> str:
         return "; ".join(f"{name}: {own}" for name, own in self.ranges.items())
