@@ -188,6 +188,16 @@ def test_find_changes_within_a_budget_changes_few_columns_of_many():
     assert again == result
 
 
+def test_a_change_of_many_columns_comes_from_a_row_of_the_table():
+    table = pd.DataFrame(
+        np.vstack([np.zeros((3, 7)), [1, 1, 1, 1, 1, 0, 0], np.eye(7)]), columns=list("abcdefg")
+    )
+    model = as_predictor(lambda array: array[:, :5].min(axis=1), threshold=0.5)
+    result = find_changes(model, table.iloc[0], table)
+    assert result.changes[0].columns == ("a", "b", "c", "d", "e") and result.changes[0].nearest == "sampled"
+    assert result.fewer == ("exhausted",) * 4 and result.changes[0].distance == 5.0
+
+
 def test_a_model_that_takes_no_missing_values_is_never_asked_to_lose_one():
     table = pd.DataFrame({"a": [0.0, 1, 2, np.nan, 4], "b": [0.0, 1, 0, 1, np.nan]})
     model = LogisticRegression().fit(table.dropna(), [0, 1, 1])
