@@ -206,6 +206,23 @@ def test_a_model_that_takes_no_missing_values_is_never_asked_to_lose_one():
     assert "completions" in result.checked
 
 
+def test_a_missing_value_becomes_the_commonest_one_that_does():
+    table = pd.DataFrame({"a": [9.0, 1, 2, 3, 4, 5, 6, 7, 8, np.nan], "s": [*"zxyyyxxzy", None]})
+
+    class Model:
+        classes_, feature_names_in_ = np.array([0, 1]), np.array(["a", "s"])
+
+        def predict(self, rows):
+            return ((rows["a"] > 2) | rows["s"].isin(["x", "z"])).to_numpy().astype(int)
+
+        def predict_proba(self, rows):
+            return np.eye(2)[self.predict(rows)]
+
+    number, word = find_changes(Model(), {"a": None, "s": "y"}, table, count=2).changes
+    assert [(each.before, each.after) for each in number.values] == [(None, 5.0)]
+    assert [each.after for each in word.values] == ["x"]
+
+
 def test_words_of_a_change_are_those_of_the_code_book():
     table = pd.DataFrame({"bili": [0.5, 1.0, 3.0, 4.0], "stage": ["I", "II", "III", "I"]})
     model = as_predictor(lambda array: array[:, 0] / 4, threshold=0.5)
