@@ -188,12 +188,39 @@ def test_find_changes_within_a_budget_changes_few_columns_of_many():
     assert again == result
 
 
+def test_a_change_of_many_columns_comes_from_a_row_of_the_table():
+    table = pd.DataFrame(
+        np.vstack([np.zeros((3, 7)), [1, 1, 1, 1, 1, 0, 0], np.eye(7)]), columns=list("abcdefg")
+    )
+    model = as_predictor(lambda array: array[:, :5].min(axis=1), threshold=0.5)
+    result = find_changes(model, table.iloc[0], table)
+    assert result.changes[0].columns == ("a", "b", "c", "d", "e") and result.changes[0].nearest == "sampled"
+    assert result.fewer == ("exhausted",) * 4 and result.changes[0].distance == 5.0
+
+
 def test_a_model_that_takes_no_missing_values_is_never_asked_to_lose_one():
     table = pd.DataFrame({"a": [0.0, 1, 2, np.nan, 4], "b": [0.0, 1, 0, 1, np.nan]})
     model = LogisticRegression().fit(table.dropna(), [0, 1, 1])
     result = find_changes(model, table.iloc[3], table, count=2, proof_seconds=0)
     assert result.changes and all(each.after is not None for own in result.changes for each in own.values)
     assert "completions" in result.checked
+
+
+def test_a_missing_value_becomes_the_commonest_one_that_does():
+    table = pd.DataFrame({"a": [9.0, 1, 2, 3, 4, 5, 6, 7, 8, np.nan], "s": [*"zxyyyxxzy", None]})
+
+    class Model:
+        classes_, feature_names_in_ = np.array([0, 1]), np.array(["a", "s"])
+
+        def predict(self, rows):
+            return ((rows["a"] > 2) | rows["s"].isin(["x", "z"])).to_numpy().astype(int)
+
+        def predict_proba(self, rows):
+            return np.eye(2)[self.predict(rows)]
+
+    number, word = find_changes(Model(), {"a": None, "s": "y"}, table, count=2).changes
+    assert [(each.before, each.after) for each in number.values] == [(None, 5.0)]
+    assert [each.after for each in word.values] == ["x"]
 
 
 def test_words_of_a_change_are_those_of_the_code_book():

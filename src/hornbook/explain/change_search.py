@@ -67,7 +67,7 @@ class ChangeSearch:
         max_rows: int,
     ) -> None:
         self.space, self.flips, self.scores = space, flips, scores
-        self.left = max_rows  # how many rows that the model may still be asked about
+        self.left = max_rows  # how many rows the model may still be asked about
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
         self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
         self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
@@ -194,6 +194,7 @@ class ChangeSearch:
 
     def _take_back(self, changes: Places) -> None:
         """Give columns of changes the row's own values again, halves of them first, then smaller parts."""
+        self._record(changes)
         waiting = [(change, int((change > 0).sum())) for change in changes]
         while waiting and self.left > 0:
             parts = [list(self._restore_parts(change, size)) for change, size in waiting]

@@ -97,7 +97,8 @@ class ChangeSpace:
     Parameters
     ----------
     values
-        For each column the row's own value, and then the others that it may have, the nearest first.
+        For each column the row's own value, and then the others that it may have, the nearest first,
+        and of equally near ones the commonest.
     distances
         How far each of them is from the row's own.
     limits
@@ -253,7 +254,7 @@ def _list_values(
     unknown = bool(first.isna().iloc[0])
     if fixed or (direction and unknown):
         return first, np.zeros(1)
-    others = known.drop_duplicates()
+    others = _sort_by_commonness(known, book)
     others = others if unknown else others[others != first.iloc[0]]
     if not unknown and values.name in hidden:
         others = pd.concat([others, values[values.isna()].head(1)])
@@ -265,6 +266,17 @@ def _list_values(
     distances = measure_distances(listed, known, book)
     nearest = np.argsort(distances, kind="stable")
     return listed.iloc[nearest].reset_index(drop=True), distances[nearest]
+
+
+def _sort_by_commonness(known: pd.Series[Any], book: CodeBook) -> pd.Series[Any]:
+    """The distinct values of a column: numbers by how near they are to the middle, others by their number."""
+    others = known.drop_duplicates()
+    numbers, ranked = order_values(others, book), order_values(known, book)
+    if numbers is None or ranked is None:
+        rarity = -others.map(known.value_counts()).to_numpy(np.float64)
+    else:
+        rarity = np.abs(_rank_values(numbers.to_numpy(), np.sort(ranked.to_numpy())) - 0.5)
+    return others.iloc[np.argsort(rarity, kind="stable")]
 
 
 def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeBook) -> NDArray[np.float64]:
