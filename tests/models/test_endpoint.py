@@ -7,8 +7,10 @@ import pickle
 import threading
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ import hornbook as hb
 from hornbook.errors import HornbookError, ModelError
 from hornbook.models import Endpoint, EndpointSettings, as_predictor, ask_anew, endpoint_http, load_model
 from hornbook.models.answer_cache import AnswerCache, row_key
-from hornbook.models.endpoint_protocols import CellRows
+from hornbook.models.endpoint_protocols import CellRows, JsonProtocol, MlflowProtocol, TensorProtocol
+from hornbook.models.from_endpoint import find_classes, read_answers
 from hornbook.teacher import bind_classifier
 
 ROWS = pd.DataFrame({"age": [20.0, 40.0, np.nan, 80.0], "visits": [1, 2, 3, 4], "sex": ["f", "m", "f", None]})
@@ -397,6 +400,57 @@ def test_wrong_tensors_are_model_errors(output: Any, message: str) -> None:
         endpoint = Endpoint(f"{server.url}/v2/models/m/infer")
         with pytest.raises(ModelError, match=message):
             endpoint.answer_rows(ROWS[["age"]].dropna().iloc[[0, 1, 2, 0]].assign(age=range(4)))
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.sampled_from(["", "a", "1"])),
+    lambda values: st.one_of(
+        st.lists(values, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["predictions", "outputs", "shape", "data", "name", "a"]), values, max_size=3
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.integers(1, 3))
+def test_any_response_is_an_answer_a_row_or_a_model_error(content: Any, size: int) -> None:
+    for protocol in (
+        MlflowProtocol("http://h"),
+        TensorProtocol("http://h"),
+        JsonProtocol("http://h", "$rows", "predictions.*.a"),
+        JsonProtocol("http://h", "$rows", "*.1"),
+    ):
+        with suppress(ModelError):
+            assert len(protocol.read(content, size)) == size
+
+
+@given(st.lists(JSON, min_size=1, max_size=3), st.sampled_from([None, ("a", "1"), (1, 2, 3)]))
+def test_any_answers_are_classes_scores_or_a_model_error(answers: list[Any], classes: Any) -> None:
+    model = SimpleNamespace(
+        classes_=classes, settings=EndpointSettings("http://h"), name="h", answer_rows=lambda rows: answers
+    )
+    with suppress(HornbookError):
+        find_classes(model, answers)
+        assert len(model.classes_) >= 2
+    with suppress(ModelError):
+        read = read_answers(model, answers)
+        assert len(read) == len(answers) and np.isfinite(read).all()
+        if read.dtype == np.intp:
+            assert ((read >= 0) & (read < len(model.classes_ or (0, 1)))).all()
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [[], {"inputs": 3}, {"inputs": [{"name": "age"}]}, {"inputs": [3]}, {"inputs": {"name": "age"}}],
+)
+def test_wrong_descriptions_of_a_server_are_model_errors(metadata: Any) -> None:
+    with serve(lambda path, body, number: Reply(metadata)) as server:
+        with pytest.raises(ModelError, match="describes its model otherwise"):
+            Endpoint(f"{server.url}/v2/models/m")
+        with pytest.raises(HornbookError, match="give the URL of one"):
+            Endpoint(server.url)
 
 
 def test_one_of_several_outputs_is_read() -> None:

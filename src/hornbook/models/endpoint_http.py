@@ -109,7 +109,10 @@ class HttpClient:
         return response
 
     def post(self, url: str, body: bytes) -> Response:
-        """The response to a POST of JSON; any but a successful one is an error."""
+        """The response to a POST of JSON; any but a successful one is an error.
+
+        `BatchTooLarge` is raised if it does not come in time, or is refused for its length.
+        """
         response = self._repeat("POST", url, body)
         if response.status != 200:
             raise self._error(response, url)

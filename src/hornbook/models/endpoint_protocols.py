@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.endpoint_http import HttpClient
+from hornbook.models.endpoint_http import BatchTooLarge, HttpClient
 from hornbook.models.endpoint_settings import EndpointSettings
 
 MAX_WHOLE_NUMBER = 2.0**53
@@ -233,7 +233,7 @@ class TensorProtocol:
         if (
             not isinstance(shape, list)
             or not shape
-            or not all(isinstance(each, int) for each in shape)
+            or not all(isinstance(each, int) and each > 0 for each in shape)
             or math.prod(shape) != len(data)
         ):
             raise ModelError(
@@ -353,8 +353,14 @@ PROTOCOL_ADVICE = (
 def _describe_tensors(settings: EndpointSettings, client: HttpClient, url: str) -> TensorProtocol:
     """The v2 protocol for a model: that of the URL, or the only one of a server."""
     if "/models/" not in url:
-        index = client.post(f"{url}/repository/index", b"{}").json(url)
-        names = [str(each.get("name")) for each in index] if isinstance(index, list) else []
+        try:
+            index = client.post(f"{url}/repository/index", b"{}").json(url)
+        except BatchTooLarge:
+            raise ModelError(
+                f"{url} does not say within {settings.timeout:g} seconds what it serves"
+            ) from None
+        entries = index if isinstance(index, list) else []
+        names = [str(each["name"]) for each in entries if isinstance(each, dict) and "name" in each]
         if len(names) != 1:
             raise HornbookError(
                 f"{url} has the models {', '.join(names) or '(none)'}; give the URL of one: {url}/models/NAME"
@@ -365,7 +371,20 @@ def _describe_tensors(settings: EndpointSettings, client: HttpClient, url: str) 
     if answer.status == 404:
         raise ModelError(f"there is no model at {url} (status 404)")
     metadata = answer.json(url) if answer.status == 200 else {}
-    return TensorProtocol(f"{url}/infer", metadata if isinstance(metadata, dict) else {}, settings.output)
+    if not isinstance(metadata, dict) or not _are_inputs(metadata.get("inputs") or []):
+        raise ModelError(f"{url} describes its model otherwise than the protocol has it: {shorten(metadata)}")
+    return TensorProtocol(f"{url}/infer", metadata, settings.output)
+
+
+def _are_inputs(inputs: Any) -> bool:
+    """Whether the inputs of a description have names, types and shapes."""
+    return isinstance(inputs, list) and all(
+        isinstance(each, dict)
+        and isinstance(each.get("name"), str)
+        and isinstance(each.get("datatype"), str)
+        and isinstance(each.get("shape"), list)
+        for each in inputs
+    )
 
 
 def check_count(answers: Any, size: int, url: str, place: str) -> list[Any]:
@@ -379,7 +398,10 @@ def check_count(answers: Any, size: int, url: str, place: str) -> list[Any]:
 
 def shorten(content: Any) -> str:
     """The beginning of a JSON value."""
-    text = json.dumps(content, ensure_ascii=False)
+    try:
+        text = json.dumps(content, ensure_ascii=False)
+    except RecursionError:
+        text = "lists in lists in lists …"
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 
@@ -394,11 +416,10 @@ def _column_tensor(
 
 def _flatten(data: Any) -> list[Any]:
     """The values of a tensor, which may be nested."""
-    if not isinstance(data, list):
-        return []
-    if not data or not isinstance(data[0], list):
-        return data
-    return [value for part in data for value in _flatten(part)]
+    values = data if isinstance(data, list) else []
+    while values and isinstance(values[0], list):
+        values = [value for part in values for value in (part if isinstance(part, list) else [part])]
+    return values
 
 
 def _fill(template: Any, rows: CellRows) -> Any:

@@ -53,17 +53,25 @@ def find_classes(model: Endpoint, rows: Any) -> None:
     """Learn a server's classes from its answers about rows, unless they are known."""
     if model.classes_ is not None:
         return
-    answers = model.answer_rows(rows)
+    answers = [_unwrap(each) for each in model.answer_rows(rows)]
     if not answers:
         return
     if isinstance(answers[0], dict):
         model.classes_ = tuple(answers[0])
-    elif isinstance(answers[0], list) and len(answers[0]) > 1:
+    elif isinstance(answers[0], list):
         model.classes_ = tuple(range(len(answers[0])))
     else:
-        model.classes_ = _list_labels(
-            model, [each[0] if isinstance(each, list) else each for each in answers]
+        model.classes_ = _list_labels(model, answers)
+    if len(model.classes_) < 2:
+        model.classes_ = None
+        raise ModelError(
+            f"{model.settings.url} answers with {shorten(answers[0])}, which is about no two classes"
         )
+
+
+def _unwrap(answer: Any) -> Any:
+    """The only item of a list of one, which some servers make of a number."""
+    return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
 
 
 def score_rows(model: Endpoint, column: int, output: Output | None, rows: Any) -> NDArray[Any]:
@@ -95,14 +103,13 @@ def read_answers(model: Endpoint, answers: list[Any]) -> NDArray[Any]:
 
     The data type tells which: class numbers are `intp`, scores are `float64`.
     """
-    classes = model.classes_ or TWO_CLASSES
+    classes, answers = model.classes_ or TWO_CLASSES, [_unwrap(each) for each in answers]
     if answers and isinstance(answers[0], dict):
         answers = [
             [each.get(str(name)) for name in classes] if isinstance(each, dict) else each for each in answers
         ]
-    if answers and isinstance(answers[0], list) and len(answers[0]) != 1:
+    if answers and isinstance(answers[0], list):
         return _read_scores(model, answers, (len(answers), len(classes)))
-    answers = [each[0] if isinstance(each, list) and len(each) == 1 else each for each in answers]
     try:
         numbers = {label: number for number, label in enumerate(classes)}
         labels = [numbers.get(each) for each in answers]
