@@ -66,8 +66,8 @@ def reproduce_paper(folder: Path) -> None:
 
 
 RUNS = {
-    "extraction": give_command("extract", "breast-cancer", "--train", "--max-literals", "4"),
-    "queries": give_command("query", "hcc-synthetic", "--train", "--max-queries", "8"),
+    "extraction": give_command("extract", "iris", "--train", "--samples", "2000", "--max-literals", "4"),
+    "queries": give_command("query", "iris", "--train", "--max-queries", "8"),
     "proofs": give_command(
         "query", "iris", "--train", "--max-queries", "4", "--proof", "--proof-seconds", "5"
     ),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from io import TextIOWrapper
 from signal import SIGTERM, default_int_handler, signal
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 from hornbook.cli import (
     check,
@@ -25,7 +23,7 @@ from hornbook.cli import (
     verify,
     why,
 )
-from hornbook.cli.app import app
+from hornbook.cli.app import app, close_stream
 from hornbook.errors import HornbookError, ModelError
 
 __all__ = [
@@ -63,9 +61,6 @@ def main() -> None:
             app()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        close_stream(sys.stdout)
-        sys.exit(0)  # the reader, such as head, has read enough
     except ModelError as error:
         fail(f"the model failed: {error}", 3)
     except HornbookError as error:
@@ -86,9 +81,3 @@ def fail(message: str, code: int) -> NoReturn:
     except OSError:
         close_stream(sys.stderr)
     sys.exit(code)
-
-
-def close_stream(stream: TextIO) -> None:
-    """Let whatever is printed from here on, at exit too, go nowhere."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
@@ -92,8 +92,18 @@ def _options(
 
 
 def emit(text: str) -> None:
-    """Print to standard output, at once."""
-    print(text, flush=True)
+    """Print to standard output; exit quietly when the reader, such as `head`, has closed it."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        close_stream(sys.stdout)
+        raise SystemExit(0) from None
+
+
+def close_stream(stream: TextIO) -> None:
+    """Let whatever is printed from here on, at exit too, go nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def emit_json(content: Mapping[str, Any]) -> None:

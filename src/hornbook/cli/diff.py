@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     ForceOption,
     JsonOption,
+    ModelSecondsOption,
     SeedOption,
     TargetOption,
     TargetTable,
@@ -67,6 +69,7 @@ def diff(
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     proof: Annotated[
         bool, typer.Option("--proof", help="Prove where both say the same for every row (networks, trees).")
     ] = False,
@@ -94,7 +97,9 @@ def diff(
     """
     from hornbook.explain import diff as compare
     from hornbook.explanations import read_code_book
+    from hornbook.models import limit_model_seconds
 
+    context.with_resource(limit_model_seconds(model_seconds))
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle, output)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import (
+    MODEL_SECONDS,
     JsonOption,
+    ModelSecondsOption,
     RunArgument,
     SeedOption,
     TrustOption,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def why(
+    context: typer.Context,
     run: RunArgument,
     row: Annotated[
         int | None, typer.Option(min=0, help="The number of a row of the run's table; the first is 0.")
@@ -69,6 +72,7 @@ def why(
     ] = None,
     model: Annotated[Path | None, typer.Option(help="The model file, if it has moved.")] = None,
     trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -92,10 +96,12 @@ def why(
 
     """
     from hornbook.explain import ChangeLimits, TableReasons, Why, cover_table
+    from hornbook.models import limit_model_seconds
     from hornbook.report import write_why_svg
     from hornbook.runs import Run
     from hornbook.storage import write_file
 
+    context.with_resource(limit_model_seconds(model_seconds))
     if whole_table == (row is not None or bool(given)):
         raise HornbookError("say which row: --row NUMBER, or values by --set column=value, or --all")
     if whole_table and (picture is not None or wished is not None or fixed or up or down):
