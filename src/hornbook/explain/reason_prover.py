@@ -223,11 +223,11 @@ class ReasonProver:
             others = frozenset(self.conditions.list_other_categories(number))
             if not others or self._ask(expanded := body - {number} | others).status != "proved":
                 continue
-            body = expanded
             for other in sorted(others):
-                without = body - {other}
+                without = expanded - {other}
                 if not self._has_counterexample(without) and self._ask(without).status == "proved":
-                    body = without
+                    expanded = without
+            body = body if others <= expanded else expanded
         return body
 
     def _loosen(self, body: Body) -> Body:
