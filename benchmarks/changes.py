@@ -5,10 +5,9 @@
 Models of the breast-cancer table, trained on every second row of its first ten columns, are asked what
 would change their decisions about rows that they have not seen. Printed of each model: how many rows
 need one, two or more columns; for how many of those that need more than one it is proved that one does
-not do; and the median of CPU-seconds, with proofs. Where
-more than one column is needed, the same search is given enough rows to try every pair: `missed` counts
-the rows for which a pair does and the search found none, and the last column is how much farther its
-changes are, on average.
+not do; and the median of CPU-seconds, with proofs. Where more than one column is needed, the same search
+is given enough rows to try every pair: `missed` counts the rows for which a pair does and the search
+found none, and the last column is how much farther its changes are, on average.
 """
 
 import os
