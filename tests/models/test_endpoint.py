@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models import Endpoint, EndpointSettings, as_predictor, ask_anew, endpoint_http, load_model
 from hornbook.models.answer_cache import AnswerCache, row_key
 from hornbook.models.endpoint_protocols import CellRows, JsonProtocol, MlflowProtocol, TensorProtocol
@@ -214,19 +214,32 @@ def test_classes_of_settings_name_outputs_and_numbers() -> None:
         np.testing.assert_allclose(predictor.score_rows(ROWS), [0.2, 0.4, 1, 0.8])
 
 
-def test_missing_values_that_the_server_refuses_are_completed() -> None:
-    def respond(path: str, body: Any, number: int) -> Reply:
+@pytest.mark.parametrize("refusal", [Reply({"error": "NaN"}, 400), Reply("", 500), None])
+def test_missing_values_that_the_server_refuses_are_completed(refusal: Reply | None) -> None:
+    def respond(path: str, body: Any, number: int) -> Reply | None:
         rows = None if body is None else read_rows(body)
         if rows is None:
             return Reply("3.17.2")
-        if rows["age"].isna().any():
-            return Reply({"error": "NaN"}, 400)
-        return Reply({"predictions": old(rows)})
+        return refusal if rows["age"].isna().any() else Reply({"predictions": old(rows)})
 
     with serve(respond) as server:
         teacher = bind_classifier(Endpoint(f"{server.url}/invocations"), ROWS.iloc[[0, 1, 3]], seed=0)
         assert teacher.donors is not None and teacher.donors.columns == {"age"}
         assert set(teacher.labels(ROWS)) == {0, 1}
+
+
+def test_busy_server_is_not_taken_for_one_that_refuses_missing_values() -> None:
+    def respond(path: str, body: Any, number: int) -> Reply:
+        rows = None if body is None else read_rows(body)
+        if rows is not None and rows["age"].isna().any():
+            return Reply("", 503)
+        return Reply("1" if rows is None else {"predictions": old(rows)})
+
+    with (
+        serve(respond) as server,
+        pytest.raises(ModelTimeout, match=r"is too busy \(status 503\), also after 6"),
+    ):
+        bind_classifier(f"{server.url}/invocations", ROWS.iloc[[0, 1, 3]], seed=0)
 
 
 def test_equal_rows_are_asked_about_once_and_answers_outlive_the_process(tmp_path: Path) -> None:

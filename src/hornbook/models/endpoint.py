@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hornbook.errors import ModelError
+from hornbook.errors import ModelError, ModelTimeout
 from hornbook.models.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
 from hornbook.models.endpoint_http import BatchTooLarge, HttpClient
 from hornbook.models.endpoint_protocols import CellRows, EndpointProtocol, find_protocol
@@ -263,7 +263,7 @@ class Endpoint:
     def _halve_batches(self, batch: list[bytes]) -> None:
         """Ask about half as many rows at a time; raise if a request about one row was too large or slow."""
         if len(batch) == 1:
-            raise ModelError(
+            raise ModelTimeout(
                 f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
             )
         self._batch = max(1, len(batch) // 2)
