@@ -88,7 +88,7 @@ class Endpoint:
     name
         Its URL without the scheme.
     identity
-        The URL, the protocol, and what the server says about its model.
+        The URL, the protocol, and what the server says about its model: what answers are kept by.
     classes_
         Its classes; None until they are given or found.
 
@@ -117,13 +117,24 @@ class Endpoint:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What tells this model from others: URL, protocol, and the server's own description."""
+        """What answers depend on besides rows: URL, protocol, and the server's own description."""
         return {
             "url": self.protocol.url,
             "protocol": self.protocol.name,
             "output": self.settings.output,
+            "missing": self.settings.missing,
             **self.protocol.describe(),
         }
+
+    def describe(self) -> dict[str, Any]:
+        """What decisions depend on besides rows: the identity, and how answers are understood."""
+        settings = self.settings
+        understood = {
+            "classes": settings.classes,
+            "threshold": settings.threshold,
+            "columns": settings.columns,
+        }
+        return {**self.identity, **understood}
 
     @property
     def columns(self) -> tuple[str, ...] | None:
