@@ -125,7 +125,7 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     Parameters
     ----------
     model
-        A fitted classifier, the path of a model file, or what `as_predictor` made of one.
+        A fitted classifier, the path or URL of one, or what `as_predictor` made of one.
     frame
         Rows as the model reads them.
     seed

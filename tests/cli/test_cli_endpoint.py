@@ -51,7 +51,16 @@ def test_extract_of_a_url_is_compared_shown_and_goes_on_from_its_answers(hornboo
         assert model == {
             "name": url.removeprefix("http://"),
             "url": url,
-            "identity": {"url": url, "protocol": "mlflow", "output": None, "mlflow": "3.17.2"},
+            "endpoint": {
+                "url": url,
+                "protocol": "mlflow",
+                "output": None,
+                "missing": "null",
+                "mlflow": "3.17.2",
+                "classes": None,
+                "threshold": None,
+                "columns": None,
+            },
         }
         assert (run / "answers.sqlite").is_file() and url.removeprefix("http://") in (
             run / "report.html"
@@ -152,6 +161,22 @@ def test_credentials_are_in_no_file_and_no_output(hornbook, patients, tmp_path, 
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     printed = done.stdout + done.stderr + failed.stdout + failed.stderr
     assert b"X-Key" in written and b"hush" not in written and "hush" not in printed
+
+
+def test_run_whose_budget_is_spent_goes_on_with_a_larger_one(hornbook, patients, tmp_path):
+    file, run = tmp_path / "scorer.toml", tmp_path / "run"
+    command = ["extract", patients, "--target", "ill", "--model", file, "-o", run, *SMALL]
+    with serve_mlflow(ill) as server:
+        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 200\n')
+        done = hornbook(*command)
+        assert done.returncode == 3 and "max_rows = 200 rows" in done.stderr and 0 < server.rows <= 200
+        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 20000\n')
+        done = hornbook(*command)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert hornbook("compare", run, "--samples", 100).returncode == 0
+        file.write_text(f'url = "{server.url}/invocations"\nthreshold = 0.9\n')
+        done = hornbook("compare", run, "--samples", 100)
+        assert is_one_line(done) and "describe the model otherwise" in done.stderr
 
 
 def test_wrong_shapes_and_credentials_in_a_url_end_in_one_line(hornbook, patients):

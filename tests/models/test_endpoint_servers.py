@@ -140,7 +140,7 @@ Endpoint(sys.argv[1], Path(sys.argv[2])).answer_rows(pd.DataFrame({"x": np.arang
 
 
 def test_answers_of_a_killed_process_are_not_asked_for_again(tmp_path):
-    with serve_mlflow(lambda rows: (rows["x"] / 400).tolist(), seconds_per_row=0.002) as server:
+    with serve_mlflow(lambda rows: (rows["x"] / 400).tolist(), seconds_per_row=0.01) as server:
         url = f"{server.url}/invocations"
         with subprocess.Popen([sys.executable, "-c", SCRIPT, url, str(tmp_path)]) as process:
             while server.rows < 150 and process.poll() is None:

@@ -61,14 +61,18 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 
 def describe_model(source: str, model: Any) -> dict[str, Any]:
-    """The name, place and checksum of a model file; of a model behind an endpoint also its identity."""
-    from hornbook.models import Endpoint, Predictor, is_url
+    """The name, place and checksum of a model file; the URL and description of a model behind an endpoint.
+
+    A file that describes an endpoint has no checksum here: other limits make no other model.
+    """
+    from hornbook.models import Endpoint, Predictor, is_url, name_model_source
 
     endpoint = model.source if isinstance(model, Predictor) else model
     if not isinstance(endpoint, Endpoint):
         return describe_file(Path(source))
-    about = {"name": endpoint.name, "url": source} if is_url(source) else describe_file(Path(source))
-    return {**about, "identity": endpoint.identity}
+    path = Path(source)
+    about = {"url": source} if is_url(source) else {"path": str(path.resolve())}
+    return {"name": name_model_source(source), **about, "endpoint": endpoint.describe()}
 
 
 def describe_requests(model: Any) -> list[str]:

@@ -33,8 +33,8 @@ class HornExtractor(Extractor):
     ----------
     model
         The classifier, already fitted: of scikit-learn, torch, Keras, ONNX, XGBoost or LightGBM, the
-        path of a model file, a function of an array, or what `as_predictor` made of one. It is
-        never refitted, copied or changed; clones share it.
+        path of a model file, the URL of a model that is deployed, a function of an array, or what
+        `as_predictor` made of one. It is never refitted, copied or changed; clones share it.
     target
         What the model predicts: what its classes are called in words.
     form

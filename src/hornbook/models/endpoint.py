@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hornbook.errors import ModelError
+from hornbook.errors import ModelError, ModelTimeout
 from hornbook.models.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
 from hornbook.models.endpoint_http import BatchTooLarge, HttpClient
 from hornbook.models.endpoint_protocols import CellRows, EndpointProtocol, find_protocol
@@ -88,7 +88,7 @@ class Endpoint:
     name
         Its URL without the scheme.
     identity
-        The URL, the protocol, and what the server says about its model.
+        The URL, the protocol, and what the server says about its model: what answers are kept by.
     classes_
         Its classes; None until they are given or found.
 
@@ -117,13 +117,24 @@ class Endpoint:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What tells this model from others: URL, protocol, and the server's own description."""
+        """What answers depend on besides rows: URL, protocol, and the server's own description."""
         return {
             "url": self.protocol.url,
             "protocol": self.protocol.name,
             "output": self.settings.output,
+            "missing": self.settings.missing,
             **self.protocol.describe(),
         }
+
+    def describe(self) -> dict[str, Any]:
+        """What decisions depend on besides rows: the identity, and how answers are understood."""
+        settings = self.settings
+        understood = {
+            "classes": settings.classes,
+            "threshold": settings.threshold,
+            "columns": settings.columns,
+        }
+        return {**self.identity, **understood}
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -263,7 +274,7 @@ class Endpoint:
     def _halve_batches(self, batch: list[bytes]) -> None:
         """Ask about half as many rows at a time; raise if a request about one row was too large or slow."""
         if len(batch) == 1:
-            raise ModelError(
+            raise ModelTimeout(
                 f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
             )
         self._batch = max(1, len(batch) // 2)

@@ -12,15 +12,18 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from hornbook.errors import HornbookError, ModelError, library
+from hornbook.errors import HornbookError, ModelError, ModelTimeout, library
 from hornbook.models.endpoint_settings import TOKEN_VARIABLE, EndpointSettings
 from hornbook.storage import parse_json
 
-NO_CONNECTION = 0
-"""Stands for the status where a connection is refused or lost."""
+NO_CONNECTION, LOST_CONNECTION = 0, 1
+"""Stand for a status where a server takes no connection, or ends it without an answer."""
 
-BUSY_STATUSES = (NO_CONNECTION, 429, 502, 503, 504)
-"""Statuses of a server that may answer later."""
+BUSY_STATUSES = (NO_CONNECTION, 429, 503)
+"""Statuses of a server that may answer any request later."""
+
+RETRIED_STATUSES = (*BUSY_STATUSES, LOST_CONNECTION, 502, 504)
+"""Statuses that may be gone when the same request is repeated."""
 
 FAILURE_RETRIES = 2
 """How often a request is repeated after status 500, which many servers give for rows they cannot read,
@@ -104,7 +107,7 @@ class HttpClient:
     def get(self, url: str) -> Response:
         """The response to a GET; a server that cannot be reached is an error."""
         response = self._repeat("GET", url, None)
-        if response.status == NO_CONNECTION:
+        if response.status in (NO_CONNECTION, LOST_CONNECTION):
             raise self._error(response, url)
         return response
 
@@ -145,9 +148,9 @@ class HttpClient:
 
     def _max_repetitions(self, method: str, status: int) -> int:
         """How often a request may be repeated; that of a description less often, as its URL may be wrong."""
-        if status == 500 or (method == "GET" and status in BUSY_STATUSES):
+        if status == 500 or (method == "GET" and status in RETRIED_STATUSES):
             return min(FAILURE_RETRIES, self.settings.retries)
-        return self.settings.retries if status in BUSY_STATUSES else 0
+        return self.settings.retries if status in RETRIED_STATUSES else 0
 
     def _send(self, method: str, url: str, body: bytes | None) -> Response:
         errors, start = self._urllib3.exceptions, time.monotonic()
@@ -169,8 +172,10 @@ class HttpClient:
             return Response(NO_CONNECTION, f"no answer within {self.settings.timeout:g} seconds")
         except errors.LocationValueError as error:
             raise HornbookError(f"{url} is no URL: {error}") from None
-        except (errors.HTTPError, OSError) as error:
+        except (errors.ConnectTimeoutError, errors.NewConnectionError, errors.ProxyError) as error:
             return Response(NO_CONNECTION, _describe_failure(error))
+        except (errors.HTTPError, OSError) as error:
+            return Response(LOST_CONNECTION, _describe_failure(error))
         if answer.status == 413:
             raise BatchTooLarge
         return Response(
@@ -199,16 +204,19 @@ class HttpClient:
         return self._urllib3.ProxyManager(proxy, maxsize=self.settings.in_flight)
 
     def _error(self, response: Response, url: str) -> ModelError:
+        """The error for a response; a busy server is late (`ModelTimeout`), and has refused nothing."""
         status = response.status
         if status == NO_CONNECTION:
-            return ModelError(f"cannot reach {self.settings.url}: {response.text}; is the server running?")
+            return ModelTimeout(f"cannot reach {self.settings.url}: {response.text}; is the server running?")
+        if status == LOST_CONNECTION:
+            return ModelError(f"{url} ends the connection without an answer: {response.text}")
         if status in (401, 403):
             return ModelError(
                 f"{url} refuses the credentials (status {status}); give them by the environment: "
                 f"{TOKEN_VARIABLE}, or headers of a TOML file"
             )
         if status in BUSY_STATUSES:
-            return ModelError(
+            return ModelTimeout(
                 f"{url} is too busy (status {status}), also after {self.settings.retries} retries"
             )
         if 300 <= status < 400:

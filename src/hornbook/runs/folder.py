@@ -124,10 +124,10 @@ class Run:
             if "sha256" in about and file_checksum(source) != about["sha256"]:  # before a pickle could run
                 raise HornbookError(f"{source} has changed since the run was made: the checksums differ")
         model = load_model(source, trust_pickle, self.folder)
-        if "identity" in about and digest(about["identity"]) != digest(model.identity):
+        if "endpoint" in about and digest(about["endpoint"]) != digest(model.describe()):
             raise HornbookError(
-                f"the server at {model.settings.url} has changed since the run was made: it describes its "
-                "model otherwise"
+                f"{model.settings.url} has changed since the run was made: server or user describe the model "
+                "otherwise"
             )
         return model
 
