@@ -31,7 +31,7 @@ from hornbook.proof.witness import InputFilter, SearchOutcome, climb
 CELLS_PER_BATCH = 256
 """Number of cells bounded at a time."""
 
-BOUND_ROUNDS = 10
+BOUND_ROUNDS = 5
 """Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
 BRANCHING_CANDIDATES = 32
@@ -84,7 +84,15 @@ def branch_and_bound(
         if not cells.size:
             continue
         nodes += cells.size
-        cells, tried = bounds.bound_cells(bounds.tighten_ranges(cells), BOUND_ROUNDS)
+        # many parts are settled by the lines of the cell that they are part of
+        cells, _ = bounds.bound_cells(cells, 1)
+        spare = cells.upper + rounding(cells)
+        closed = max(closed, spare[spare < 0].max(initial=-np.inf))
+        cells = cells.take(spare >= 0)
+        if not cells.size:
+            continue
+        cells = bounds.tighten_ranges(cells)
+        cells, tried = bounds.bound_cells(cells, BOUND_ROUNDS, rounding(cells))
         outputs = bounds.outputs(tried.states)
         single = cells.regions.sum(axis=(1, 2)) == bounds.space.count
         # of one input the output is known, whatever the signs that a cell asks for
