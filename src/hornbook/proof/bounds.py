@@ -178,9 +178,6 @@ SUMS_PER_BLOCK = 512
 LARGEST_RANGE = 1e30
 """The range of a pre-activation of which nothing is known."""
 
-AT_ONCE_ROUNDS = 20
-"""Rounds of improvement for a bound that is to prove a rule without branching."""
-
 
 class BackwardBound(NamedTuple):
     """A linear function of the first layer's sums that bounds linear functions of a later layer's inputs.
@@ -312,12 +309,6 @@ class Bounds:
                 raised = np.flatnonzero((variables == variable) & (target == TRUE))
                 sums[:, raised] += (total - gone[:, place])[:, None]
         return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
-
-    def bound_at_once(self) -> float:
-        """Bound the output over the whole region without branching, rounding included."""
-        root = self.root()
-        cells, _ = self.bound_cells(root, AT_ONCE_ROUNDS)
-        return float(cells.upper[0] + Rounding(self, root)(cells)[0])
 
     def estimate_extensions(self, steps: Numbers) -> Vector:
         """Estimate the bound for each of several regions in which further base variables are free, (k,).

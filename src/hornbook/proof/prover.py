@@ -21,7 +21,7 @@ from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, viola
 from hornbook.models import Predictor
 from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.branch import branch_and_bound
+from hornbook.proof.branch import bound_at_once, branch_and_bound
 from hornbook.proof.ensembles import read_ensemble
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
@@ -352,7 +352,7 @@ class Prover:
         region, side = self._question(rule)
         if region is None or not isinstance(side, Bounds):
             return None
-        bound = side.restrict_to(region).bound_at_once()
+        bound = bound_at_once(side.restrict_to(region))
         seconds = time.perf_counter() - started
         return Verdict("proved", BY_BRANCHING, seconds, bound) if bound < 0 else None
 
