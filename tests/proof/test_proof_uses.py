@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from test_proof import accepted, module, vocabulary_of
+from test_proof import accepted, module, states_of, vocabulary_of
 
 from hornbook.cli import main
 from hornbook.errors import HornbookError
@@ -35,6 +35,29 @@ def judge(seed, size=5, encoding="half", **options):
 def holds(prover, rule):
     head = () if rule.head is BOTTOM else {rule.head}
     return not accepted(prover, interpretation(prover.vocabulary, rule.body, head))
+
+
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+def test_single_bounds_prove_only_what_holds_and_ranks_bound_all_outputs(groups):
+    rng = np.random.default_rng(0)
+    proved = 0
+    for seed in range(8):
+        prover = judge(seed, groups=groups)
+        for _ in range(4):
+            signs = rng.random(5) < (0.2 if groups else 0.5)
+            body = {int(v) for v in np.where(signs, np.arange(5), np.arange(5, 10)) if rng.random() < 0.9}
+            rule = Rule(body, BOTTOM)
+            if prover.region(interpretation(prover.vocabulary, body, ())) is None:
+                continue
+            verdict = prover.prove_at_once(rule)
+            assert verdict is None or holds(prover, rule)
+            proved += verdict is not None
+            ranks = prover.rank_literals(rule, sorted(body))
+            for literal, rank in zip(sorted(body), ranks, strict=True):
+                region = prover.region(interpretation(prover.vocabulary, body - {literal}, ()))
+                outputs = prover.accepting.outputs(states_of(prover.space, region))
+                assert rank >= outputs.max() - 1e-9
+    assert proved > 3
 
 
 def test_shrunk_rules_are_prime_by_brute_force():

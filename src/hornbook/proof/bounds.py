@@ -15,12 +15,11 @@ with the region; where all signs are certain, J is the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hornbook.logic import Bools
 from hornbook.proof.network import DOUBLE_ROUNDOFF, ReluNet, ScoreLink, Vector, gamma
@@ -82,16 +81,6 @@ class RelaxedBound(NamedTuple):
     def take(self, items: States) -> RelaxedBound:
         """Select the bounds of some of the cells."""
         return RelaxedBound(*(getattr(self, field)[items] for field in self._fields))
-
-    def unless(self, better: Bools, other: RelaxedBound) -> RelaxedBound:
-        """Replace the rows in which the other bound is better."""
-        parts = zip(self._fields, self, other, strict=True)
-        return RelaxedBound(**{field: select_rows(better, new, old) for field, old, new in parts})
-
-
-def select_rows(better: Bools, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-    """Take the new rows where they are better, else the old ones."""
-    return np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 class LinearMaximiser:
@@ -186,8 +175,8 @@ STEP_SIZE, STEP_DECAY, ADAM_DECAYS = 0.2, 0.97, (0.8, 0.99)
 SUMS_PER_BLOCK = 512
 """Number of pre-activations bounded at a time."""
 
-ROOT_BOUND_ROUNDS = 5
-"""Rounds of improvement for a bound that only ranks questions by difficulty."""
+LARGEST_RANGE = 1e30
+"""The range of a pre-activation of which nothing is known."""
 
 
 class BackwardBound(NamedTuple):
@@ -321,9 +310,31 @@ class Bounds:
                 sums[:, raised] += (total - gone[:, place])[:, None]
         return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
 
-    def root_bound(self) -> float:
-        """Bound the output over the whole region, without branching."""
-        return float(self.bound_cells(self.root(ROOT_BOUND_ROUNDS), ROOT_BOUND_ROUNDS)[0].upper[0])
+    def estimate_extensions(self, steps: Numbers) -> Vector:
+        """Estimate the bound for each of several regions in which further base variables are free, (k,).
+
+        `steps`, (k, variables, states, units), is what their states add to the first layer's sums,
+        compared with the states that they have in this region. All regions are bounded side by side,
+        with plain slopes.
+        """
+        zero = np.zeros((len(steps), self.hidden))
+        wide = np.full_like(zero, LARGEST_RANGE)
+        regions = np.broadcast_to(self.region, (len(steps), *self.region.shape))
+        cells = Cells(regions, -wide, wide, zero, zero, zero, np.full(len(steps), np.inf))
+
+        def gain(coefficients: Numbers, rows: States) -> Numbers:
+            gains: Numbers = np.einsum("...ru,rvsu->...rvs", coefficients, steps[rows]).max(axis=-1)
+            total: Numbers = gains.sum(axis=-1)
+            return total
+
+        for layer in range(len(self.layers)):
+            cells = self._tighten_layer(cells, layer, gain=gain)
+        last = np.broadcast_to(self.net.weights[-1], (len(steps), self.net.weights[-1].shape[1]))
+        back = self._propagate_back(last, Relaxation.of(cells), None, len(self.layers))
+        every: States = np.arange(len(steps))
+        bound: Vector = back.constant + self.maximise(back.inputs) + gain(back.inputs, every)
+        bound += self.net.biases[-1][0]
+        return bound
 
     @property
     def parameters(self) -> Iterator[Numbers]:
@@ -350,11 +361,17 @@ class Bounds:
             cells = self._tighten_layer(cells, layer)
         return cells
 
-    def bound_cells(self, cells: Cells, rounds: int) -> tuple[Cells, RelaxedBound]:
-        """Bound the output of each cell, after some rounds of improving slopes and multipliers."""
-        cells, tried = self._optimise_bound(cells, self.net.weights[-1], len(self.layers), rounds)
-        slack = self.slack[-1][0] + cells.multipliers @ self.slack_by_multiplier
-        outputs = tried.upper + self.net.biases[-1][0] + slack
+    def bound_cells(
+        self, cells: Cells, rounds: int, rounding: Vector | None = None
+    ) -> tuple[Cells, RelaxedBound]:
+        """Bound the output of each cell, after some rounds of improving slopes and multipliers.
+
+        If `rounding` is given, a cell is left alone as soon as its bound is below 0 by more than that.
+        """
+        bias, slack = self.net.biases[-1][0], self.slack[-1][0]
+        enough = None if rounding is None else -(rounding + bias + 2 * slack)
+        cells, tried = self._optimise_bound(cells, self.net.weights[-1], len(self.layers), rounds, enough)
+        outputs = tried.upper + bias + slack + cells.multipliers @ self.slack_by_multiplier
         impossible = (cells.low > cells.high).any(axis=1)
         upper = np.where(impossible, -np.inf, np.minimum(cells.upper, outputs))
         return cells._replace(upper=upper), tried
@@ -365,8 +382,17 @@ class Bounds:
         upper: Vector = back.constant + self.maximise(back.inputs) + self.net.biases[-1][0]
         return upper
 
-    def _tighten_layer(self, cells: Cells, layer: int, rounds: int = 1) -> Cells:
-        """Tighten the ranges of one layer's pre-activations, for units of open sign."""
+    def _tighten_layer(
+        self,
+        cells: Cells,
+        layer: int,
+        rounds: int = 1,
+        gain: Callable[[Numbers, States], Numbers] | None = None,
+    ) -> Cells:
+        """Tighten the ranges of one layer's pre-activations, for units of open sign.
+
+        `gain` is what a linear function of the first layer's sums can rise beyond the region, by cell.
+        """
         at = self.layers[layer]
         rows, units = np.nonzero(cells.open[:, at])
         weights = self.net.weights[layer][units] if layer else np.eye(at.stop)[units]
@@ -384,6 +410,8 @@ class Bounds:
                     both[:, part], relaxation.before_unit(at.start, rows[part]), None, layer
                 )
                 most[:, part] = back.constant + self.maximise(back.inputs)
+                if gain is not None:
+                    most[:, part] += gain(back.inputs, rows[part])
         biases, slack = self.net.biases[layer][units], self.slack[layer][units]
         low, high = cells.low.copy(), cells.high.copy()
         places = (rows, at.start + units)
@@ -392,24 +420,36 @@ class Bounds:
         return cells._replace(low=low, high=high, slopes=plain_slopes(low, high))
 
     def _optimise_bound(
-        self, cells: Cells, rows: Numbers, layer: int, rounds: int
+        self, cells: Cells, rows: Numbers, layer: int, rounds: int, enough: Vector | None = None
     ) -> tuple[Cells, RelaxedBound]:
-        """Minimise the bound over slopes and multipliers; `rows` is one row per cell, or one for all."""
-        best = cells
-        least = tried = self._relaxed_bound(cells, rows, layer)
+        """Minimise the bound over slopes and multipliers; `rows` is one row per cell, or one for all.
+
+        With one row for all, cells whose bound is below `enough`, (cells,), are not improved further.
+        """
+        tried = self._relaxed_bound(cells, rows, layer)
+        least = tried.take(np.arange(cells.size))
+        slopes, multipliers = cells.slopes.copy(), cells.multipliers.copy()
+        best = cells._replace(slopes=slopes, multipliers=multipliers)
         moments = [np.zeros_like(cells.slopes) for _ in range(4)]
+        active: States = np.arange(cells.size)
         for turn in range(1, rounds):
+            if enough is not None:
+                going = np.flatnonzero(least.upper[active] >= enough[active])
+                if not len(going):
+                    break
+                if len(going) < len(active):
+                    active, cells, tried = active[going], cells.take(going), tried.take(going)
+                    moments = [each[going] for each in moments]
             rate = STEP_SIZE * STEP_DECAY**turn
-            slopes = cells.slopes - rate * _step(tried.by_slopes, moments[:2], turn)
-            multipliers = cells.multipliers - rate * _step(tried.by_multipliers, moments[2:], turn)
-            cells = cells._replace(slopes=np.clip(slopes, 0, 1), multipliers=np.maximum(multipliers, 0))
+            moved = cells.slopes - rate * _step(tried.by_slopes, moments[:2], turn)
+            weighted = cells.multipliers - rate * _step(tried.by_multipliers, moments[2:], turn)
+            cells = cells._replace(slopes=np.clip(moved, 0, 1), multipliers=np.maximum(weighted, 0))
             tried = self._relaxed_bound(cells, rows, layer)
-            better = tried.upper < least.upper
-            least = least.unless(better, tried)
-            best = best._replace(
-                slopes=select_rows(better, cells.slopes, best.slopes),
-                multipliers=select_rows(better, cells.multipliers, best.multipliers),
-            )
+            better = np.flatnonzero(tried.upper < least.upper[active])
+            places = active[better]
+            for old, new in zip(least, tried, strict=True):
+                old[places] = new[better]
+            slopes[places], multipliers[places] = cells.slopes[better], cells.multipliers[better]
         return best, least
 
     def _propagate_back(

@@ -31,7 +31,7 @@ from hornbook.proof.witness import InputFilter, SearchOutcome, climb
 CELLS_PER_BATCH = 256
 """Number of cells bounded at a time."""
 
-BOUND_ROUNDS = 10
+BOUND_ROUNDS = 5
 """Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
 BRANCHING_CANDIDATES = 32
@@ -84,7 +84,10 @@ def branch_and_bound(
         if not cells.size:
             continue
         nodes += cells.size
-        cells, tried = bounds.bound_cells(bounds.tighten_ranges(cells), BOUND_ROUNDS)
+        known, cells, tried = _bound_batch(bounds, cells, rounding)
+        closed = max(closed, known)
+        if not cells.size:
+            continue
         outputs = bounds.outputs(tried.states)
         single = cells.regions.sum(axis=(1, 2)) == bounds.space.count
         # of one input the output is known, whatever the signs that a cell asks for
@@ -115,6 +118,26 @@ def branch_and_bound(
             stack.append(_split(bounds, cells.take(rest), tried.take(rest)))
     waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
     return SearchOutcome(max(closed, waiting), best, states, nodes, not stack, shares)
+
+
+def bound_at_once(bounds: Bounds) -> float:
+    """Bound the output without branching, rounding included, as the first step of branch and bound does."""
+    root = bounds.root()
+    rounding = Rounding(bounds, root)
+    known, cells, _ = _bound_batch(bounds, root, rounding)
+    return max(known, float((cells.upper + rounding(cells)).max(initial=-np.inf)))
+
+
+def _bound_batch(bounds: Bounds, cells: Cells, rounding: Rounding) -> tuple[float, Cells, RelaxedBound]:
+    """Bound cells: those settled at once by the lines of the cell they are part of, and the others."""
+    cells, tried = bounds.bound_cells(cells, 1)
+    spare = cells.upper + rounding(cells)
+    known = float(spare[spare < 0].max(initial=-np.inf))
+    rest = np.flatnonzero(spare >= 0)
+    if not len(rest):
+        return known, cells.take(rest), tried.take(rest)
+    cells = bounds.tighten_ranges(cells.take(rest))
+    return known, *bounds.bound_cells(cells, BOUND_ROUNDS, rounding(cells))
 
 
 def _pop(stack: list[Cells]) -> Cells:

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -50,12 +49,13 @@ class Prime:
 
 
 def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
-    """Drop the literals of a rule that can provably be dropped, one after another.
+    """Drop the literals of a rule that can provably be dropped, in groups and then one after another.
 
-    Next comes the literal without which a linear bound on the output is lowest, so that the
-    questions stay easy as long as possible. The bound only rises as literals are dropped, so it is
-    computed again only for the candidate at the top of the queue. A needed literal stays needed
-    when others are dropped, so each is asked about once.
+    As long as a single bound of a network proves the rule, literals go in groups. Literals that a proof
+    is known not to need go at once. Next comes the literal
+    without which a linear bound on the output is lowest, so that the questions stay easy as long as
+    possible; all candidates are bounded side by side. A needed literal stays needed when others are
+    dropped, so each is asked about once.
 
     Parameters
     ----------
@@ -73,27 +73,69 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
     answers = [verdict]
     if verdict.status != "proved":
         return Prime(rule, verdict, questions=tuple(answers))
+    rule, verdict = _drop_groups(
+        prover, _drop_unneeded(rule, verdict, last), verdict, last, answers, deadline
+    )
     needed: dict[int, Interpretation] = {}
     unsure: list[int] = []
-    waiting = [(literal in last, -np.inf, literal) for literal in sorted(rule.body)]
-    heapify(waiting)
+    waiting = _order_literals(prover, rule, rule.body, last)
     while waiting and time.time() < deadline:
-        late, _, literal = heappop(waiting)
+        literal = waiting.pop(0)
         smaller = Rule(rule.body - {literal}, rule.head)
-        place = (late, prover.bound_violations(smaller), literal)
-        if waiting and waiting[0] < place:
-            heappush(waiting, place)
-            continue
         answer = prover.prove_rule(smaller, min(prover.seconds, deadline - time.time()))
         answers.append(answer)
         if answer.status == "proved":
-            rule, verdict = smaller, answer
+            rule, verdict = _drop_unneeded(smaller, answer, last), answer
+            waiting = _order_literals(prover, rule, rule.body & set(waiting), last)
         elif answer.witness is not None:
             needed[literal] = answer.witness
         else:
             unsure.append(literal)
-    unsure += [literal for _, _, literal in waiting]
-    return Prime(rule, verdict, needed, tuple(unsure), tuple(answers))
+    return Prime(rule, verdict, needed, (*unsure, *sorted(waiting)), tuple(answers))
+
+
+def _order_literals(
+    prover: Prover, rule: Rule, literals: Collection[int], last: Collection[int]
+) -> list[int]:
+    """The literals without which a question is easiest first, and some of them after all others."""
+    listed = sorted(literals)
+    bounds = prover.rank_literals(rule, listed)
+    return [literal for _, _, literal in sorted(zip([each in last for each in listed], bounds, listed,
+                                                    strict=True))]  # fmt: skip
+
+
+def _drop_unneeded(rule: Rule, verdict: Verdict[Interpretation], last: Collection[int]) -> Rule:
+    """A proved rule without the literals that its proof does not need, but for those to drop last."""
+    if verdict.needed is None:
+        return rule
+    return Rule(rule.body & (verdict.needed | set(last)), rule.head)
+
+
+def _drop_groups(
+    prover: Prover,
+    rule: Rule,
+    verdict: Verdict[Interpretation],
+    last: Collection[int],
+    answers: list[Verdict[Interpretation]],
+    deadline: float,
+) -> tuple[Rule, Verdict[Interpretation]]:
+    """Drop groups of literals as long as a single bound proves the rest; half as many where it does not."""
+    at_once = prover.prove_at_once(rule)
+    free = rule.body - set(last)
+    size = len(free)
+    order: list[int] = []
+    while at_once is not None and free and size and time.time() < deadline:
+        order = order or _order_literals(prover, rule, free, ())
+        size = min(size, len(order))
+        smaller = Rule(rule.body - set(order[:size]), rule.head)
+        answer = prover.prove_at_once(smaller)
+        if answer is None:
+            size //= 2
+            continue
+        rule, verdict = smaller, answer
+        free, order, size = free & rule.body, [], 2 * size
+        answers.append(answer)
+    return rule, verdict
 
 
 def repair_rule(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:

@@ -21,7 +21,7 @@ from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, viola
 from hornbook.models import Predictor
 from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.branch import branch_and_bound
+from hornbook.proof.branch import bound_at_once, branch_and_bound
 from hornbook.proof.ensembles import read_ensemble
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
@@ -346,16 +346,46 @@ class Prover:
         limit = self.seconds if seconds is None else seconds
         return self._decide(item, region, bounds, started, started + limit)
 
-    def bound_violations(self, rule: Rule) -> float:
-        """Bound the output over the inputs that violate a rule, without search: a measure of difficulty."""
+    def prove_at_once(self, rule: Rule) -> Verdict[Interpretation] | None:
+        """Prove a rule by a single bound of a network; None if that does not suffice or it is no network."""
+        started = time.perf_counter()
+        region, side = self._question(rule)
+        if region is None or not isinstance(side, Bounds):
+            return None
+        bound = bound_at_once(side.restrict_to(region))
+        seconds = time.perf_counter() - started
+        return Verdict("proved", BY_BRANCHING, seconds, bound) if bound < 0 else None
+
+    def rank_literals(self, rule: Rule, literals: Sequence[int]) -> Vector:
+        """Estimate the bound of the output over a rule's violations without each literal of its body.
+
+        It measures how difficult the questions are; all literals are looked at side by side.
+        """
+        region, side = self._question(rule)
+        freed = [self._question(Rule(rule.body - {literal}, rule.head))[0] for literal in literals]
+        if region is None or side is None or not freed:
+            return np.zeros(len(literals))
+        regions = np.stack([region if own is None else own for own in freed])
+        if isinstance(side, Forest):
+            return side.bound_regions(regions)[0]
+        base = side.effects[np.arange(len(region)), region.argmax(axis=1)]  # (base variables, units)
+        changed = [np.flatnonzero((own != region).any(axis=1)) for own in regions]
+        steps = np.zeros((len(literals), max(map(len, changed)), *side.effects.shape[1:]))
+        for number, (own, places) in enumerate(zip(regions, changed, strict=True)):
+            rise = side.effects[places] - base[places, None]
+            steps[number, : len(places)] = np.where(own[places][:, :, None], rise, 0)
+        return side.restrict_to(region).estimate_extensions(steps)
+
+    def _question(self, rule: Rule) -> tuple[Bools | None, Side | None]:
+        """The inputs that violate a rule, None if there are none, and the side to bound for it."""
         item = violation(rule)
         item = interpretation(self.vocabulary, item.true, item.false)
-        region, bounds = self.region(item), self.side(item)
-        if region is None:
-            return -np.inf
-        if bounds is None:
-            return np.inf
-        return bounds.restrict_to(region).root_bound()
+        return self.region(item), self.side(item)
+
+    def base_variable(self, variable: int) -> int:
+        """The base variable that decides a variable which the model reads."""
+        (literal,) = self.space.literals.true([self.places[variable]])
+        return literal % self.space.count
 
     def _decide(
         self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
@@ -375,9 +405,8 @@ class Prover:
         for members in self.space.groups:
             if not variables.isdisjoint(members.tolist()):
                 variables |= {*members.tolist()}
-        facts = {v for v in item.true | item.false if v in self.places}
-        bases = {v: next(iter(self.space.literals.true([self.places[v]]))) % self.space.count for v in facts}
-        return frozenset(v for v, base in bases.items() if base in variables)
+        facts = (v for v in item.true | item.false if v in self.places)
+        return frozenset(v for v in facts if self.base_variable(v) in variables)
 
     def _confirm(self, item: Interpretation, states: States, shares: Vector | None) -> Interpretation | None:
         """Return an input as an interpretation if the model itself accepts it."""
