@@ -156,9 +156,10 @@ def prepare():
     survives = (frame["age"] < 55) & (frame["ascites"] == 0)
     frame.assign(survives=survives.astype(int)).to_csv("patients.csv", index=False)
     array = np.asarray(frame, np.float32)
-    model = DecisionTreeClassifier(random_state=0).fit(array, survives)
-    onnx = to_onnx(model, array[:1], options={"zipmap": False})
-    Path("model.onnx").write_bytes(onnx.SerializeToString())
+    for name, depth in (("model.onnx", None), ("new.onnx", 1)):
+        model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(array, survives)
+        onnx = to_onnx(model, array[:1], options={"zipmap": False})
+        Path(name).write_bytes(onnx.SerializeToString())
     Path("rules.horn").write_text("ascites = 1 -> not survives\n")
 
 

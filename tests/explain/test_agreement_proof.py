@@ -11,7 +11,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
 from hornbook.errors import HornbookError
+from hornbook.explain.agreement_proof import AgreementProver, prove_agreement
 from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.disagreement import pair_models
+from hornbook.explanations import EMPTY_BOOK
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    monkeypatch.setattr("hornbook.explain.agreement_proof.PROOF_SAMPLES", 500)
 
 
 def draw_grid(seed, size=300):
@@ -28,6 +36,12 @@ def list_rows(missing=()):
     return pd.DataFrame(itertools.product(*lists), columns=[*values]).astype(float)
 
 
+def prove(old, new, table):
+    pair = pair_models(old, new, table, "y", 0)
+    prover = AgreementProver.of(pair, (old, new), table)
+    return prove_agreement(pair, prover, pair.answer(table), EMPTY_BOOK, 10.0, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_models_say_the_same_on_every_row_of_a_proved_region(seed):
     table = draw_grid(seed)
@@ -35,10 +49,10 @@ def test_models_say_the_same_on_every_row_of_a_proved_region(seed):
     y = ((table.a + table.b > 8) & (table.c == 1)) ^ noise
     old = DecisionTreeClassifier(max_depth=4, random_state=0).fit(table, y)
     new = RandomForestClassifier(5, max_depth=4, random_state=seed).fit(table[["a", "b"]], y)
-    found = hb.diff(old, new, table, "y", n_samples=200, proof=True, proof_seconds=10)
+    regions = prove(old, new, table)
     rows = list_rows()
-    assert found.regions
-    for region in found.regions:
+    assert regions
+    for region in regions:
         inside = rows[meet_conditions(region.body, rows)]
         assert len(inside)
         says = [model.predict(inside[list(model.feature_names_in_)]) for model in (old, new)]
@@ -53,11 +67,11 @@ def test_a_region_says_which_values_have_to_be_known():
     table.loc[::9, "b"] = np.nan
     old = DecisionTreeClassifier(max_depth=1).fit(table, y)
     new = LogisticRegression().fit(table.fillna(0), y)
-    found = hb.diff(old, new, table, "y", n_samples=200, proof=True, proof_seconds=10)
-    assert found.regions
-    assert all("b is present" in region.words for region in found.regions)
+    regions = prove(old, new, table)
+    assert regions
+    assert all("b is present" in region.words for region in regions)
     rows = list_rows(missing=["b"])
-    for region in found.regions:
+    for region in regions:
         inside = rows[meet_conditions(region.body, rows)]
         assert (old.predict(inside) == new.predict(inside)).all()
 

@@ -163,7 +163,17 @@ def prove_agreement(
                     Share.where(meet_conditions(conditions, frame)),
                 )
             )
-    return sorted(regions, key=lambda region: -region.support.hits)
+    largest = sorted(regions, key=lambda region: -region.support.hits)
+    return [
+        region
+        for place, region in enumerate(largest)
+        if not any(_lies_within(region, other) for other in largest[:place])
+    ]
+
+
+def _lies_within(region: AgreementRegion, other: AgreementRegion) -> bool:
+    """Whether the conditions of a region imply those of another one."""
+    return all(any(own.implies(condition) for own in region.body) for condition in other.body)
 
 
 def _rank(margins: Floats) -> Floats:

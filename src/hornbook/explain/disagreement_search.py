@@ -31,7 +31,7 @@ from hornbook.surrogates.regions import fit_regions
 from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.search import name_rules
 
-PRECISIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
+RULE_PRECISIONS, OTHER_PRECISIONS = (0.1, 0.2, 0.3, 0.4, 0.5), (0.2, 0.4)
 """Least precisions with which a part of a region is worth naming; which is best, fresh samples decide."""
 
 OTHER_FORMS: tuple[Form, ...] = ("tree", "card")
@@ -187,16 +187,16 @@ def fit_switches(
     form: Form,
 ) -> Iterator[tuple[Ints, Build]]:
     """Explanations of each size, and what they say of other rows; `labels` has the shape (rows, outcomes)."""
-    classes, counts = labels.argmax(axis=1), labels.sum(axis=1)
-    for precision in PRECISIONS:
-        if form in ("auto", "rules"):
+    if form in ("auto", "rules"):
+        classes, counts = labels.argmax(axis=1), labels.sum(axis=1)
+        for precision in RULE_PRECISIONS:
             for rules in fit_regions(rows, classes, counts, max_literals, precision):
                 yield rules.decide(judged), partial(name_rules, rules, rows.grid, outcomes)
-        weights = labels.copy()
-        weights[:, 1:] *= (1 - precision) / precision
-        for other in OTHER_FORMS:
-            if form in ("auto", other):
-                yield from fit_explanations(rows, weights, outcomes, judged, max_literals, other)
+    for other in OTHER_FORMS:
+        for precision in OTHER_PRECISIONS if form in ("auto", other) else ():
+            weights = labels.copy()
+            weights[:, 1:] *= (1 - precision) / precision
+            yield from fit_explanations(rows, weights, outcomes, judged, max_literals, other)
 
 
 def choose_switch_candidate(candidates: list[SwitchCandidate], max_literals: int) -> SwitchCandidate:

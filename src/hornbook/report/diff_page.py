@@ -27,6 +27,7 @@ def to_diff_html(diff: ModelDiff) -> str:
         title=title_diff(diff),
         lead=summarise_diff(diff),
         diff=diff,
+        names=name_models(diff),
         book=diff.explanation.code_book,
         against_truth=against_truth,
         first=f"The {diff.sides[0]} says" if against_truth else f"{diff.sides[0].capitalize()} says",
@@ -45,11 +46,18 @@ def to_diff_html(diff: ModelDiff) -> str:
 
 def title_diff(diff: ModelDiff) -> str:
     """The title of the page."""
-    if len(diff.models) == 1:
-        return f"Where {diff.models[0].name} errs about {diff.target}"
-    names = [model.name for model in diff.models]
+    names = name_models(diff)
+    if len(names) == 1:
+        return f"Where {names[0]} errs about {diff.target}"
     same = names[0] == names[1]
     return f"What changed about {diff.target}" + ("" if same else f": {names[0]} and {names[1]}")
+
+
+def name_models(diff: ModelDiff) -> list[str]:
+    """What the models are called: by their files, if these are known."""
+    files = diff.provenance.get("model", {})
+    sides = zip(("old", "new"), diff.models, strict=False)
+    return [str(files.get(side, {}).get("name", model.name)) for side, model in sides]
 
 
 def summarise_diff(diff: ModelDiff) -> str:

@@ -30,7 +30,7 @@ MAX_REGION_BODY = 5
 MAX_EXCHANGE_ROUNDS = 4
 """How often every literal may be exchanged."""
 
-LITERAL_PRICE = 0.01
+LITERAL_PRICE = 0.003
 """The price of a literal, as a share of the most that can be gained."""
 
 
