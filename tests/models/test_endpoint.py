@@ -26,7 +26,8 @@ import hornbook as hb
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models import Endpoint, EndpointSettings, as_predictor, ask_anew, endpoint_http, load_model
 from hornbook.models.answer_cache import AnswerCache, row_key
-from hornbook.models.endpoint_protocols import CellRows, JsonProtocol, MlflowProtocol, TensorProtocol
+from hornbook.models.cell_rows import CellRows
+from hornbook.models.endpoint_protocols import JsonProtocol, MlflowProtocol, TensorProtocol
 from hornbook.models.from_endpoint import find_classes, read_answers
 from hornbook.teacher import bind_classifier
 

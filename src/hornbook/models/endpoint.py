@@ -15,8 +15,9 @@ from typing import Any
 
 from hornbook.errors import ModelError, ModelTimeout
 from hornbook.models.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
+from hornbook.models.cell_rows import CellRows
 from hornbook.models.endpoint_http import BatchTooLarge, HttpClient
-from hornbook.models.endpoint_protocols import CellRows, EndpointProtocol, find_protocol
+from hornbook.models.endpoint_protocols import EndpointProtocol, find_protocol
 from hornbook.models.endpoint_settings import EndpointSettings
 from hornbook.storage import cache_folder
 
