@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 
-from hornbook.explain import Coverage, SufficientReason, Why
+from hornbook.explain import Change, ChangedValue, Coverage, SufficientReason, Why
 from hornbook.explanations import Category, CategorySet, CodeBook, ColumnWords, Missing, Threshold
+from hornbook.extraction import ColumnSummary
 from hornbook.report import plot_why
 from hornbook.report.reasons import draw_why, list_bars
 from hornbook.statistics import Share
@@ -86,6 +87,19 @@ def test_a_picture_holds_any_name_and_stays_in_its_frame():
         written = {text.text for text in picture.iter("text")}
         assert written <= drawn
     assert "&lt;b&gt;" in str(draw_why(make_cases()[0], extraction))
+
+
+def test_a_picture_of_many_columns_keeps_those_that_change():
+    names = [f"x{number}" for number in range(20)]
+    reason = replace(make_cases()[0].reasons[0], conditions=tuple(Threshold(name, 0.2) for name in names))
+    values = (ChangedValue("x19", 0.5, 0.1, 0.4, "x19 0.5 → 0.1"),)
+    changes = replace(make_cases()[0].changes, changes=(Change(values, "survives", 0.4, "exhausted"),))
+    why = Why("does not survive", (reason,), dict.fromkeys(names, 0.5), changes)
+    columns = tuple(ColumnSummary(name, 0.0, (0.0, 0.4, 1.0)) for name in names)
+    extraction = make_extraction(make_tree(), columns=columns)
+    texts = [text.text for text in ET.fromstring(str(draw_why(why, extraction))).iter("text")]
+    assert "x19" in texts and "x11" not in texts and "and 8 columns more" in texts
+    assert "and 8 columns more" in [text.get_text() for text in plot_why(why, extraction).texts]
 
 
 def test_a_reason_without_conditions_has_no_picture():

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 
     from hornbook.explain import Why
 
-PICTURE_WIDTH, COLUMN_HEIGHT, BAR_HEIGHT = 440, 64, 12
+PICTURE_WIDTH, COLUMN_HEIGHT, BAR_HEIGHT, NOTE_HEIGHT = 440, 64, 12, 26
 BAR_LEFT, BAR_WIDTH, MISSING_GAP, MISSING_WIDTH = 8, 344, 14, 66
 """Pixels of a picture."""
+
+MAX_BARS = 12
+"""Columns of a picture; those that change are left out last."""
 
 MAX_FIELDS = 8
 """Categories of a column that have a field; those that nothing is said of are left out first."""
@@ -193,18 +196,29 @@ def _shorten(name: str) -> str:
 
 def draw_why(why: Why, extraction: Extraction) -> Markup:
     """Draw why a model decides a row so as an `<svg>` element; empty if nothing speaks of a column."""
-    bars = list_bars(why, extraction.columns, extraction.code_book)
+    bars, more = _choose_bars(why, extraction)
     if not bars:
         return Markup("")
     own, other = _choose_colours(why, extraction.explanation.classes)
-    height = COLUMN_HEIGHT * len(bars) + 4
+    height = COLUMN_HEIGHT * len(bars) + 4 + (NOTE_HEIGHT if more else 0)
     title = escape(f"Why the model says {why.outcome}: {'; '.join(bar.title for bar in bars)}")
     parts = [
         f'<svg class="reason s{own} t{other}" viewBox="0 0 {PICTURE_WIDTH} {height}" role="img" '
         f'aria-label="{title}">'
     ]
     parts += [_draw_bar(bar, COLUMN_HEIGHT * number) for number, bar in enumerate(bars)]
+    if more:
+        parts.append(f'<text x="{BAR_LEFT}" y="{height - 8}">{escape(more)}</text>')
     return Markup("".join([*parts, "</svg>"]))
+
+
+def _choose_bars(why: Why, extraction: Extraction) -> tuple[list[ColumnBar], str]:
+    """The bars of a picture, and what is left out, in words."""
+    bars = list_bars(why, extraction.columns, extraction.code_book)
+    if len(bars) <= MAX_BARS:
+        return bars, ""
+    kept = sorted(range(len(bars)), key=lambda number: bars[number].value == bars[number].new)[:MAX_BARS]
+    return [bars[number] for number in sorted(kept)], f"and {len(bars) - MAX_BARS} columns more"
 
 
 def write_why_svg(why: Why, extraction: Extraction) -> str:
@@ -285,13 +299,15 @@ def plot_why(why: Why, extraction: Extraction, ax: Axes | None = None) -> Axes:
     """Plot why a model decides a row so with matplotlib, on the given axes or on new ones."""
     from matplotlib.patches import Rectangle
 
-    bars = list_bars(why, extraction.columns, extraction.code_book)
-    height = COLUMN_HEIGHT * max(1, len(bars)) + 4
+    bars, more = _choose_bars(why, extraction)
+    height = COLUMN_HEIGHT * max(1, len(bars)) + 4 + (NOTE_HEIGHT if more else 0)
     ax = ax or new_axes(PICTURE_WIDTH / 80, height / 80)
     ax.set(xlim=(0, PICTURE_WIDTH), ylim=(height, 0))
     ax.set_axis_off()
     own, other = (COLOURS[number] for number in _choose_colours(why, extraction.explanation.classes))
     small: dict[str, Any] = {"fontsize": 7.5, "color": "#525b6b", "ha": "center", "parse_math": False}
+    if more:
+        ax.text(BAR_LEFT, height - 8, more, fontsize=9)
     for number, bar in enumerate(bars):
         top = COLUMN_HEIGHT * number
         y = top + 30
