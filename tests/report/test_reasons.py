@@ -10,7 +10,7 @@ from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 from hornbook.explain import Change, ChangedValue, Coverage, SufficientReason, Why
 from hornbook.explanations import Category, CategorySet, CodeBook, ColumnWords, Missing, Threshold
 from hornbook.extraction import ColumnSummary
-from hornbook.report import plot_why
+from hornbook.report import plot_why, to_html
 from hornbook.report.reasons import draw_why, list_bars
 from hornbook.statistics import Share
 
@@ -100,6 +100,8 @@ def test_a_picture_of_many_columns_keeps_those_that_change():
     texts = [text.text for text in ET.fromstring(str(draw_why(why, extraction))).iter("text")]
     assert "x19" in texts and "x11" not in texts and "and 8 columns more" in texts
     assert "and 8 columns more" in [text.get_text() for text in plot_why(why, extraction).texts]
+    page = to_html(extraction, [why])
+    assert "and 12 conditions more" in page and "All 20 conditions" in page
 
 
 def test_a_reason_without_conditions_has_no_picture():

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 MAX_WRITTEN_LINES = 100
 """Lines whose texts are in the page; a script writes out the others, from words that are stored once."""
 
+MAX_SHOWN_FACTS = 8
+"""Conditions of a reason that stand in its sentence; a list that opens has all of them."""
+
 
 def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
     """Render an extraction as one self-contained HTML page.
@@ -72,6 +75,7 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
         scripts=explorer.scripts,
         extraction=extraction,
         cases=cases,
+        shown_facts=MAX_SHOWN_FACTS,
         explorer=explorer,
         exploration=explorer.build_data(extraction),
         points=points,

@@ -177,6 +177,8 @@ def _list_fields(
             named += condition.values
     order = book.words(summary.name).order or summary.categories
     kept = list(dict.fromkeys([*named, *order]))[:MAX_FIELDS]
+    if not book.words(summary.name).order and all(isinstance(value, int | float) for value in kept):
+        return sorted(kept)
     return sorted(kept, key=lambda value: order.index(value) if value in order else len(order))
 
 
