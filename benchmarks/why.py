@@ -3,7 +3,7 @@
     python benchmarks/why.py shares                 # 200 sampled reasons, each held against 20,000 fresh rows
     python benchmarks/why.py ladder --rows 50       # for each kind of model: sampled, proved, minimal
     python benchmarks/why.py anchors --rows 20      # beside anchors, which are installed apart: see ANCHORS
-    python benchmarks/why.py ladder --held-out      # the tables that nothing was tuned on
+    python benchmarks/why.py ladder --tables hcc-synthetic digits     # tables that nothing was tuned on
 
 Models are trained on two thirds of a table; reasons are those of unseen rows. Seconds are CPU-seconds of
 one thread. To have the peer: `pip install --target /tmp/anchors --no-deps anchor-exp lime`,
@@ -291,9 +291,9 @@ if __name__ == "__main__":
     parser.add_argument("part", choices=("shares", "ladder", "anchors"))
     parser.add_argument("--rows", type=int, default=15, help="unseen rows of each table and model")
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit of each reason")
-    parser.add_argument("--held-out", action="store_true", help="the tables that were kept aside")
+    parser.add_argument("--tables", nargs="+", default=DEVELOPMENT, help=f"kept aside: {', '.join(HELD_OUT)}")
     options = parser.parse_args()
-    chosen = HELD_OUT if options.held_out else DEVELOPMENT
+    chosen = tuple(options.tables)
     warnings.filterwarnings("ignore", category=UserWarning)  # libraries about names of columns
     if options.part == "shares":
         result = measure_shares(chosen, options.rows)
