@@ -116,6 +116,17 @@ def test_diff_of_several_classes_tells_from_which_class_to_which():
     assert found.recall.hits == found.recall.size > 0
 
 
+def test_diff_takes_models_that_do_not_name_their_columns():
+    """As networks in files: they are given all columns of the table, as numbers, and no others."""
+    table = draw_table(200)[["age", "dose"]]
+    models = [
+        DecisionTreeClassifier(max_depth=2).fit(table.to_numpy(), (table.dose > 0.3) | (table.age > limit))
+        for limit in (99, 70)
+    ]
+    found = hb.diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
+    assert "age ≥ 71" in str(found.explanation) and found.regions
+
+
 @pytest.mark.parametrize("form", ["tree", "card", "auto"])
 def test_diff_says_it_in_every_form(form):
     found = hb.diff(OLD, PLANTED, draw_table(200), "ill", n_samples=1000, form=form, max_literals=4)

@@ -168,7 +168,7 @@ def read_inputs(
 
     `folder` keeps the answers of models behind an endpoint.
     """
-    from hornbook.models import load_model
+    from hornbook.models import as_predictor, load_model
 
     def load(source: str) -> tuple[Any, dict[str, Any]]:
         loaded = load_model(source, trust_pickle, folder)
@@ -190,6 +190,8 @@ def read_inputs(
         source = earlier.config["model"].get("url") or str(earlier.find_model())
         new_model, about_new = load(other)
         about = {"old": describe_model(source, old_model), "new": about_new}
+        if (encoding := earlier.config["settings"]["encoding"]) is not None:
+            old_model, new_model = (as_predictor(each, encoding=encoding) for each in (old_model, new_model))
         return DiffInputs(load_run_table(earlier), old_model, new_model, about)
     assert data is not None
     table = load_target_table(data, _name_target(data, target), csv=csv)

@@ -73,10 +73,10 @@ def measure_samples(
     line, so many that also a line for few samples has its figure.
     """
     pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
-    answers = 0
+    told, answers = pool, 0
     if pair.column in explanation.columns:
-        pool, answers = pair.answer_old(pool), len(pool)
-    strata = find_lines(explanation, pool)  # (samples,)
+        told, answers = pair.answer_old(pool), len(pool)
+    strata = find_lines(explanation, told)  # (samples,)
     outcomes = list_outcomes(explanation)
     members = np.bincount(strata, minlength=len(outcomes))
     same = members[outcomes == 0].sum()
