@@ -107,19 +107,20 @@ QUICK = Scale(
     "quick",
     repetitions=5,
     selection=ModelSelection(grid(depths=(2,)), finalists=8, seeds=3),
-    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=2, evaluation=1 << 14, coherence=0),
+    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=1, evaluation=1 << 14, coherence=0),
     tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
     hard_tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
     sweep=Sweep(shares=(0.0, 0.95), queries=30),
+    evaluation=1,
     longer=2,
 )
-"""Only the two-layer nets are searched, and pools and trees are smaller; the rest equals `PAPER`."""
+"""Only the two-layer nets are searched, and pools, trees and samples are smaller; the rest equals `PAPER`."""
 
 PAPER = Scale(
     "paper",
     repetitions=5,
     selection=ModelSelection(),
-    ours=Settings(PAPER_BUDGET, coherence=0),
+    ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
     tree=TreeBudget(labels=None, tuning=2_000, seconds=3600),
     hard_tree=TreeBudget(labels=50_000, tuning=2_000, seconds=3600),
     sweep=Sweep(queries=published.QUERIES),

@@ -1,0 +1,133 @@
+"""Runs the quick benchmarks and writes their figures into docs/benchmarks.md, with machine and date.
+
+    python benchmarks/table.py [--print]
+
+A minute or two on two idle cores. Seconds are CPU-seconds of one run: on a busy machine they are higher,
+and the load is written beside them. `--print` leaves the document as it is.
+"""
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import closure
+import compiled
+import learning
+import numpy as np
+import surrogates
+
+from hornbook.data import load_dataset
+from hornbook.paper import HARD_PROTOCOL, Task
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+START = "<!-- the quick figures, put here by benchmarks/table.py -->\n"
+END = "<!-- the end of the quick figures -->\n"
+
+Line = tuple[str, str, str]
+"""What is measured, its figure, and the command that prints it alone."""
+
+
+def measure_commands() -> Iterator[Line]:
+    """How long it takes until something can be done."""
+    for what, command in (
+        ("import hornbook", [sys.executable, "-c", "import hornbook"]),
+        ("hornbook --help", [sys.executable, "-m", "hornbook", "--help"]),
+    ):
+        times = [count_child_seconds(command) for _ in range(5)]
+        yield f"`{what}`", f"{statistics.median(times):.2f} s", f"`{what}`, median of 5"
+
+
+def count_child_seconds(command: list[str]) -> float:
+    """CPU-seconds of a process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure_closure() -> Iterator[Line]:
+    """The closure beside the network that it judges."""
+    closing, _, ratio, _ = closure.measure()
+    figure = f"{closing:.3f} s, {ratio:.2f} of the paper's network"
+    yield "closing a million interpretations under 100 rules", figure, "`benchmarks/closure.py`"
+
+
+def measure_learning() -> Iterator[Line]:
+    """Exact learning of a large theory."""
+    variables, rules, body, policy = learning.SETTINGS[-1]
+    start = time.process_time()
+    run = learning.learn(variables, rules, body, policy, 0)
+    seconds = time.process_time() - start
+    what = f"exact learning, {variables} variables, {rules} rules, bodies of {body[0]}"
+    yield what, f"{seconds:.1f} s, {run.membership_queries:,} questions", "`benchmarks/learning.py`"
+
+
+def measure_surrogates() -> Iterator[Line]:
+    """Trees, cards and rules of every size."""
+    samples, literals = 65_536, 1000
+    seconds, _, count = surrogates.search(samples, literals, "auto")
+    what = f"search of all forms and sizes, {samples:,} samples, {literals:,} literals"
+    yield what, f"{seconds:.1f} s, {count} explanations", "`benchmarks/surrogates.py`"
+
+
+def measure_reading() -> Iterator[Line]:
+    """The paper's network read by 100 queries."""
+    task = Task.of(load_dataset(), HARD_PROTOCOL)
+    compiled.warm_up(task)
+    by_numpy, by_numba = compiled.compare(task, 0)
+    numba = "" if by_numba is None else f", {by_numba.cpu_seconds:.1f} s with numba, the same rules"
+    figure = f"{by_numpy.cpu_seconds:.1f} s{numba}"
+    yield "100 queries on the paper's network, synthetic cohort, `hard`", figure, "`benchmarks/compiled.py`"
+
+
+MEASUREMENTS: tuple[Callable[[], Iterator[Line]], ...] = (
+    measure_commands,
+    measure_closure,
+    measure_learning,
+    measure_surrogates,
+    measure_reading,
+)
+
+
+def describe_machine() -> str:
+    """The processor, the load, versions and the date, in a sentence."""
+    info = Path("/proc/cpuinfo")
+    names = [line for line in info.read_text().splitlines() if "model name" in line] if info.exists() else []
+    processor = names[0].partition(":")[2].strip() if names else platform.processor() or platform.machine()
+    return (
+        f"{date.today():%d %B %Y}; {processor}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
+        f"Python {platform.python_version()}, NumPy {np.__version__}."
+    )
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--print", action="store_true", help="print the table and change nothing")
+    only_print = parser.parse_args().print
+    document = DOCUMENT.read_text("utf-8")
+    if not (START in document and END in document):
+        parser.error(f"{DOCUMENT} has lost one of its markers")
+    machine = describe_machine()
+    lines = [line for measure in MEASUREMENTS for line in measure()]
+    rows = "".join(f"| {what} | {figure} | {command} |\n" for what, figure, command in lines)
+    table = f"{machine}\n\n| what | CPU-seconds | command |\n|---|---|---|\n{rows}"
+    above, _, rest = document.partition(START)
+    _, _, below = rest.partition(END)
+    print(table)
+    if not only_print:
+        DOCUMENT.write_text("".join((above, START, "\n", table, "\n", END, below)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
