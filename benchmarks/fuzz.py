@@ -94,7 +94,7 @@ def main() -> None:
         run_cases(name, int(first), int(last))
         return
     shown = Table("format", "cases", "read", "refused", "neither")
-    failures = 0
+    totals, failures = Counter[str](), 0
     for name in arguments.formats:
         outcomes = fuzz(name, arguments.cases // len(arguments.formats), arguments.jobs)
         counts = Counter(outcomes.values())
@@ -107,12 +107,20 @@ def main() -> None:
             ", ".join(f"{count} {kind}" for kind, count in kinds) or "0",
         )
         failures += len(bad)
+        totals += counts
+        print(f"{name}: {len(outcomes):,} cases, {len(bad)} neither read nor refused", file=sys.stderr)
         for case, outcome in list(bad.items())[:20]:
             print(f"{name} {case}: {outcome}", file=sys.stderr)
             if arguments.save:
                 arguments.save.mkdir(parents=True, exist_ok=True)
                 path = arguments.save / f"{case}-{FORMATS[name].file_name}"
                 path.write_bytes(make_case(FORMATS[name], case))
+    shown.add_row(
+        "all",
+        f"{totals.total():,}",
+        *(f"{totals[outcome]:,}" for outcome in GOOD),
+        str(failures),
+    )
     Console(width=110).print(shown)
     sys.exit(bool(failures))
 

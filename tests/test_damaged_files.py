@@ -7,7 +7,20 @@ import pytest
 from fuzzing import try_case
 from fuzzing_others import OTHER_FORMATS
 
-CASES = {"trace": 10, "run-extraction": 15, "xgboost": 20, "xgboost-binary": 20, "lightgbm": 20}
+CASES = {
+    "trace": 10,
+    "run-extraction": 15,
+    "run-config": 30,
+    "run-report": 10,
+    "run-rules": 2,
+    "run-seconds": 2,
+    "xgboost": 20,
+    "xgboost-binary": 20,
+    "lightgbm": 20,
+}
+
+UNREAD = ("run-rules", "run-seconds")
+"""Files that are written for people; no command reads them."""
 
 
 @pytest.mark.parametrize("name", [name for name in OTHER_FORMATS if name not in ("keras", "skops")])
@@ -16,4 +29,4 @@ def test_damaged_file_is_read_or_refused_in_one_line(name, tmp_path):
     outcomes = Counter(
         try_case(OTHER_FORMATS[name], case, tmp_path) for case in range(1, CASES.get(name, 60))
     )
-    assert set(outcomes) <= {"read", "refused"} and outcomes["refused"]
+    assert set(outcomes) <= {"read", "refused"} and (outcomes["refused"] or name in UNREAD)

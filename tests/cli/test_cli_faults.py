@@ -1,5 +1,6 @@
 """Every command that calls a model, with every kind of model that misbehaves: it ends, and says so."""
 
+import json
 import pickle
 
 import numpy as np
@@ -32,7 +33,8 @@ COMMANDS = {
     "extract": (8_400, EXTRACT),
     "query": (100_000, ["query", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
     "check": (200, ["check", "claims.horn", "--data", "table.csv", *MODEL, "--samples", "300"]),
-    "compare": (11_000, ["compare", "run", "--samples", "6000", *MODEL[4:]]),
+    "compare": (2_000, ["compare", "run", "--samples", "2000", *MODEL[4:]]),
+    "why": (200, ["why", "run", "--row", "3", "--no-proof", *MODEL[4:]]),
 }
 """After how many rows the model misbehaves, and the command."""
 
@@ -45,20 +47,32 @@ def hornbook(capsys, monkeypatch, tmp_path):
     return runner(capsys, monkeypatch)
 
 
+def save_model(path, model):
+    (path / "model.pkl").write_bytes(pickle.dumps(model))
+
+
+def make_run(hornbook, path):
+    """Make a run of a model that behaves; its file may be exchanged."""
+    save_model(path, TREE)
+    assert hornbook(*EXTRACT).returncode == 0
+    config = json.loads((path / "run" / "config.json").read_text())
+    del config["model"]["sha256"]
+    (path / "run" / "config.json").write_text(json.dumps(config))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_ends_truthfully_whatever_the_model_does(command, fault, hornbook, tmp_path):
     after, arguments = COMMANDS[command]
     after = after // 20 if fault == "drift" else after  # it is slow at first
-    model = FaultyClassifier(TREE, fault, after=after, seconds=0.001)
-    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
-    if command == "compare":
-        assert hornbook(*EXTRACT).returncode == 0
+    if command in ("compare", "why"):
+        make_run(hornbook, tmp_path)
+    save_model(tmp_path, FaultyClassifier(TREE, fault, after=after, seconds=0.001))
     done = hornbook(*arguments, *(["--model-seconds", 1] if fault == "hang" else []))
     if fault in FAILURES:
         assert done.returncode == 3 and FAILURES[fault] in done.stderr
         assert done.stderr.startswith("hornbook: the model failed: ") and done.stderr.count("\n") == 1
-        assert (tmp_path / "run" / "report.html").exists() == (command in ("query", "compare"))
+        assert (tmp_path / "run" / "report.html").exists() == (command in ("query", "compare", "why"))
     elif command == "check" and fault in CHANGES:
         assert (done.returncode, done.stdout[:6]) == (1, "broken") or "changes its answers" in done.stderr
     else:

@@ -35,10 +35,10 @@ HOSTILE = [
     "<script>document.title='pwned'</script>",
     "</script><img src=x onerror=\"document.title='pwned'\">",
     "\"'`&amp;&lt; {{ 7 * 7 }} {% raw %}",
-    "🧬👩🏽‍⚕️ é ñ",
+    "nul\0 🧬👩🏽‍⚕️ é ñ",
     "\u202eنجاة المريض\u202c שלום",
     "__proto__",
-    "a" * 200,
+    "a" * 10_000,
 ]
 
 FORMS = {

@@ -1,14 +1,17 @@
 """Reports: what is on the page, whatever the names are."""
 
+import re
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_reports import make_extraction, make_tree
 
 from hornbook.evaluate import Fidelity
 from hornbook.extraction import FrontierPoint
-from hornbook.report import Chart, Dot, Series, frontier_chart, plot_chart, to_svg
+from hornbook.report import Chart, Dot, Series, frontier_chart, plot_chart, to_html, to_svg
 from hornbook.report.charts import HEIGHT, WIDTH, decade_ticks, even_ticks
 from hornbook.statistics import Share
 
@@ -61,3 +64,12 @@ def test_notebooks_get_the_same_figures(style):
     assert [line.get_xydata().tolist() for line in ax.lines] == [[[dot.x, dot.y] for dot in dots]] * 2
     assert (ax.get_title(), ax.get_xlabel(), ax.get_xscale()) == ("Growth", "rules", "log")
     assert len(ax.collections) == 2, "both have intervals"
+
+
+def test_page_has_a_strict_policy_and_loads_nothing():
+    page = to_html(make_extraction(make_tree()))
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
+    parts = dict(part.strip().split(" ", 1) for part in unescape(policy).split(";"))
+    assert parts["default-src"] == parts["base-uri"] == parts["form-action"] == "'none'"
+    assert all(source.startswith("'sha256-") for source in parts["script-src"].split())
+    assert not re.search(r"""(?:src|href|action)\s*=\s*["']?(?:https?:)?//""", page)

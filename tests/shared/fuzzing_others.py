@@ -10,12 +10,15 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from extractions import PARTIAL, QUICK, THEORY
 from fuzzing import FileFormat
 
+from hornbook.cli.app import find_test_file, load_run_table, load_target_table
+from hornbook.cli.run import CommandRun
 from hornbook.explain.claim_check import read_claims
 from hornbook.explanations import EMPTY_BOOK, read_code_book
 from hornbook.extractor import HornExtractor
@@ -136,9 +139,17 @@ def _run_folder() -> Path:
 
     folder = TemporaryDirectory()
     kept_folders.append(folder)
+    place = Path(folder.name)
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ROWS, [0, 1] * (len(ROWS) // 2))
-    HornExtractor(model, "ill", n_samples=300, max_literals=4).fit(ROWS).save(folder.name)
-    return Path(folder.name)
+    ROWS.to_csv(place / "table.csv", index=False)
+    table = load_target_table(str(place / "table.csv"), "ill")
+    about = {"name": "model.pkl", "path": "model.pkl", "sha256": "0" * 64}
+    settings = {"form": "auto", "seed": 0, "encoding": None}
+    (place / "run").mkdir()
+    run = CommandRun.start(table, about, settings, place / "run", force=False)
+    extractor = HornExtractor(model, "ill", n_samples=300, max_literals=4).fit(ROWS)
+    run.save(run.add_provenance(extractor.extraction_))
+    return place / "run"
 
 
 kept_folders: list[TemporaryDirectory[str]] = []
@@ -155,7 +166,17 @@ def _read_run(path: Path) -> object:
     folder = path.parent / "run"
     shutil.copytree(_run_folder(), folder, dirs_exist_ok=True)
     shutil.copy(path, folder / path.name)
-    return to_html(Run.load(folder).extraction)
+    run = Run.load(folder)
+    run.refuse_cut_report()
+    load_run_table(run)
+    find_test_file(run)
+    run.find_model()
+    return to_html(run.extraction), describe_settings(run.config["settings"])
+
+
+def describe_settings(settings: dict[str, Any]) -> tuple[int, str | None]:
+    """What later commands read of a run's settings."""
+    return int(settings["seed"]), settings["encoding"]
 
 
 @cache
@@ -211,7 +232,14 @@ OTHER_FORMATS = {
     "proofs": FileFormat("proofs.json", lambda rng: _proofs(), _read_proofs),
     **{
         f"run-{name.partition('.')[0]}": FileFormat(name, partial(_make_run_file, name), _read_run)
-        for name in ("config.json", "extraction.json", "metrics.json")
+        for name in (
+            "config.json",
+            "extraction.json",
+            "metrics.json",
+            "report.html",
+            "rules.horn",
+            "seconds.json",
+        )
     },
 }
 """The formats by their names in `benchmarks/fuzz.py`."""

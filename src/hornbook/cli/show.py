@@ -76,13 +76,15 @@ def show(
     """
     from hornbook.runs import Run
 
-    written = _FORMATS[Format.JSON if as_json else form](Run.load(run), background)
+    kept = Run.load(run)
+    written = _FORMATS[Format.JSON if as_json else form](kept, background)
     if output is not None:
         write_file(output, written)
     elif isinstance(written, bytes):
         raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
     else:
         emit(written.rstrip("\n"))
+    kept.refuse_cut_report()
 
 
 def _text(run: Run, background: bool) -> str:

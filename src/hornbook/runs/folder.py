@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from hornbook.models import load_model
 from hornbook.proof import Certificates
 from hornbook.proof.certificate import PROOFS_FILE, digest
 from hornbook.report import to_diff_html, to_html
-from hornbook.storage import lock_folder, read_json, write_file
+from hornbook.storage import lock_folder, read_json, read_text, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "config.json",
@@ -41,6 +42,28 @@ DIFF_FILE = "diff.json"
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
+
+CONFIG_KINDS = {
+    "command": str,
+    "versions": dict,
+    "target": str,
+    "model": dict,
+    "settings": dict,
+    "data": dict,
+}
+PART_KINDS = {
+    "data": {
+        "source": str,
+        "sha256": str,
+        "target": str,
+        "positive": str | None,
+        "above": int | float | None,
+        "csv": str | None,
+    },
+    "settings": {"seed": int, "encoding": str | None},
+}
+TEST_KINDS = {"path": str, "sha256": str}
+"""The types of what a configuration holds, and those of what later commands read of its parts."""
 
 RECORDED_LIBRARIES = (
     "numpy",
@@ -77,9 +100,19 @@ class Run:
                 f"{folder} holds a run that did not end; resume it with the same command: "
                 f"{config.get('command', 'hornbook extract …')}"
             )
+        _check_config(folder / CONFIG_FILE, config)
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
         extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
         return cls(folder, config, extraction, metrics, run_checksums(config, content))
+
+    def refuse_cut_report(self) -> None:
+        """Raise if the report in the folder is lost or cut short."""
+        path = self.folder / REPORT_FILE
+        if not path.exists() or not read_text(path).rstrip().endswith("</html>"):
+            raise HornbookError(
+                f"{path} is lost or cut short; write it again with: "
+                f"hornbook show {self.folder} --format html -o {path}"
+            )
 
     @property
     def rules(self) -> HornRules:
@@ -268,6 +301,28 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise HornbookError(f"{folder / name} is damaged; repeat the run with hornbook extract --force")
     return content
+
+
+def _check_config(path: Path, config: Mapping[str, Any]) -> None:
+    """Refuse a configuration whose parts are not what a run writes there."""
+    _check_kinds(path, config, {part: kind for part, kind in CONFIG_KINDS.items() if part in config})
+    for part, kinds in PART_KINDS.items() if "data" in config else ():
+        _check_kinds(path, config.get(part, {}), kinds, f"{part}.")
+    if (test := config.get("data", {}).get("test")) is not None:
+        _check_kinds(path, test, TEST_KINDS, "data.test.")
+
+
+def _check_kinds(path: Path, content: Any, kinds: Mapping[str, Any], prefix: str = "") -> None:
+    """Refuse an object that lacks one of the names, or has a value of another type, or an infinite one."""
+    for name, kind in kinds.items():
+        if not isinstance(content, dict) or name not in content:
+            raise HornbookError(f"{path} is damaged: it has no {prefix}{name}; repeat the run with --force")
+        value = content[name]
+        is_odd = isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value))
+        if is_odd or not isinstance(value, kind) or (name == "seed" and value < 0):
+            raise HornbookError(
+                f"{path} is damaged: {prefix}{name} is {value!r}; repeat the run with --force"
+            )
 
 
 def _json(content: Mapping[str, Any]) -> str:

@@ -1,0 +1,83 @@
+"""Where commands write to: a full disk, a full or closed standard output, terminals without some letters."""
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+from commands import is_one_line, runner
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook import HornExtractor
+from hornbook.storage import lock_folder, write_file
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch):
+    return runner(capsys, monkeypatch)
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    rows = pd.DataFrame({"age": range(20, 80)})
+    model = DecisionTreeClassifier().fit(rows, rows.age > 50)
+    HornExtractor(model, n_samples=200, max_literals=2, random_state=0).fit(rows).save(tmp_path / "run")
+    return tmp_path / "run"
+
+
+@contextmanager
+def limit_files(size):
+    """Let no file grow beyond a size: writing fails as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 100, 5000])
+def test_show_on_a_full_disk_is_one_line_and_leaves_nothing(size, hornbook, run_folder, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    with limit_files(size):
+        done = hornbook("show", run_folder, "--format", "html", "-o", tmp_path / "page.html")
+    assert is_one_line(done) and f"cannot write to {tmp_path / 'page.html'}" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_show_into_a_lost_folder_is_one_line(hornbook, run_folder, tmp_path):
+    assert is_one_line(hornbook("show", run_folder, "-o", tmp_path / "lost" / "page.txt"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_standard_output_that_is_full_or_lacks_letters():
+    command = [sys.executable, "-m", "hornbook"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*command, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, f"hornbook: standard output: {os.strerror(errno.ENOSPC)}\n")
+    latin = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run([*command, "show", "∅"], capture_output=True, env=latin)
+    assert done.returncode == 2 and b"there is no run folder \\u2205; " in done.stderr
+
+
+def test_show_says_that_a_report_is_cut_short(hornbook, run_folder):
+    report = run_folder / "report.html"
+    whole = report.read_bytes()
+    for size in range(0, len(whole) - 8, len(whole) // 8):
+        report.write_bytes(whole[:size])
+        done = hornbook("show", run_folder)
+        assert done.returncode == 2 and "report.html is lost or cut short; write it again" in done.stderr
+    assert hornbook("show", run_folder, "--format", "html", "-o", report).returncode == 0
+    assert report.read_bytes() == whole
+
+
+def test_lock_folder_removes_what_a_killed_process_left_unfinished(tmp_path):
+    (tmp_path / "rules.horn.hornbook-unfinished").write_text("half of")
+    (tmp_path / "mine.new").write_text("a file of the user")
+    with lock_folder(tmp_path):
+        write_file(tmp_path / "rules.horn", "")
+    assert {path.name for path in tmp_path.iterdir()} == {".lock", "mine.new", "rules.horn"}
