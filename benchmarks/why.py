@@ -44,7 +44,7 @@ from xgboost import XGBClassifier
 
 from hornbook.data import load_dataset
 from hornbook.explain import Reasoner, SufficientReason
-from hornbook.explain.body_sampler import BodySampler, meet_conditions
+from hornbook.explain.claims.body_sampler import BodySampler, meet_conditions
 from hornbook.explanations import Condition, Threshold, read_code_book
 from hornbook.teacher import bind_classifier
 

@@ -11,15 +11,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
 from hornbook.errors import HornbookError
-from hornbook.explain.agreement_proof import AgreementProver, prove_agreement
-from hornbook.explain.body_sampler import meet_conditions
-from hornbook.explain.disagreement import pair_models
+from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.comparison.agreement_proof import AgreementProver, prove_agreement
+from hornbook.explain.comparison.disagreement import pair_models
 from hornbook.explanations import EMPTY_BOOK
 
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    monkeypatch.setattr("hornbook.explain.agreement_proof.PROOF_SAMPLES", 500)
+    monkeypatch.setattr("hornbook.explain.comparison.agreement_proof.PROOF_SAMPLES", 500)
 
 
 def draw_grid(seed, size=300):

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
 from hornbook.explain import check
-from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.claims.body_sampler import meet_conditions
 from hornbook.explanations import Missing, MonotoneClaim, RuleClaim, Threshold
 from hornbook.models import as_predictor
 from hornbook.queries import Estimated, Exact

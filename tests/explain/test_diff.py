@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbook as hb
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
-from hornbook.explain.diff_groups import find_diff_groups
-from hornbook.explain.diff_measures import measure_samples
-from hornbook.explain.disagreement import GuidedSampler, PairSamples, match_classes, pair_models
-from hornbook.explain.disagreement_search import ClassSwitches
+from hornbook.explain.comparison.disagreement import GuidedSampler, PairSamples, match_classes, pair_models
+from hornbook.explain.comparison.groups import find_diff_groups
+from hornbook.explain.comparison.measures import measure_samples
+from hornbook.explain.comparison.search import ClassSwitches
 from hornbook.explanations import EMPTY_BOOK, Category, CodeBook, ConditionRule, RuleSet, Threshold
 from hornbook.statistics import Share, StratifiedShare, adjust_p_values, measure_enrichment
 

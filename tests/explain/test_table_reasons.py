@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.explain import why_table
-from hornbook.explain.body_sampler import meet_conditions
+from hornbook.explain.claims.body_sampler import meet_conditions
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hornbook.distributions import Random, smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.explain import check_theory
-from hornbook.explain.theory_check import shrink
+from hornbook.explain.claims.theory_check import shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import Counted, LocalSearch
 from hornbook.queries import Estimated, Exact

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
-from hornbook.explain.claim_check import check
+from hornbook.explain.claims.claim_check import check
 from hornbook.explanations import ConditionRule, RuleSet, Threshold
 from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
 from hornbook.proof import ColumnProver, Domain, prove_explanation

@@ -19,7 +19,7 @@ from fuzzing import FileFormat
 
 from hornbook.cli.app import find_test_file, load_run_table, load_target_table
 from hornbook.cli.run import CommandRun
-from hornbook.explain.claim_check import read_claims
+from hornbook.explain.claims.claim_check import read_claims
 from hornbook.explanations import EMPTY_BOOK, read_code_book
 from hornbook.extractor import HornExtractor
 from hornbook.learners import extract

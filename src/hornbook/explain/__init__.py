@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hornbook.explain.change_space import ChangeLimits
-from hornbook.explain.changes import Change, ChangedValue, ChangeFinder, Changes, find_changes
-from hornbook.explain.claim_check import ClaimCheck, Violation, check
-from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
-from hornbook.explain.model_comparison import diff
-from hornbook.explain.model_diff import (
+from hornbook.explain.changes.finder import Change, ChangedValue, ChangeFinder, Changes, find_changes
+from hornbook.explain.changes.space import ChangeLimits
+from hornbook.explain.claims.claim_check import ClaimCheck, Violation, check
+from hornbook.explain.claims.theory_check import RuleCheck, check_theory
+from hornbook.explain.comparison.diff import diff
+from hornbook.explain.comparison.model_diff import (
     AgreementRegion,
     DiffGroup,
     DiffLine,
@@ -15,10 +15,10 @@ from hornbook.explain.model_diff import (
     ModelDiff,
     ModelSide,
 )
-from hornbook.explain.reasoner import Reasoner, why
-from hornbook.explain.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
-from hornbook.explain.table_reasons import CoveringReason, TableReasons, cover_table, why_table
-from hornbook.explain.theory_check import RuleCheck, check_theory
+from hornbook.explain.decision import MAX_SHOWN_CODES, Decision, explain_row
+from hornbook.explain.reasons.reasoner import Reasoner, why
+from hornbook.explain.reasons.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
+from hornbook.explain.reasons.table import CoveringReason, TableReasons, cover_table, why_table
 
 __all__ = [
     "MAX_SHOWN_CODES",

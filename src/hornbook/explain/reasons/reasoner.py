@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError
-from hornbook.explain.change_space import NO_LIMITS, ChangeLimits
-from hornbook.explain.changes import ChangeFinder
-from hornbook.explain.reason_prover import ProvedBody, ReasonProver
-from hornbook.explain.reason_sampler import ReasonSampler
-from hornbook.explain.reason_search import ReasonSearch
-from hornbook.explain.row_conditions import REASON_CUTS, RowConditions
-from hornbook.explain.sufficient_reason import Coverage, SufficientReason, Why
+from hornbook.explain.changes.finder import ChangeFinder
+from hornbook.explain.changes.space import NO_LIMITS, ChangeLimits
+from hornbook.explain.reasons.prover import ProvedBody, ReasonProver
+from hornbook.explain.reasons.row_conditions import REASON_CUTS, RowConditions
+from hornbook.explain.reasons.sampler import ReasonSampler
+from hornbook.explain.reasons.search import ReasonSearch
+from hornbook.explain.reasons.sufficient_reason import Coverage, SufficientReason, Why
 from hornbook.explanations import Category, CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value

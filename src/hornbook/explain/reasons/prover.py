@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explain.counterexamples import CounterexampleFinder
-from hornbook.explain.reason_sampler import ReasonSampler
-from hornbook.explain.reason_search import PREFERENCE
-from hornbook.explain.row_conditions import Body, Codes
-from hornbook.explain.sufficient_reason import ReasonLevel
+from hornbook.explain.reasons.counterexamples import CounterexampleFinder
+from hornbook.explain.reasons.row_conditions import Body, Codes
+from hornbook.explain.reasons.sampler import ReasonSampler
+from hornbook.explain.reasons.search import PREFERENCE
+from hornbook.explain.reasons.sufficient_reason import ReasonLevel
 from hornbook.explanations import Missing
 from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Verdict

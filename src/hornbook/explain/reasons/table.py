@@ -19,9 +19,9 @@ import numpy as np
 
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError
-from hornbook.explain.body_sampler import meet_conditions
-from hornbook.explain.reasoner import Reasoner
-from hornbook.explain.sufficient_reason import SufficientReason
+from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.reasons.reasoner import Reasoner
+from hornbook.explain.reasons.sufficient_reason import SufficientReason
 from hornbook.explanations import CodeBookSource, read_code_book
 from hornbook.logic import Bools
 from hornbook.models import load_model

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explain.reason_sampler import ReasonSampler
-from hornbook.explain.row_conditions import Body, Codes, RowConditions
+from hornbook.explain.reasons.row_conditions import Body, Codes, RowConditions
+from hornbook.explain.reasons.sampler import ReasonSampler
 from hornbook.logic import Bools
 from hornbook.proof import Domain
 

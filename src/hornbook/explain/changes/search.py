@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explain.change_space import ChangeSpace, Places
+from hornbook.explain.changes.space import ChangeSpace, Places
 from hornbook.logic import Bools
 
 CHUNK_ROWS = 1 << 14

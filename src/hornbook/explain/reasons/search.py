@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hornbook.explain.reason_sampler import LabelledRows, ReasonSampler
-from hornbook.explain.row_conditions import Body, RowConditions
+from hornbook.explain.reasons.row_conditions import Body, RowConditions
+from hornbook.explain.reasons.sampler import LabelledRows, ReasonSampler
 from hornbook.logic import Bools
 from hornbook.statistics import Share
 

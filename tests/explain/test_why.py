@@ -18,10 +18,10 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.explain import Reasoner
-from hornbook.explain.body_sampler import meet_conditions
-from hornbook.explain.counterexamples import CounterexampleFinder
-from hornbook.explain.reason_sampler import ReasonSampler
-from hornbook.explain.row_conditions import RowConditions
+from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.reasons.counterexamples import CounterexampleFinder
+from hornbook.explain.reasons.row_conditions import RowConditions
+from hornbook.explain.reasons.sampler import ReasonSampler
 from hornbook.explanations import Category, Missing, read_code_book
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.surrogates.grid import Grid

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.explain.body_sampler import meet_conditions
-from hornbook.explain.disagreement import ModelPair, PairSamples
-from hornbook.explain.model_diff import AgreementRegion
+from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.comparison.disagreement import ModelPair, PairSamples
+from hornbook.explain.comparison.model_diff import AgreementRegion
 from hornbook.explanations import CodeBook, Condition, Missing
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY

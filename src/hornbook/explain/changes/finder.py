@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError
-from hornbook.explain.change_search import ChangeSearch, Grade
-from hornbook.explain.change_space import (
+from hornbook.explain.changes.search import ChangeSearch, Grade
+from hornbook.explain.changes.space import (
     DISTANCE_WORDS,
     NO_LIMITS,
     ChangeLimits,

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import inf
 from typing import Any, Literal, TypeAlias
 
-from hornbook.explain.changes import Changes
+from hornbook.explain.changes.finder import Changes
 from hornbook.explanations import EMPTY_BOOK, CodeBook, Condition, Threshold
 from hornbook.explanations.conditions import condition_object
 from hornbook.extraction import share_object

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
-from hornbook.explain.body_sampler import meet_conditions
-from hornbook.explain.disagreement import PairSamples
-from hornbook.explain.model_diff import DiffGroup
+from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.comparison.disagreement import PairSamples
+from hornbook.explain.comparison.model_diff import DiffGroup
 from hornbook.explanations import CodeBook, Condition, Explanation, RuleSet, list_groups
 from hornbook.statistics import Share, adjust_p_values, measure_enrichment
 

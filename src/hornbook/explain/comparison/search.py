@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from hornbook.explain.disagreement import PairSamples
+from hornbook.explain.comparison.disagreement import PairSamples
 from hornbook.explanations import CodeBook, Explanation, RuleSet
 from hornbook.surrogates import CodedRows, Form, Grid, fit_explanations
 from hornbook.surrogates.grid import Floats, Ints

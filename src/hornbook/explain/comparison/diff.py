@@ -18,16 +18,8 @@ import pandas as pd
 
 from hornbook.data import read_frame, split_rows
 from hornbook.errors import HornbookError
-from hornbook.explain.agreement_proof import AgreementProver, prove_agreement
-from hornbook.explain.diff_groups import find_diff_groups
-from hornbook.explain.diff_measures import (
-    AgreementFinder,
-    describe_side,
-    list_diff_rows,
-    measure_diff_lines,
-    measure_samples,
-)
-from hornbook.explain.disagreement import (
+from hornbook.explain.comparison.agreement_proof import AgreementProver, prove_agreement
+from hornbook.explain.comparison.disagreement import (
     GuidedSampler,
     PairSamples,
     add_answers,
@@ -36,8 +28,16 @@ from hornbook.explain.disagreement import (
     name_answers,
     pair_models,
 )
-from hornbook.explain.disagreement_search import ClassSwitches, search_switches
-from hornbook.explain.model_diff import ModelDiff
+from hornbook.explain.comparison.groups import find_diff_groups
+from hornbook.explain.comparison.measures import (
+    AgreementFinder,
+    describe_side,
+    list_diff_rows,
+    measure_diff_lines,
+    measure_samples,
+)
+from hornbook.explain.comparison.model_diff import ModelDiff
+from hornbook.explain.comparison.search import ClassSwitches, search_switches
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
 from hornbook.models import load_model
 from hornbook.proof import Domain

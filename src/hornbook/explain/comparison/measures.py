@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.explain.change_search import ChangeSearch
-from hornbook.explain.change_space import ChangeLimits, ChangeSpace
-from hornbook.explain.changes import ChangedValue, describe_values
-from hornbook.explain.disagreement import ModelPair, PairSamples
-from hornbook.explain.disagreement_search import ClassSwitches
-from hornbook.explain.model_diff import DiffLine, DiffRow, ModelSide
+from hornbook.explain.changes.finder import ChangedValue, describe_values
+from hornbook.explain.changes.search import ChangeSearch
+from hornbook.explain.changes.space import ChangeLimits, ChangeSpace
+from hornbook.explain.comparison.disagreement import ModelPair, PairSamples
+from hornbook.explain.comparison.model_diff import DiffLine, DiffRow, ModelSide
+from hornbook.explain.comparison.search import ClassSwitches
 from hornbook.explanations import CodeBook, Explanation
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explain.row_conditions import Body, Codes, RowConditions
+from hornbook.explain.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.logic import Bools
 from hornbook.teacher import ClassifierTeacher
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from hornbook.data import read_frame
 from hornbook.errors import HornbookError, ModelError
-from hornbook.explain.body_sampler import BodySampler, meet_conditions
-from hornbook.explain.row_changes import find_nearest_rows, list_changed_columns, restore_values
+from hornbook.explain.claims.body_sampler import BodySampler, meet_conditions
+from hornbook.explain.claims.row_changes import find_nearest_rows, list_changed_columns, restore_values
 from hornbook.explanations import (
     Claim,
     CodeBook,

@@ -1,0 +1,1 @@
+"""What would change a model's decision about a row."""

@@ -1,0 +1,1 @@
+"""Whether a model keeps to claims: conditions about columns, rules over variables."""

@@ -1,0 +1,1 @@
+"""Where two models disagree, or a model and the truth."""

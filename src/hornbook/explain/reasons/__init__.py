@@ -1,0 +1,1 @@
+"""Why a model decides a row so: sufficient reasons, sampled or proved."""
