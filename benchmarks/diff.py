@@ -249,8 +249,9 @@ def judge_task(name, kind, seed, with_imd, samples_wanted):
     figures["seconds"] = time.process_time() - started
     figures["rules"] = str(ours[0][2])
     if planted:
-        named = {condition.column for condition in ours[-1][2].conditions} - {pair.column}
-        figures["planted"] = len(ours[-1][2].rules) == 1 and named == set(planted)
+        shortest = ours[0][2]
+        named = {condition.column for condition in shortest.conditions} - {pair.column}
+        figures["planted"] = len(shortest.rules) == 1 and named == set(planted)
     rng = generator(seed, Purpose.PEER_TRAINING)
     natural = pair.answer(pair.old.sampler.draw(samples_wanted, rng))
     near = pair.answer(pair.old.sampler.draw_near(samples_wanted // 2, rng))
@@ -287,7 +288,7 @@ def print_figures(figures):
             print(f"{method:26}" + "".join(cells))
     planted = [one["planted"] for one in figures if "planted" in one]
     if planted:
-        print(f"\nplanted slices found as one rule in their columns alone: {sum(planted)} of {len(planted)}")
+        print(f"\nplanted slices that are one rule in their columns: {sum(planted)} of {len(planted)}")
     print(f"CPU-seconds of ours: {np.mean([one['seconds'] for one in figures]):.1f} on average")
 
 
