@@ -93,6 +93,8 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
         return None if ensemble is None else ((ensemble,), (ensemble.negate(),))
     if _find_reader(predictor) is None:
         return None
+    if (scores := _read_class_scores(predictor, count)) is not None:
+        return _contest_scores(scores)
     if _find_reader(predictor) is not _read_sklearn:
         raise unprovable(
             predictor, f"it has {count} classes, and of {type(predictor.source).__name__} two are read"
@@ -110,6 +112,76 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
         tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
         for outcome in range(count)
     )
+
+
+class ClassScore(NamedTuple):
+    """The score of one of several classes that boosting adds up: its trees, and the number it starts from."""
+
+    trees: tuple[TreeNodes, ...]
+    start: float
+
+
+def _read_class_scores(predictor: Predictor, count: int) -> list[ClassScore] | None:
+    """The scores of the classes of scikit-learn's boosting; None for other models."""
+    from sklearn import ensemble
+
+    model = predictor.source
+    if type(model) is ensemble.GradientBoostingClassifier:
+        refuse_changed(model, "it", predictor)
+        starts = _log_shares_before(predictor)
+        return [
+            ClassScore(
+                tuple(_boosted_nodes(each, model, predictor) for each in model.estimators_[:, place]), start
+            )
+            for place, start in enumerate(starts)
+        ]
+    if type(model) is ensemble.HistGradientBoostingClassifier:
+        refuse_changed(model, "it", predictor)
+        rounds = [[_histogram_nodes(each.nodes, number, predictor) for each in own]
+                  for number, own in enumerate(model._predictors)]  # fmt: skip
+        starts = np.ravel(model._baseline_prediction).tolist()
+        return [ClassScore(tuple(own[place] for own in rounds), starts[place]) for place in range(count)]
+    return None
+
+
+def _contest_scores(scores: Sequence[ClassScore]) -> Contests[TreeEnsemble]:
+    """For each two classes, the trees of one minus those of the other."""
+
+    def contest(rival: ClassScore, outcome: ClassScore) -> TreeEnsemble:
+        against = (tree._replace(value=-tree.value) for tree in outcome.trees)
+        trees = (*rival.trees, *against)
+        sizes = sum(float(np.abs(tree.value).max()) for tree in trees) + abs(rival.start) + abs(outcome.start)
+        rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
+        return TreeEnsemble(trees, rival.start - outcome.start, rounding, ScoreLink(0.5, 1.0))
+
+    return tuple(
+        tuple(contest(rival, outcome) for rival in scores if rival is not outcome) for outcome in scores
+    )
+
+
+def _log_shares_before(predictor: Predictor) -> list[float]:
+    """The scores of the classes to which the trees of gradient boosting add, up to one number for all."""
+    from sklearn.dummy import DummyClassifier
+
+    before, count = predictor.source.init_, len(predictor.source.classes_)
+    if isinstance(before, str) and before == "zero":
+        return [0.0] * count
+    if type(before) is not DummyClassifier or before.strategy != "prior":
+        raise unprovable(predictor, "it starts from a model of its own, which is not read")
+    eps = float(np.finfo(np.float32).eps)
+    return [math.log(min(max(float(share), eps), 1 - eps)) for share in before.class_prior_]
+
+
+def _boosted_nodes(each: Any, model: Any, predictor: Predictor) -> TreeNodes:
+    """The nodes of a tree of gradient boosting, scaled by the learning rate."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    refuse_changed(each, "its tree", predictor)
+    if type(each) is not DecisionTreeRegressor or each.tree_.value.shape[1:] != (1, 1):
+        raise unprovable(predictor, f"one of its trees is a {type(each).__name__} of another kind")
+    leaf = each.tree_.children_left < 0
+    values = np.where(leaf, model.learning_rate * each.tree_.value[:, 0, 0], 0)
+    return _sklearn_nodes(each.tree_, values, np.unique(values, return_inverse=True)[1].reshape(-1))
 
 
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
@@ -206,8 +278,6 @@ def _list_voting_trees(model: Any, predictor: Predictor, count: int) -> tuple[li
     if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != count:
         raise _not_two_classes(predictor)
     columns = 1 if part is tree.DecisionTreeRegressor else count
-    if columns == 1 and count > 2:
-        raise unprovable(predictor, f"it boosts {count} classes, and of boosting two are read")
     trees = [model] if type(model) is part else list(np.ravel(model.estimators_))
     for number, each in enumerate(trees):
         refuse_changed(each, f"its tree {number}", predictor)
@@ -266,26 +336,27 @@ def _read_histogram_boosting(model: Any, predictor: Predictor) -> TreeEnsemble:
     refuse_changed(model, "it", predictor)
     if len(model.classes_) != 2:
         raise _not_two_classes(predictor)
-    trees = []
-    for number, (each,) in enumerate(model._predictors):
-        nodes = each.nodes
-        if nodes["is_categorical"].any():
-            raise unprovable(
-                predictor, f"its tree {number} asks for categories, and proofs are about numbers"
-            )
-        leaf = nodes["is_leaf"].astype(np.bool_)
-        trees.append(
-            _additive_nodes(
-                np.where(leaf, -1, nodes["feature_idx"]),
-                nodes["num_threshold"].astype(np.float64),
-                nodes["left"],
-                nodes["right"],
-                nodes["missing_go_to_left"],
-                nodes["value"],
-            )
-        )
+    trees = [
+        _histogram_nodes(each.nodes, number, predictor) for number, (each,) in enumerate(model._predictors)
+    ]
     start = float(np.ravel(model._baseline_prediction)[0])
     return _add_boosted(trees, start, DOUBLE_ROUNDOFF, 1.0, predictor)
+
+
+def _histogram_nodes(nodes: Any, number: int, predictor: Predictor) -> TreeNodes:
+    if nodes["is_categorical"].any():
+        raise unprovable(predictor, f"its tree {number} asks for categories, and proofs are about numbers")
+    leaf = nodes["is_leaf"].astype(np.bool_)
+    values = np.where(leaf, nodes["value"], 0.0)
+    tree = _additive_nodes(
+        np.where(leaf, -1, nodes["feature_idx"]),
+        nodes["num_threshold"].astype(np.float64),
+        nodes["left"],
+        nodes["right"],
+        nodes["missing_go_to_left"],
+        values,
+    )
+    return tree._replace(kind=np.unique(values, return_inverse=True)[1].reshape(-1))
 
 
 def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
