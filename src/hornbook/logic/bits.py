@@ -72,7 +72,7 @@ def pack_rows(rows: Bools) -> Words:
 
 def mask(variables: Iterable[int]) -> int:
     """A set of variables as a bit mask."""
-    return reduce(or_, map((1).__lshift__, variables), 0)
+    return reduce(or_, map((1).__lshift__, map(int, variables)), 0)
 
 
 def from_masks(masks: Sequence[int], width: int) -> Words:
