@@ -5,6 +5,7 @@ import io
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -27,6 +28,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md"), *DOCS.glob("concepts/*.md")])
 SKETCHES = {DOCS / "scale.md"}  # what it shows needs a cluster
 LONG = ("reproduce",)
+SHOWS_CODE = "; echo $?"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -89,7 +91,10 @@ def test_every_command_is_documented():
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_runs(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(f"{sys.executable} -W error {example}")
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        runpy.run_path(str(example), run_name="__main__")
+    assert printed.getvalue()
 
 
 def test_menu_lists_every_page_once():
@@ -182,9 +187,10 @@ def run_commands(block, where):
 
 
 def run(command):
-    """What a command prints. One that needs no shell is run here, which saves the imports."""
+    """What a command prints; one that needs no shell is run here, which saves the imports."""
+    shows_code, command = command.endswith(SHOWS_CODE), command.removesuffix(SHOWS_CODE)
     if re.search("[;>|=]", command.partition("--set")[0]) or not command.startswith("hornbook "):
-        return run_in_shell(command)
+        return run_in_shell(command + SHOWS_CODE * shows_code)
     printed, complaints, code = io.StringIO(), io.StringIO(), 0
     with redirect_stdout(printed), redirect_stderr(complaints), patch("sys.argv", shlex.split(command)):
         try:
@@ -192,7 +198,7 @@ def run(command):
         except SystemExit as end:
             code = end.code
     assert code in (None, 0, 1), f"{command}\n{complaints.getvalue()}"
-    return printed.getvalue()
+    return printed.getvalue() + f"{code or 0}\n" * shows_code
 
 
 def run_in_shell(command):

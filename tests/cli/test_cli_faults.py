@@ -17,7 +17,7 @@ FAILURES = {
     "shape": "instead of",
     "nan": "predicts nan, which is none of its classes",
     "label": "predicts 'no such class', which is none of its classes",
-    "hang": "within 1 second",
+    "hang": "within 0.4 second",
 }
 """What is said of a model that fails; others answer, if only other things than before."""
 
@@ -68,7 +68,7 @@ def test_command_ends_truthfully_whatever_the_model_does(command, fault, hornboo
     if command in ("compare", "why"):
         make_run(hornbook, tmp_path)
     save_model(tmp_path, FaultyClassifier(TREE, fault, after=after, seconds=0.001))
-    done = hornbook(*arguments, *(["--model-seconds", 1] if fault == "hang" else []))
+    done = hornbook(*arguments, *(["--model-seconds", 0.4] if fault == "hang" else []))
     if fault in FAILURES:
         assert done.returncode == 3 and FAILURES[fault] in done.stderr
         assert done.stderr.startswith("hornbook: the model failed: ") and done.stderr.count("\n") == 1

@@ -22,14 +22,14 @@ MESSAGES = {
     "shape": "answered .* instead of",
     "nan": "predicts nan, which is none of its classes",
     "label": "predicts 'no such class', which is none of its classes",
-    "hang": "FaultyClassifier did not answer about .* rows? within 1 second",
+    "hang": "FaultyClassifier did not answer about .* rows? within 0.4 second",
 }
 
 
 @pytest.mark.parametrize("fault", MESSAGES)
 def test_horn_extractor_names_what_a_model_did_that_fails(fault):
     extractor = HornExtractor(FaultyClassifier(TREE, fault), "ill", n_samples=2000, max_literals=4)
-    with pytest.raises(ModelError, match=MESSAGES[fault]), limit_model_seconds(1):
+    with pytest.raises(ModelError, match=MESSAGES[fault]), limit_model_seconds(0.4):
         extractor.fit(ROWS)
 
 
@@ -37,7 +37,7 @@ def test_horn_extractor_names_what_a_model_did_that_fails(fault):
 def test_query_extractor_keeps_what_was_learned_of_a_model_that_fails(fault):
     model = FaultyClassifier(TREE, fault, after=400_000)
     extractor = QueryExtractor(model, "ill", max_queries=5, random_state=0)
-    with pytest.raises(ModelError, match=MESSAGES[fault]), limit_model_seconds(1):
+    with pytest.raises(ModelError, match=MESSAGES[fault]), limit_model_seconds(0.4):
         extractor.fit(ROWS)
     extraction = extractor.extraction_
     assert extraction.stop_reason.startswith("the model failed: ") and len(extraction.theory)

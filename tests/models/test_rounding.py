@@ -38,7 +38,6 @@ TESTS = (
 )
 MACHINES = {
     "sse": ("sse4_2", {"OPENBLAS_CORETYPE": "Nehalem", "ATEN_CPU_CAPABILITY": "default"}),
-    "avx2": ("avx2", {"OPENBLAS_CORETYPE": "Haswell", "ATEN_CPU_CAPABILITY": "avx2"}),
 }
 """What a processor must be able to do, and how it is told to behave as one that can do no more; one with
 the newest instructions is tested by the tests as they are."""
