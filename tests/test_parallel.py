@@ -242,7 +242,7 @@ def test_parallel_map_dask_cluster(tmp_path: Path) -> None:
         obeys_the_laws(tmp_path, n_jobs=None, ready=lambda: client.wait_for_workers(2))
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_parallel_map_ray_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     from ray.util.joblib import register_ray
