@@ -34,7 +34,7 @@ class Reading:
 
 def read(task: Task, network: MLP, settings: Settings, by_numba: bool) -> Reading:
     """Rules with prime bodies, by compiled loops or by NumPy."""
-    compiled.Switch.on = by_numba
+    compiled.CompiledLoops.on = by_numba
     worth, compiled.WORTH_COMPILING = compiled.WORTH_COMPILING, 0 if by_numba else 1 << 62
     start = time.process_time()
     found = extract(network, task.mixed, settings, margin=network.log_odds, heads=task.heads)

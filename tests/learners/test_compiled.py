@@ -77,11 +77,11 @@ def test_find_conflicts_compiled_equals_the_readable_closure(seed, variables, ru
 
 
 def test_use_compiled_only_where_it_pays(monkeypatch):
-    monkeypatch.setattr(compiled.Switch, "on", False)
+    monkeypatch.setattr(compiled.CompiledLoops, "on", False)
     compiled.use_compiled(compiled.WORTH_COMPILING - 1)
-    assert not compiled.Switch.on
+    assert not compiled.CompiledLoops.on
     compiled.use_compiled(compiled.WORTH_COMPILING)
-    assert compiled.Switch.on
+    assert compiled.CompiledLoops.on
 
 
 def test_extract_finds_the_same_rules_with_compiled_loops(monkeypatch):
@@ -89,6 +89,6 @@ def test_extract_finds_the_same_rules_with_compiled_loops(monkeypatch):
     settings = Settings(pool=3000, size=3000)
     found = []
     for on in (False, True):
-        monkeypatch.setattr(compiled.Switch, "on", on)
+        monkeypatch.setattr(compiled.CompiledLoops, "on", on)
         found.append(extract(truth.satisfied_by, Random(truth.vocabulary), settings).theory)
     assert found[0].rules == found[1].rules

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 
-from hornbook.explain import Change, ChangedValue, Coverage, SufficientReason, Why
+from hornbook.explain import ChangedValue, Coverage, RowChange, SufficientReason, Why
 from hornbook.explanations import Category, CategorySet, CodeBook, ColumnWords, Missing, Threshold
 from hornbook.extraction import ColumnSummary
 from hornbook.report import plot_why, to_html
@@ -93,7 +93,7 @@ def test_a_picture_of_many_columns_keeps_those_that_change():
     names = [f"x{number}" for number in range(20)]
     reason = replace(make_cases()[0].reasons[0], conditions=tuple(Threshold(name, 0.2) for name in names))
     values = (ChangedValue("x19", 0.5, 0.1, 0.4, "x19 0.5 → 0.1"),)
-    changes = replace(make_cases()[0].changes, changes=(Change(values, "survives", 0.4, "exhausted"),))
+    changes = replace(make_cases()[0].changes, changes=(RowChange(values, "survives", 0.4, "exhausted"),))
     why = Why("does not survive", (reason,), dict.fromkeys(names, 0.5), changes)
     columns = tuple(ColumnSummary(name, 0.0, (0.0, 0.4, 1.0)) for name in names)
     extraction = make_extraction(make_tree(), columns=columns)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from hornbook.data import BinaryColumns, Reader, exclusivity_rules
 from hornbook.evaluate import Fidelity
-from hornbook.explain import Change, ChangedValue, Changes, Coverage, SufficientReason, Why
+from hornbook.explain import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.explanations import (
     CardLine,
     Category,
@@ -108,7 +108,7 @@ def make_cases() -> tuple[Why, ...]:
         Coverage(12, 12, 480),
         code_book=book,
     )
-    change = Change(
+    change = RowChange(
         (
             ChangedValue("albumin (g/dL)", 3.1, 4.0, 0.3, "albumin (g/dL) 3.1 → 4"),
             ChangedValue("age", 71, 50, 0.4, "age 71 → 50"),

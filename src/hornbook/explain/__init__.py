@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbook.explain.changes.finder import Change, ChangedValue, ChangeFinder, Changes, find_changes
+from hornbook.explain.changes.finder import ChangedValue, ChangeFinder, Changes, RowChange, find_changes
 from hornbook.explain.changes.space import ChangeLimits
 from hornbook.explain.claims.claim_check import ClaimCheck, Violation, check
 from hornbook.explain.claims.theory_check import RuleCheck, check_theory
@@ -23,7 +23,6 @@ from hornbook.explain.reasons.table import CoveringReason, TableReasons, cover_t
 __all__ = [
     "MAX_SHOWN_CODES",
     "AgreementRegion",
-    "Change",
     "ChangeFinder",
     "ChangeLimits",
     "ChangedValue",
@@ -39,6 +38,7 @@ __all__ = [
     "ModelSide",
     "ReasonLevel",
     "Reasoner",
+    "RowChange",
     "RuleCheck",
     "SufficientReason",
     "TableReasons",

@@ -134,7 +134,7 @@ class Program:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
         if len(batch) <= MAX_ONE_BY_ONE and arrays.on_host(batch.true):
             return self._conflicts_one_by_one(batch)
-        if compiled.Switch.on and arrays.on_host(batch.true):
+        if compiled.CompiledLoops.on and arrays.on_host(batch.true):
             find = compiled.compile_loops(compiled.find_conflicts)
             return bits.flat(find(batch.true, batch.false, *self.flat_indices), len(batch))
         at_once = BLOCK_WORDS if arrays.on_host(batch.true) else batch.true.shape[1]

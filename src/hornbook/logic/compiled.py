@@ -37,7 +37,7 @@ EVERY_EIGHTH = np.uint64(0x0101010101010101)
 S1, S2, S4, S6, S56 = (np.uint64(shift) for shift in (1, 2, 4, 6, 56))
 
 
-class Switch:
+class CompiledLoops:
     """Whether compiled twins answer: off until a run is large enough, and where numba is not installed."""
 
     on = False
@@ -45,7 +45,7 @@ class Switch:
 
 def use_compiled(items: int) -> None:
     """Let compiled twins answer from now on, if a pool has enough items and numba is installed."""
-    Switch.on = Switch.on or (items >= WORTH_COMPILING and find_spec("numba") is not None)
+    CompiledLoops.on = CompiledLoops.on or (items >= WORTH_COMPILING and find_spec("numba") is not None)
 
 
 def compiled_as(loops: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -54,7 +54,7 @@ def compiled_as(loops: Callable[..., Any]) -> Callable[[Callable[P, R]], Callabl
     def bind(readable: Callable[P, R]) -> Callable[P, R]:
         @wraps(readable)
         def answer(*args: P.args, **kwargs: P.kwargs) -> R:
-            if Switch.on and isinstance(args[0], np.ndarray):
+            if CompiledLoops.on and isinstance(args[0], np.ndarray):
                 found: R = compile_loops(loops)(*args, **kwargs)
                 return found
             return readable(*args, **kwargs)

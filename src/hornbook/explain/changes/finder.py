@@ -31,6 +31,7 @@ from hornbook.explain.changes.space import (
 )
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import read_given_row
+from hornbook.extraction.result import plain_value
 from hornbook.models import Predictor
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY
@@ -77,7 +78,7 @@ class ChangedValue:
 
 
 @dataclass(frozen=True)
-class Change:
+class RowChange:
     """New values with which the model decides otherwise, as the model itself says.
 
     Parameters
@@ -131,9 +132,9 @@ class Changes:
 
     outcome: str
     wished: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[RowChange, ...]
     fewer: tuple[Grade, ...]
-    beyond: Change | None
+    beyond: RowChange | None
     checked: str
 
     def __str__(self) -> str:
@@ -311,14 +312,16 @@ class ChangeFinder:
         scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
         return scores
 
-    def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> Change:
+    def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
         """A change with its words."""
         values = describe_values(space, places, self.code_book)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return Change(values, self.classes[label], total, search.grade(len(values)))
+        return RowChange(values, self.classes[label], total, search.grade(len(values)))
 
-    def _describe_witness(self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None) -> Change | None:
+    def _describe_witness(
+        self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None
+    ) -> RowChange | None:
         """A row that a prover found as a change, if the model decides it as wished."""
         row = space.make_rows(np.zeros((1, len(space.columns)), np.int32))
         changed = []
@@ -335,7 +338,7 @@ class ChangeFinder:
         if goal is not None and label != goal:
             return None
         total = sum(each.distance for each in changed)
-        return Change(tuple(changed), self.classes[label], total, "sampled")
+        return RowChange(tuple(changed), self.classes[label], total, "sampled")
 
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
@@ -402,16 +405,14 @@ def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple
 
 def describe_value(column: str, values: pd.Series[Any], distance: float, book: CodeBook) -> ChangedValue:
     """The old and the new value of a column, with their words."""
-    before, after = map(_plain, values)
+    before, after = map(plain_cell, values)
     old, new = ("missing" if value is None else book.name_value(column, value) for value in (before, after))
     return ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}")
 
 
-def _plain(value: Any) -> Any:
-    """A value ready for JSON, None where it is missing."""
-    if pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
+def plain_cell(value: Any) -> Any:
+    """A value of a table ready for JSON, None where it is missing."""
+    return None if pd.isna(value) else plain_value(value)
 
 
 def _count_columns(sizes: Sequence[int]) -> str:

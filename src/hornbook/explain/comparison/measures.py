@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hornbook.explain.changes.finder import ChangedValue, describe_values
+from hornbook.explain.changes.finder import ChangedValue, describe_values, plain_cell
 from hornbook.explain.changes.search import ChangeSearch
 from hornbook.explain.changes.space import ChangeLimits, ChangeSpace
 from hornbook.explain.comparison.disagreement import ModelPair, PairSamples
 from hornbook.explain.comparison.model_diff import DiffLine, DiffRow, ModelSide
 from hornbook.explain.comparison.search import ClassSwitches
 from hornbook.explanations import CodeBook, Explanation
-from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.column_prover import list_columns
@@ -145,7 +143,7 @@ class AgreementFinder:
     ----------
     table
         The rows whose values a row may change to.
-    says
+    label_rows
         The number of the class that the first side gives each row.
     agrees
         Which rows both sides would give the same class; the second argument is the class of the second
@@ -160,7 +158,7 @@ class AgreementFinder:
     """
 
     table: pd.DataFrame
-    says: Callable[[pd.DataFrame], Ints]
+    label_rows: Callable[[pd.DataFrame], Ints]
     agrees: Callable[[pd.DataFrame, int], Bools]
     closeness: Callable[[pd.DataFrame], Floats]
     classes: tuple[str, ...]
@@ -173,7 +171,7 @@ class AgreementFinder:
             space, lambda rows: self.agrees(rows, other), self.closeness, MAX_ROWS_ASKED_FOR_CHANGE
         )
         for places in search.run(self.table, 1):
-            outcome = int(self.says(space.make_rows(places[None]))[0])
+            outcome = int(self.label_rows(space.make_rows(places[None]))[0])
             return describe_values(space, places, self.code_book), self.classes[outcome]
         return (), ""
 
@@ -204,17 +202,13 @@ def list_diff_rows(
         columns = dict.fromkeys([*shown, *(value.column for value in changed)])
         yield DiffRow(
             row=int(numbers[place]),
-            values={name: _plain(row[name].iloc[0]) for name in columns},
+            values={name: plain_cell(row[name].iloc[0]) for name in columns},
             old=finder.classes[rows.old[place]],
             new=finder.classes[rows.new[place]],
             line=int(lines[place]) if decided[place] else None,
             changes=tuple(value.text for value in changed),
             agreed=agreed,
         )
-
-
-def _plain(value: Any) -> Any:
-    return None if pd.isna(value) else plain_value(value)
 
 
 def describe_side(
