@@ -1,14 +1,18 @@
 """What several test modules share."""
 
+import gc
+
 import pytest
 from browser import chromium
 from hypothesis import settings
 
 # laws hold however busy the machine is; how long a test takes is for benchmarks to say. A run says the same
 # of the same commit; pytest --hypothesis-profile thorough draws many more examples, others every time
-settings.register_profile("hornbook", deadline=None, max_examples=40, derandomize=True)
+settings.register_profile("hornbook", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("hornbook")
+
+gc.disable()  # until everything is imported: libraries are no garbage, and a look at all of them takes long
 
 
 def pytest_collection_modifyitems(items):
@@ -16,6 +20,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+
+
+def pytest_collection_finish():
+    """Collect garbage, but not among what is imported."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from river.tree import HoeffdingTreeClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -82,7 +82,6 @@ def test_decide_by_tree_bit_sliced_answers_follow_the_branches(tree):
 
 
 @given(trees())
-@settings(max_examples=40)
 def test_branch_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree):
     theory = branch_rules(tree, PAIRED)
     accepted = theory.satisfied_by(EVERYTHING)

@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import TextFormat, files, read_table, rows
 from hornbook.errors import HornbookError
@@ -35,7 +36,7 @@ COLUMNS = {
     "yes": st.sampled_from(["yes", "no"]),
 }
 FILES = st.sampled_from(["table.csv", "table.parquet", "groups.parquet"])
-QUICK = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = draw_examples(0.38, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -17,15 +17,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import TextFormat, compressed, files, read_table
 from hornbook.data.notation import NOTATIONS, PLAIN, ColumnReadings, Notation
 from hornbook.data.text_format import DELIMITERS
 from hornbook.errors import HornbookError
 
-QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+QUICK = draw_examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
@@ -72,7 +73,7 @@ CELLS = st.text("0123456789.,' -", min_size=1, max_size=9).map(str.strip).filter
 
 
 @given(st.lists(st.lists(CELLS, max_size=4), max_size=3))
-@settings(max_examples=300, deadline=None)
+@draw_examples(7.5)
 def test_column_readings_are_the_notations_that_read_each_cell(parts: list[list[str]]) -> None:
     column = ColumnReadings()
     for part in parts:
@@ -262,7 +263,7 @@ CSV_TEXT = st.text('ab1 ,"\n', max_size=30)
 
 
 @given(CSV_TEXT, st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
+@draw_examples(5)
 def test_read_delimited_reads_what_the_csv_module_does(text: str, rows_per_part: int) -> None:
     """In parts, and row by row; what it refuses is uneven, unfinished or unnamed."""
     try:

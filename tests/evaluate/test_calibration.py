@@ -7,7 +7,7 @@ from coverage_trials import Coverage, Trial, try_classifier, try_judge, try_quer
 
 from hornbook.extractor import query
 
-RUNS = 12
+RUNS = 6
 QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}
 KINDS = {
     "explanation": (

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
@@ -55,7 +56,7 @@ def test_disagreement_counts_what_a_dense_comparison_counts(size):
 
 
 @given(seeds)
-@settings(max_examples=20)
+@draw_examples(0.5)
 def test_kinds_of_a_mixture_add_up(seed):
     table = disagreement(JUDGES, nested(), 3000, np.random.default_rng(seed))
     assert list(table.by_kind) == ["random", "violation"]
@@ -108,7 +109,7 @@ def test_disagreement_bad_requests_are_refused():
 
 
 @given(st.integers(1, 3 * EVALUATION_CHUNK // 2), seeds)
-@settings(max_examples=5)
+@draw_examples(0.12)
 def test_fidelity_is_the_share_on_which_a_judge_does_not_disagree(size, seed):
     found = fidelity(H.satisfied_by, coin, nested(), size, np.random.default_rng(seed))
     judges = {"h": H.satisfied_by, "nn": coin}
@@ -127,7 +128,7 @@ def test_share_where_counts_what_is_true_and_its_complement_the_rest(values):
 
 
 @given(theories(5, 6), seeds, st.integers(1, 300))
-@settings(max_examples=60)
+@draw_examples(1.5)
 def test_measure_rules_equal_a_dense_count(theory, seed, size):
     batch = Random(theory.vocabulary).draw(size, np.random.default_rng(seed))
     statistics = measure_rules(theory, batch, coin(batch))
@@ -141,7 +142,6 @@ def test_measure_rules_equal_a_dense_count(theory, seed, size):
 
 
 @given(theories(5, 6), seeds)
-@settings(max_examples=40)
 def test_measure_rules_model_obeys_the_rules_it_entails(theory, seed):
     claims = HornTheory(theory.vocabulary, [*theory, *theory.canonical()])
     batch = Random(theory.vocabulary).draw(500, np.random.default_rng(seed))

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -75,7 +76,7 @@ limit_choices = st.builds(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@draw_examples(0.38)
 @given(st.integers(0, 10_000), limit_choices, st.sampled_from([2, 3]), st.booleans())
 def test_find_changes_has_the_fewest_columns_and_the_smallest_distance(seed, limits, classes, wish):
     model, table, row = random_case(seed, classes)
@@ -99,7 +100,7 @@ def test_find_changes_has_the_fewest_columns_and_the_smallest_distance(seed, lim
     assert change.outcome == (f"label {labels[at]}" if classes == 3 else ["not label", "label"][labels[at]])
 
 
-@settings(max_examples=8, deadline=None)
+@draw_examples(0.2)
 @given(st.integers(0, 10_000))
 def test_find_changes_gives_all_sets_of_columns_of_which_none_is_superfluous(seed):
     model, table, row = random_case(seed)
@@ -113,7 +114,7 @@ def test_find_changes_gives_all_sets_of_columns_of_which_none_is_superfluous(see
     assert ranks == sorted(ranks)
 
 
-@settings(max_examples=12, deadline=None)
+@draw_examples(0.3)
 @given(st.integers(0, 10_000), limit_choices)
 def test_no_fewer_columns_is_proved_only_where_no_value_of_a_grid_flips(seed, limits):
     model, table, row = random_case(seed)

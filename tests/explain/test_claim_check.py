@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -36,7 +37,7 @@ bodies = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@draw_examples(0.38)
 @given(st.integers(0, 1000), bodies, st.sampled_from(["yes", "not yes"]))
 def test_check_breaks_a_rule_exactly_where_some_row_of_the_grid_does(seed, body, outcome):
     model, rows = random_tree(seed)
@@ -54,7 +55,7 @@ def test_check_breaks_a_rule_exactly_where_some_row_of_the_grid_does(seed, body,
         assert result.violation.changed == tuple(name for name in "abc" if (row[name] != near[name]).any())
 
 
-@settings(max_examples=15, deadline=None)
+@draw_examples(0.38)
 @given(st.integers(0, 1000), st.sampled_from("abc"), st.sampled_from(["lowers", "raises"]))
 def test_check_breaks_a_monotonicity_exactly_where_some_pair_of_the_grid_does(seed, column, never):
     model, rows = random_tree(seed)

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
@@ -188,7 +189,7 @@ def test_guided_sampler_weighs_rows_by_how_often_they_would_be_drawn():
         assert abs(weights[frame.a == value].sum() / 20_000 - 0.1) < 0.02
 
 
-@settings(max_examples=30)
+@draw_examples(0.75)
 @given(st.lists(st.tuples(st.floats(0.02, 1), st.floats(0, 1)), min_size=1, max_size=5), st.integers(0, 99))
 def test_stratified_share_is_the_sum_of_strata_by_their_size(strata, seed):
     sizes = np.array([size for size, _ in strata])

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.distributions import Random, smallest_violations
 from hornbook.errors import HornbookError
@@ -22,7 +23,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=60)
+@draw_examples(1.5)
 @given(st.data())
 def test_a_rule_is_broken_exactly_if_it_is_not_entailed(data):
     truth = data.draw(theories(max_variables=5))

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -70,7 +71,7 @@ def reasoner_of(model, rows, code_book=None):
     return Reasoner(model, teacher, words.name_classes("yes", teacher.classes), words, 0)
 
 
-@settings(max_examples=6, deadline=None)
+@draw_examples(0.15)
 @given(st.integers(0, 1000), st.integers(0, 299))
 def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
     rows, _ = mixed_rows(0)
@@ -86,7 +87,7 @@ def test_why_gives_reasons_that_the_row_meets_and_rows_that_meet_them(seed, at):
     assert reason.keeps_share and reason.share.low >= 0.95 and reason.level == "sampled"
 
 
-@settings(max_examples=6, deadline=None)
+@draw_examples(0.15)
 @given(st.integers(0, 1000), st.integers(0, 299))
 def test_reason_sampler_draws_rows_that_meet_the_conditions_of_any_body(seed, at):
     rows, _ = mixed_rows(1)
@@ -119,7 +120,7 @@ def assert_minimal(reason, model, row, every):
         assert (model.predict(every[meet_conditions(others, every)]) != outcome).any()
 
 
-@settings(max_examples=5, deadline=None)
+@draw_examples(0.12)
 @given(st.integers(0, 1000), st.integers(0, 80))
 def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
     model, row = random_tree(seed), GRID.iloc[[at]]
@@ -127,7 +128,7 @@ def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
     assert_minimal(reason, model, row, GRID)
 
 
-@settings(max_examples=3, deadline=None)
+@draw_examples(0.07)
 @given(st.integers(0, 1000), st.integers(0, 255))
 def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
     every = pd.DataFrame(list(product([0.0, 1.0, 2.0, np.nan], repeat=4)), columns=["a", "b", "c", "d"])
@@ -138,7 +139,7 @@ def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
     assert_minimal(reason, model, every.iloc[[at]], every)
 
 
-@settings(max_examples=3, deadline=None)
+@draw_examples(0.07)
 @given(st.integers(0, 1000))
 def test_why_proves_minimal_reasons_of_a_linear_model_of_three_classes(seed):
     rng = np.random.default_rng(seed)
@@ -169,7 +170,7 @@ def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
     assert reason.level == "sampled" and "samples contradict" in reason.note
 
 
-@settings(max_examples=3, deadline=None)
+@draw_examples(0.07)
 @given(st.integers(0, 1000))
 def test_why_allows_every_category_that_keeps_the_answer(seed):
     rng = np.random.default_rng(seed)

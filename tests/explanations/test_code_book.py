@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 import pytest
 from explanation_strategies import explanations
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
@@ -105,7 +105,6 @@ def test_negation_in_words_says_the_opposite(condition):
     assert WORDS.describe(condition) != WORDS.describe(condition.negate())
 
 
-@settings(max_examples=40)
 @given(explanations(conditions, ["a", "b", "c"]))
 def test_explanation_decides_alike_with_any_code_book(explanation):
     worded = explanation.with_code_book(WORDS)

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from explanation_strategies import explanations as random_explanations
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
@@ -88,7 +89,7 @@ def expected_names(explanation, frame):
 
 
 @given(explanations)
-@settings(max_examples=150)
+@draw_examples(3.75)
 def test_sql_and_python_decide_as_the_explanation_does(explanation):
     expected = expected_names(explanation, ROWS)
     assert decide_in_sqlite(write_source(explanation, "sql"), ROWS) == expected
@@ -96,13 +97,13 @@ def test_sql_and_python_decide_as_the_explanation_does(explanation):
 
 
 @given(explanations)
-@settings(max_examples=25, deadline=None)
+@draw_examples(0.62)
 def test_sql_decides_alike_in_duckdb(explanation):
     assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
 
 
 @given(explanations)
-@settings(max_examples=8, deadline=None)
+@draw_examples(0.2)
 def test_reasons_of_many_rows_are_those_of_each(explanation):
     rows = ROWS[::2]
     each = [explanation.explain(rows.iloc[[number]]) for number in range(len(rows))]

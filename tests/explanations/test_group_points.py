@@ -4,7 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.explanations import (
@@ -103,7 +103,6 @@ def read_words(group, words, conditions, book):
     return (~named & values.notna() if words == "any other" else own).to_numpy(bool)
 
 
-@settings(max_examples=40)
 @given(cards())
 def test_characteristics_have_one_case_for_every_row_and_add_up_to_the_score(card):
     sums = np.tile(card.base, (len(ROWS), 1))
@@ -115,7 +114,6 @@ def test_characteristics_have_one_case_for_every_row_and_add_up_to_the_score(car
     assert (sums == card.score(ROWS)).all()
 
 
-@settings(max_examples=40)
 @given(cards(longest=1), st.sampled_from(range(len(ROWS))))
 def test_reason_codes_of_a_card_are_what_each_column_gives_over_its_worst_value(card, number):
     row = ROWS.iloc[[number]].reset_index(drop=True)

@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import Binariser, BinaryColumns, Reader
 from hornbook.errors import HornbookError
@@ -40,7 +41,7 @@ def brute(theory, facts, goal):
     return None
 
 
-@settings(max_examples=150)
+@draw_examples(3.75)
 @given(st.data())
 def test_the_fewest_facts_are_those_of_brute_force(data):
     theory = data.draw(theories(max_variables=WIDTH, max_rules=12))

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pandas as pd
 import pytest
 from explanation_strategies import explanations as random_explanations
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
@@ -152,7 +152,6 @@ class Document:
 
 
 @given(explanations)
-@settings(max_examples=40, deadline=None)
 def test_pmml_decides_as_the_explanation_does(explanation):
     document = Document(write_pmml(explanation, "risk"))
     decided = [explanation.classes[number] for number in explanation.decide(ROWS)]

@@ -12,8 +12,9 @@ from itertools import product
 import pandas as pd
 import pytest
 from explanation_strategies import explanations as random_explanations
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
@@ -125,7 +126,7 @@ def translate_token(token):
 
 
 @given(explanations)
-@settings(max_examples=15, deadline=None)
+@draw_examples(0.38)
 def test_sheet_decides_as_the_explanation_does(explanation):
     workbook = openpyxl.load_workbook(io.BytesIO(write_workbook(explanation, "risk")))
     sheet = Sheet(workbook["decision"])

@@ -1,8 +1,9 @@
 """Blame finds a guilty rule; what a learner did is read as it was written."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from pools import PAIRED, VOCABULARIES, rng
 
 from hornbook.distributions import Random
@@ -15,7 +16,7 @@ from hornbook.trace import read_step, step_object
 
 
 @given(st.data())
-@settings(max_examples=60)
+@draw_examples(1.5)
 def test_blame_falls_on_a_rule_of_the_derivation(data):
     hypothesis = data.draw(theories(6, 8))
     width = len(hypothesis.vocabulary)

@@ -19,7 +19,8 @@ from extractions import (
     rare_margin,
     rng,
 )
-from hypothesis import given, settings, strategies
+from hypothesis import given, strategies
+from laws import draw_examples
 
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
@@ -165,7 +166,7 @@ def trace_lines(tmp_path_factory):
 
 
 @given(strategies.data())
-@settings(max_examples=60, deadline=None)
+@draw_examples(1.5)
 def test_read_trace_refuses_lines_that_are_doubled_exchanged_lost_or_changed(trace_lines, data):
     number, other = (data.draw(strategies.integers(0, len(trace_lines) - 1)) for _ in range(2))
     changed = list(trace_lines)

@@ -5,8 +5,9 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
@@ -86,7 +87,7 @@ def test_theory_formats_exported_python_judges_alike(theory, data):
     assert judged == theory.satisfied_by(batch).tolist()
 
 
-@settings(max_examples=50)
+@draw_examples(1.25)
 @given(theories(max_variables=5), st.data())
 def test_theory_formats_exported_sql_judges_alike(theory, data):
     batch = data.draw(batches(theory.vocabulary, 30))
@@ -100,7 +101,7 @@ def test_theory_formats_exported_sql_judges_alike(theory, data):
     assert [bool(row[-1]) for row in rows] == theory.satisfied_by(batch).tolist()
 
 
-@settings(max_examples=25)
+@draw_examples(0.62)
 @given(theories(max_variables=3, max_rules=4))
 def test_theory_formats_exported_sympy_means_the_same(theory):
     import sympy

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pysat.solvers import Cadical153
 
@@ -132,7 +132,6 @@ def test_theory_canonical_keeps_the_meaning_and_does_not_depend_on_the_wording(t
     assert canonical.canonical() == canonical
 
 
-@settings(max_examples=40)
 @given(theories(max_variables=3, max_rules=6))
 def test_theory_canonical_has_the_least_number_of_bodies(theory):
     """A basis needs a body between A and its closure for each pseudo-closed A, counted by brute force."""

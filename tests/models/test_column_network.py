@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.models import ColumnNetwork, as_predictor, load_model
@@ -79,7 +80,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @given(SEEDS)
-@settings(max_examples=20, deadline=None)
+@draw_examples(0.5)
 def test_encode_is_the_reading_of_every_cell(seed):
     rows, network = random_rows(seed), random_network(0)
     encoded = network.encode(rows)
@@ -88,7 +89,7 @@ def test_encode_is_the_reading_of_every_cell(seed):
 
 
 @given(NETWORKS, SEEDS)
-@settings(max_examples=30, deadline=None)
+@draw_examples(0.75)
 def test_log_odds_are_matrix_products_with_relu(network, seed):
     rows = random_rows(seed)
     values = network.encode(rows)
@@ -105,7 +106,7 @@ def test_log_odds_are_matrix_products_with_relu(network, seed):
 
 
 @given(NETWORKS, SEEDS)
-@settings(max_examples=20, deadline=None)
+@draw_examples(0.5)
 def test_log_odds_depend_on_the_row_alone_to_the_last_digit(network, seed):
     rows = random_rows(seed, 12)
     together = network.log_odds(rows)
@@ -132,7 +133,7 @@ def test_predict_of_equal_log_odds_is_the_first_class():
 
 
 @given(NETWORKS, SEEDS)
-@settings(max_examples=15, deadline=None)
+@draw_examples(0.38)
 def test_load_gives_what_save_was_given(tmp_path_factory, network, seed):
     rows, folder = random_rows(seed), tmp_path_factory.mktemp("networks")
     network.save(folder / "one.npz")

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
+from laws import draw_examples
 from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
@@ -180,7 +180,7 @@ def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_p
         endpoint = Endpoint(settings, tmp_path)
         predictors = [as_predictor(endpoint, positive=label) for label in (0, 1, 2)]
 
-        @settings_of_hypothesis(max_examples=15)
+        @draw_examples(0.38)
         @given(FRAMES)
         def check(frame: pd.DataFrame) -> None:
             expected = np.array(answer(frame))

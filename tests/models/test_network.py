@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import Examples
 from hornbook.errors import HornbookError
@@ -55,7 +56,7 @@ def test_a_network_learns(encoding, optimiser):
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=6, max_size=6), max_size=70))
-@settings(max_examples=50)
+@draw_examples(1.25)
 def test_mlp_encodings_tell_the_three_values_apart(rows):
     array = np.array([[np.nan if value is None else value for value in row] for row in rows]).reshape(-1, 6)
     batch = Batch.from_array(array, VOCABULARY)
@@ -82,7 +83,7 @@ def test_half_and_signed_are_the_same_network_but_for_a_change_of_weights():
     encoding=st.sampled_from(ENCODINGS),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=50)
+@draw_examples(1.25)
 def test_mlp_without_duals_equals_the_whole_network(values, encoding, seed):
     """Where pairs are consistent, half the first layer gives what the whole network gives."""
     vocabulary = Vocabulary(["a", "b", "not_a", "c", "not_c", "d"], {"a": "not_a", "not_c": "c"})

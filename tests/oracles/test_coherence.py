@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from laws import draw_examples
 
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
@@ -17,7 +18,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=30)
+@draw_examples(0.75)
 @given(theories(max_variables=4))
 def test_measure_coherence_theory_does_not_contradict_itself(theory):
     report = measure_coherence(theory.satisfied_by, Random(theory.vocabulary), 200, 500, rng=rng())

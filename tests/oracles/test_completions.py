@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
@@ -47,7 +47,6 @@ def brute_force(member, batch):
     return answers
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_with_draws_enough_completions_equal_brute_force(data):
     theory = data.draw(theories(max_variables=4))
@@ -56,7 +55,6 @@ def test_with_draws_enough_completions_equal_brute_force(data):
     assert some(batch).tolist() == brute_force(theory.satisfied_by, batch)
 
 
-@settings(max_examples=40)
 @given(st.data(), st.integers(1, 20))
 def test_completions_accepted_is_certain(data, draws):
     theory = data.draw(theories())

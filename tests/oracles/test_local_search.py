@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError
@@ -84,7 +85,7 @@ def test_local_search_background_is_never_contradicted():
     assert found and all(background.satisfied_by(batch).all() for batch in found)
 
 
-@settings(max_examples=20)
+@draw_examples(0.5)
 @given(theories(max_variables=5), theories(max_variables=5))
 def test_local_search_on_small_vocabularies_it_finds_what_there_is(truth, other):
     hypothesis = HornTheory(truth.vocabulary, (r for r in other if r.body | {r.head} <= allowed(truth)))
@@ -269,7 +270,7 @@ def test_local_search_bad_settings_are_refused(arguments, message):
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 @pytest.mark.parametrize("groups", [(), GROUPS])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15)
+@draw_examples(0.38)
 def test_moves_change_what_they_say(vocabulary, groups, seed):
     moves = Moves(vocabulary, groups)
     batch = Random(vocabulary, groups=groups).draw(5, rng(seed))

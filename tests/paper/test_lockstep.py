@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
@@ -124,7 +125,7 @@ def test_lockstep_padded_units_stay_exactly_zero(optimiser):
 @given(
     size=st.integers(1, 60), batch_size=st.integers(1, 40), epochs=st.integers(1, 3), seed=st.integers(0, 9)
 )
-@settings(max_examples=50)
+@draw_examples(1.25)
 def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, batch_size, epochs, seed):
     training = Training(epochs=epochs, batch_size=batch_size)
     order = lockstep.make_schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")

@@ -4,8 +4,9 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.models import Net, Training
@@ -42,7 +43,7 @@ def test_the_papers_grid_is_complete():
     st.lists(st.lists(st.sampled_from([4, 8, 16]), min_size=1, max_size=4), min_size=1, max_size=40),
     st.integers(1, 9),
 )
-@settings(max_examples=100)
+@draw_examples(2.5)
 def test_chunks_hold_every_net_once_and_one_depth_each(widths, size):
     nets = [Net(tuple(layers), 0.1) for layers in widths]
     parts = group_nets(nets, size)

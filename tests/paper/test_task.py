@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.data import Examples, accuracy_by_kind, assign_parts, split_examples
 from hornbook.distributions import Mixture, Random, Rows, Violations
@@ -50,7 +51,7 @@ def same(left: Examples, right: Examples) -> bool:
 
 
 @given(st.integers(1, 60), st.integers(0, 10**6))
-@settings(max_examples=30)
+@draw_examples(0.75)
 def test_rows_satisfy_their_theory_and_violate_it_with_the_other_class(size: int, seed: int) -> None:
     rows = some_rows(size, seed)
     theory = target_theory(rows, "label")
@@ -128,7 +129,7 @@ def test_the_paper_protocol_has_no_examples_of_ours() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=20)
+@draw_examples(0.5)
 def test_protocol_mixed_has_the_shares_that_it_names(hard: float, violations: float) -> None:
     mixed = Protocol("any", hard_share=hard, asked_violations=violations).mixed(THEORY, ROWS)
     shares = dict.fromkeys(("violation", "random", "row", "near miss"), 0.0)

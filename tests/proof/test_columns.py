@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -243,7 +244,7 @@ def test_whole_numbers_have_no_witness_between_them():
     assert ColumnProver(as_predictor(tent), Domain.of(real)).prove([], outcome=0).status == "refuted"
 
 
-@settings(max_examples=200, deadline=None)
+@draw_examples(5)
 @given(st.floats(-1e30, 1e30), st.booleans(), st.integers(-3, 3))
 def test_single_cut_divides_doubles_as_single_precision_does(threshold, strict, steps):
     cut = single_cut(threshold, strict)

@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 from sample_reports import make_card, make_classes, make_extraction, make_rules, make_tree
 
 from hornbook.errors import HornbookError
@@ -37,7 +38,7 @@ def count_rows(tree):
 
 
 @given(trees)
-@settings(max_examples=30)
+@draw_examples(0.75)
 def test_boxes_lead_each_row_to_the_class_that_the_tree_decides_for(tree):
     boxes, lines = tree.list_boxes(), tree.lines()
     answers = {tree.code_book.describe(each): each.evaluate(ROWS)[0] for each in tree.conditions}
@@ -50,7 +51,7 @@ def test_boxes_lead_each_row_to_the_class_that_the_tree_decides_for(tree):
 
 
 @given(trees)
-@settings(max_examples=30)
+@draw_examples(0.75)
 def test_boxes_have_a_place_of_their_own_and_ways_that_cross_none(tree):
     drawing = place_boxes(tree.list_boxes(), count_rows(tree))
     assert len({(each.box.column, each.box.row) for each in drawing.boxes}) == len(drawing.boxes)
@@ -67,7 +68,7 @@ def test_boxes_have_a_place_of_their_own_and_ways_that_cross_none(tree):
 
 
 @given(trees)
-@settings(max_examples=20)
+@draw_examples(0.5)
 def test_svg_of_a_tree_has_every_box(tree):
     boxes = tree.list_boxes()
     if len(boxes) < 2:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 
@@ -39,7 +39,6 @@ def reasons(draw):
     return row, tuple(conditions)
 
 
-@settings(max_examples=40)
 @given(reasons())
 def test_bars_allow_the_values_of_the_row_and_only_those_that_meet_the_conditions(case):
     row, conditions = case

@@ -2,10 +2,15 @@
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
+import typer.main
 
 from hornbook.cli import main
+
+get_command = cache(typer.main.get_command)
+"""The commands with all their options, which are made from signatures once instead of in every run."""
 
 
 @dataclass
@@ -22,6 +27,7 @@ def runner(capsys, monkeypatch):
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
+        monkeypatch.setattr(typer.main, "get_command", get_command)
         with pytest.raises(SystemExit) as ended:
             main()
         return Done(ended.value.code or 0, *capsys.readouterr())

@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.distributions import RowSampler
 from hornbook.explanations import (
@@ -138,7 +139,7 @@ def test_list_shorter_is_shorter_and_near_the_number(number):
     st.lists(numbers, min_size=1, max_size=12),
     st.lists(st.tuples(numbers, st.integers(-2, 2)), min_size=1, max_size=4, unique_by=lambda cut: cut[0]),
 )
-@settings(max_examples=25)
+@draw_examples(0.62)
 def test_round_thresholds_keeps_decisions_and_order(values, cuts):
     frame = pd.DataFrame({"x": [*values, *(cut for cut, _ in cuts), np.nan], "y": "a"})
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from laws import draw_examples
 
 from hornbook.surrogates import Grid
 from hornbook.surrogates.regions import RegionSearch, fit_regions
@@ -23,7 +24,7 @@ def measure_gain(rules, rows, classes, weights, price):
     return sum(w * ((d == c) - price) for d, c, w in zip(decided, classes, weights, strict=True) if d)
 
 
-@settings(max_examples=20)
+@draw_examples(0.5)
 @given(st.integers(0, 1000), st.sampled_from([0.1, 0.3, 0.6, 0.95]))
 def test_each_improvement_of_a_region_gains(seed, price):
     frame, rows, rng = draw_samples(seed)

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.distributions import RowSampler
@@ -139,7 +139,6 @@ frames = st.integers(1, 60).flatmap(
 
 
 @given(frames, st.integers(2, 3), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_grid_sums_are_those_of_its_conditions(frame, classes, seed):
     rng = np.random.default_rng(seed)
     rows = (
@@ -157,7 +156,6 @@ def test_grid_sums_are_those_of_its_conditions(frame, classes, seed):
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), min_size=20, max_size=60))
-@settings(max_examples=40)
 def test_ranked_categories_part_two_classes_as_purely_as_any_set_does(pairs):
     frame, labels = pd.DataFrame(pairs, columns=["city", "label"])[["city"]], [int(one) for _, one in pairs]
     weights = np.eye(2)[labels]
