@@ -1,5 +1,7 @@
 """Batches: the bit-sliced layout behaves as the array it stands for."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,7 +49,7 @@ def test_batch_iterating_and_indexing_give_sets(batch):
     items = list(batch)
     assert items == [batch[i] for i in range(len(batch))]
     again = Batch.from_interpretations(items, V3)
-    assert again == batch
+    assert pickle.loads(pickle.dumps(again)) == again == batch
     assert again.masks == batch.masks == [(bits.mask(item.true), bits.mask(item.false)) for item in items]
 
 

@@ -75,7 +75,7 @@ def quickxplain(holds: Callable[[Variables], bool], items: Variables) -> Variabl
         if len(rest) == 1:
             return frozenset(rest)
         left, right = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        from_right = explain(base | frozenset(left), right, True)
+        from_right = explain(base.union(left), right, True)
         from_left = explain(base | from_right, left, bool(from_right))
         return from_left | from_right
 

@@ -84,10 +84,7 @@ class Batch:
             if ones & zeros:
                 both = vocabulary.named(items[position].true & items[position].false)
                 raise HornbookError(f"interpretation {position} makes {both} both true and false")
-        words = bits.from_masks([ones | zeros << width for ones, zeros in masks], 2 * width)
-        batch = cls(vocabulary, words[:width], words[width:], len(items))
-        vars(batch)["masks"] = masks  # they need not be found out again
-        return batch
+        return MaskBatch(vocabulary, masks)
 
     @classmethod
     def concatenate(cls, batches: Iterable[Batch]) -> Batch:
@@ -158,9 +155,14 @@ class Batch:
         """The batch as NumPy's, wherever it was drawn."""
         return Batch(self.vocabulary, arrays.to_host(self.true), arrays.to_host(self.false), self.size)
 
+    @property
+    def on_host(self) -> bool:
+        """Whether the words are NumPy's, not a device's."""
+        return arrays.on_host(self.true)
+
     def refuse_device(self, who: str) -> None:
         """Raise for a batch on a device, if those who are asked about it are on the CPU."""
-        if not arrays.on_host(self.true):
+        if not self.on_host:
             raise HornbookError(f"{who} are for the CPU; leave device={str(self.true.device)!r} out")
 
     def _span(self, start: int, size: int) -> Batch:
@@ -183,6 +185,28 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"<Batch of {self.size} interpretations over {len(self.vocabulary)} variables>"
+
+
+class MaskBatch(Batch):
+    """Few interpretations, given as bit masks; their words are made when they are first read."""
+
+    on_host = True
+
+    def __init__(self, vocabulary: Vocabulary, masks: list[tuple[int, int]]) -> None:
+        vars(self).update(vocabulary=vocabulary, masks=masks, size=len(masks))
+
+    @cached_property
+    def _words(self) -> Words:
+        width = len(self.vocabulary)
+        return bits.from_masks([ones | zeros << width for ones, zeros in self.masks], 2 * width)
+
+    @property
+    def true(self) -> Words:
+        return self._words[: len(self.vocabulary)]
+
+    @property
+    def false(self) -> Words:
+        return self._words[len(self.vocabulary) :]
 
 
 def _members(row: NDArray[Any]) -> frozenset[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from operator import or_, xor
+from operator import xor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,17 @@ WORDS_PER_TRANSPOSE = 256
 
 SPARSE_TAKE = 8
 """If fewer than one item in this many is taken, bits are taken one by one."""
+
+
+class _Powers(dict[int, int]):
+    """The masks of single variables, each made when it is first asked for."""
+
+    def __missing__(self, v: int) -> int:
+        self[int(v)] = power = 1 << int(v)
+        return power
+
+
+_POWERS = _Powers()
 
 
 def words_for(size: int) -> int:
@@ -72,7 +83,10 @@ def pack_rows(rows: Bools) -> Words:
 
 def mask(variables: Iterable[int]) -> int:
     """A set of variables as a bit mask."""
-    return reduce(or_, map((1).__lshift__, map(int, variables)), 0)
+    found = 0
+    for v in variables:
+        found |= _POWERS[v]
+    return found
 
 
 def from_masks(masks: Sequence[int], width: int) -> Words:

@@ -132,12 +132,12 @@ class Program:
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
-        if len(batch) <= MAX_ONE_BY_ONE and arrays.on_host(batch.true):
+        if len(batch) <= MAX_ONE_BY_ONE and batch.on_host:
             return self._conflicts_one_by_one(batch)
-        if compiled.CompiledLoops.on and arrays.on_host(batch.true):
+        if compiled.CompiledLoops.on and batch.on_host:
             find = compiled.compile_loops(compiled.find_conflicts)
             return bits.flat(find(batch.true, batch.false, *self.flat_indices), len(batch))
-        at_once = BLOCK_WORDS if arrays.on_host(batch.true) else batch.true.shape[1]
+        at_once = BLOCK_WORDS if batch.on_host else batch.true.shape[1]
         found = batch.true[0] & 0
         for start in range(0, len(found), at_once):
             block = slice(start, start + at_once)

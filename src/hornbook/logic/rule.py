@@ -49,7 +49,7 @@ class Rule:
 
     def __init__(self, body: Iterable[int], head: Head) -> None:
         body = frozenset(body)
-        if not all(isinstance(v, int) for v in body) or not isinstance(head, int | Bottom):
+        if {*map(type, body)} - {int} or not isinstance(head, int | Bottom):
             raise HornbookError(
                 f"a rule is made of variables, which are indices; for names write "
                 f"Rule.of(vocabulary, body, head); got {sorted(map(str, body))} → {head!r}"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Literals
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, arrays, dense
+from hornbook.logic import Batch, Vocabulary, dense
 from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
@@ -281,7 +281,7 @@ class MLP:
         module = self.module
         if self._folded_duals.applies_to(batch):
             module, batch = self._folded_duals.module, self._folded_duals.drop_duals(batch)
-        if not arrays.on_host(batch.true):
+        if not batch.on_host:
             return self._log_odds_on_device(module, batch)
         encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
         with torch.inference_mode(), one_thread():

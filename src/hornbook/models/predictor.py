@@ -210,7 +210,7 @@ class Predictor:
         """
         self.check(batch.vocabulary)
         self.encoding.refuse_unknown(batch)
-        if not arrays.on_host(batch.true):
+        if not batch.on_host:
             return self._in_device_blocks(batch, answer)
         answers = np.empty(len(batch), kind)
         for start in range(0, len(batch), PREDICTOR_BLOCK):

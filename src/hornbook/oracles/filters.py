@@ -62,7 +62,7 @@ class Checked(Generic[AnswersT]):
             return cast(AnswersT, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
         try:
             answers: Any = self.member(batch)
-            if arrays.on_host(batch.true) or not hasattr(answers, "device"):
+            if batch.on_host or not hasattr(answers, "device"):
                 answers = np.asarray(answers)
         except HornbookError as error:
             raise ModelError(str(error)) from error
@@ -92,20 +92,16 @@ class Cached:
         """Answer from memory where possible, the rest in one batch."""
         batch.refuse_device("caches")
         keys = batch.masks
-        first: dict[tuple[int, int], int] = {}
-        for position, key in enumerate(keys):
-            if key not in self._answers:
-                first.setdefault(key, position)
-        known = {key: self._answers[key] for key in keys if key in self._answers}
-        if first:
-            new = batch if len(first) == len(batch) else batch[list(first.values())]
-            known |= zip(first, self.member(new).tolist(), strict=True)
+        new = {key: position for position, key in enumerate(keys) if key not in self._answers}
+        if new:
+            asked = batch if len(new) == len(batch) else batch[list(new.values())]
+            self._answers.update(zip(new, self.member(asked).tolist(), strict=True))
         for key in keys:
-            self._answers[key] = known[key]
             self._answers.move_to_end(key)
+        answers = np.array([self._answers[key] for key in keys], np.bool_)
         while len(self._answers) > self.size:
             self._answers.popitem(last=False)
-        return np.array([known[key] for key in keys], np.bool_)
+        return answers
 
 
 class Budgeted(Generic[AnswersT]):
@@ -132,7 +128,7 @@ class Budgeted(Generic[AnswersT]):
         """Ask, if the budget allows it."""
         self._refuse_beyond(len(batch))
         parts = []
-        whole = self.deadline is None or not len(batch) or not arrays.on_host(batch.true)
+        whole = self.deadline is None or not len(batch) or not batch.on_host
         for part in [batch] if whole else batch.blocks(TIMED_BLOCK):
             self.charge(len(part))
             parts.append(self.member(part))
