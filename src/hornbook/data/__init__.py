@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_frame,
         read_table,
         refuse_unusable,
+        replace_columns,
         spell_level,
         split_rows,
     )
@@ -52,6 +53,7 @@ __all__ = [
     "read_new_rows",
     "read_table",
     "refuse_unusable",
+    "replace_columns",
     "spell_level",
     "split_examples",
     "split_rows",
@@ -76,6 +78,7 @@ __getattr__ = load_lazily(
             "read_frame",
             "read_table",
             "refuse_unusable",
+            "replace_columns",
             "spell_level",
             "split_rows",
         ],

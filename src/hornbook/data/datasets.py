@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.data.hcc import load_hcc, make_synthetic_hcc
-from hornbook.data.table import Table, read_table
+from hornbook.data.table import Table, read_table, replace_columns
 from hornbook.distributions import check_share
 from hornbook.errors import HornbookError
 
@@ -68,7 +68,7 @@ def _table(load: Callable[..., Any], name: str, label: str, positive: set[int]) 
     frame: pd.DataFrame = bunch.data.rename(columns=_short)
     varying = frame.loc[:, frame.nunique() > 1]
     return read_table(
-        varying.assign(**{label: bunch.target.isin(positive).astype(float)}), label=label, name=name
+        replace_columns(varying, {label: bunch.target.isin(positive).astype(float)}), label=label, name=name
     )
 
 

@@ -122,6 +122,17 @@ def read_frame(X: Any) -> pd.DataFrame:
     return frame.set_axis(name_columns(frame), axis=1)
 
 
+def replace_columns(rows: pd.DataFrame, values: Mapping[Any, Any]) -> pd.DataFrame:
+    """The rows with other values in some columns, or with further columns.
+
+    A column may have any name; pandas' `assign` takes names as keywords, and none can be `self`.
+    """
+    changed = rows.copy(deep=False)
+    for name, value in values.items():
+        changed[name] = value
+    return changed
+
+
 def name_columns(frame: pd.DataFrame) -> list[str]:
     """The names of columns; x0, x1, … where they have none."""
     if all(isinstance(name, str) for name in frame.columns):
@@ -265,7 +276,7 @@ class Table:
         name, classes = binary_label(self.frame[column], positive, above)
         position = self.frame.columns.get_loc(column)
         names = [name if number == position else other for number, other in enumerate(self.frame.columns)]
-        frame = self.frame.assign(**{column: classes}).set_axis(check_names(names), axis=1)
+        frame = replace_columns(self.frame, {column: classes}).set_axis(check_names(names), axis=1)
         kinds = {name if other == column else other: kind for other, kind in self.kinds.items()}
         return replace(self, frame=frame, kinds={**kinds, name: "binary"}, label=name)
 

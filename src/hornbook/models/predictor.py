@@ -426,10 +426,10 @@ def _hide(rows: Any, columns: range) -> Any:
         hidden = rows.copy()
         hidden[:, columns] = np.nan
         return hidden
-    nothing = np.zeros(len(rows), np.bool_)
-    return rows.assign(
-        **{name: rows[name].where(nothing) for name in rows.columns[columns.start : columns.stop]}
-    )
+    hidden = rows.copy(deep=False)
+    for name in rows.columns[columns.start : columns.stop]:
+        hidden[name] = rows[name].where(np.zeros(len(rows), np.bool_))
+    return hidden
 
 
 def _answers(predictor: Predictor, rows: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import read_frame
+from hornbook.data import read_frame, replace_columns
 from hornbook.errors import HornbookError
 from hornbook.explain.changes.search import ChangeSearch, Grade
 from hornbook.explain.changes.space import (
@@ -333,7 +333,7 @@ class ChangeFinder:
             distance = float(measure_distances(pair, known, self.code_book)[1])
             changed.append(describe_value(str(name), pair, distance, self.code_book))
         label = int(
-            self.teacher.labels(row.assign(**{str(name): witness[name].array for name in witness}))[0]
+            self.teacher.labels(replace_columns(row, {name: witness[name].array for name in witness}))[0]
         )
         if goal is not None and label != goal:
             return None

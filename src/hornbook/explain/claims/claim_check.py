@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import read_frame
+from hornbook.data import read_frame, replace_columns
 from hornbook.errors import HornbookError, ModelError
 from hornbook.explain.claims.body_sampler import BodySampler, meet_conditions
 from hornbook.explain.claims.row_changes import find_nearest_rows, list_changed_columns, restore_values
@@ -290,7 +290,7 @@ class ClaimChecker:
     def _complete(self, witness: pd.DataFrame) -> pd.DataFrame:
         """A witness with all columns of the table; those that the model does not read are a row's."""
         first = self.teacher.frame.head(1).reset_index(drop=True)
-        return first.assign(**{str(name): witness[name].array for name in witness})
+        return replace_columns(first, {name: witness[name].array for name in witness})
 
     def breaks_rule(self, claim: RuleClaim, rows: pd.DataFrame) -> Bools:
         """Which rows meet the body and get another class than the outcome."""
@@ -375,13 +375,12 @@ class ClaimChecker:
         for start in range(0, self.samples, CHUNK_ROWS):
             rows = self.teacher.sample(min(CHUNK_ROWS, self.samples - start), rng)
             low, high = self._draw_pairs(values, len(rows), rng)
-            broken = self.breaks_monotone(claim, rows.assign(**{column: low}), rows.assign(**{column: high}))
+            below, above = (replace_columns(rows, {column: part}) for part in (low, high))
+            broken = self.breaks_monotone(claim, below, above)
             hits += int(broken.sum())
             if violation is None and broken.any():
                 at = int(broken.argmax())
-                pair = pd.concat([rows.iloc[[at]]] * 2, ignore_index=True).assign(
-                    **{column: [low[at], high[at]]}
-                )
+                pair = pd.concat([below.iloc[[at]], above.iloc[[at]]], ignore_index=True)
                 violation = self._bring_pair_close(claim, pair)
         guarantee = Estimated(
             Share.of(hits, self.samples),
@@ -409,9 +408,9 @@ class ClaimChecker:
         """Try many values of the column at rows, and look for a class that is lost, or gained, on the way."""
         steps = values[np.unique(np.linspace(0, len(values) - 1, LADDER_VALUES).astype(np.intp))]
         rows = self.teacher.sample(4 * SEARCH_ROWS, rng)
-        below = rows.assign(**{claim.column: steps[0]})
+        below = replace_columns(rows, {claim.column: steps[0]})
         for value in steps[1:]:
-            above = rows.assign(**{claim.column: value})
+            above = replace_columns(rows, {claim.column: value})
             broken = self.breaks_monotone(claim, below, above)
             if broken.any():
                 at = int(broken.argmax())
@@ -424,10 +423,11 @@ class ClaimChecker:
         column, low, high = claim.column, pair[claim.column].iloc[0], pair[claim.column].iloc[1]
 
         def breaks(rows: pd.DataFrame) -> Bools:
-            return self.breaks_monotone(claim, rows.assign(**{column: low}), rows.assign(**{column: high}))
+            below, above = (replace_columns(rows, {column: value}) for value in (low, high))
+            return self.breaks_monotone(claim, below, above)
 
         found = self._bring_close(pair.head(1), breaks, (column,))
-        rows = pd.concat([found.rows] * 2, ignore_index=True).assign(**{column: [low, high]})
+        rows = replace_columns(pd.concat([found.rows] * 2, ignore_index=True), {column: [low, high]})
         changed = tuple(name for name in found.changed if name != column)
         return Violation(rows, self._outcomes(rows), found.row, changed)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.data import replace_columns
 from hornbook.logic import Bools
 
 
@@ -59,7 +60,8 @@ def restore_values(
     while size and spare:
         parts = [spare[start : start + size] for start in range(0, len(spare), size)]
         variants = pd.concat(
-            [witness.assign(**{name: row[name].array for name in part}) for part in parts], ignore_index=True
+            [replace_columns(witness, {name: row[name].array for name in part}) for part in parts],
+            ignore_index=True,
         )
         kept = holds(variants)
         if kept.any():

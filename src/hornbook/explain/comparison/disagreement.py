@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hornbook.data import replace_columns
 from hornbook.errors import HornbookError
 from hornbook.explanations import EMPTY_BOOK, CodeBook
 from hornbook.explanations.code_book import spell_key
@@ -181,7 +182,7 @@ def match_classes(
 
 def add_answers(rows: pd.DataFrame, column: str, classes: tuple[str, ...], numbers: Ints) -> pd.DataFrame:
     """The rows with a further column: the class of each, in words."""
-    return rows.assign(**{column: np.array(classes, object)[numbers]})
+    return replace_columns(rows, {column: np.array(classes, object)[numbers]})
 
 
 @dataclass(frozen=True, eq=False)

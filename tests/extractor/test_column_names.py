@@ -1,0 +1,24 @@
+"""Columns may have the names that Python and pandas have for their own."""
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import hornbook as hb
+
+NAMES = ["self", "index", "columns", "class"]
+
+
+def test_every_question_takes_columns_called_self_and_index():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.integers(0, 6, (200, 4)), columns=NAMES)
+    labels = (rows["self"] + rows["index"] > 5).to_numpy()
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(rows, labels)
+    boosting = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(rows, labels)
+    extractor = hb.HornExtractor(boosting, max_literals=4, n_samples=500).fit(rows)
+    assert "self" in str(extractor.explanation_)
+    assert "self" in str(hb.why(tree, rows.iloc[0], rows))
+    assert "self" in str(hb.diff(tree, boosting, rows, n_samples=500))
+    claims = "self > 4 & index > 4 -> label\nindex > 4 & self <= 0 -> label\nmore self never lowers label"
+    assert [each.broken for each in hb.check(claims, tree, rows)] == [False, True, False]
