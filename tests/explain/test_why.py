@@ -307,3 +307,21 @@ def test_why_refuses_what_cannot_be(options, message):
     rows, _ = mixed_rows(0)
     with pytest.raises(HornbookError, match=message):
         hb.why(ByRule(), rows.iloc[0], rows, **options)
+
+
+def test_why_long_proof_comes_after_a_short_reason_that_samples_bear_out():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(400, 8)).round(1), columns=list("abcdefgh"))
+    weights = np.array([4.0, *[1.0] * 7])
+    model = LogisticRegression().fit(rows, rows.to_numpy() @ weights > 0)
+    row = int((rows["a"] > 1.5).argmax())
+    (reason,) = hb.why(model, rows.iloc[row], rows, share=0.9, changes=0).reasons
+    (sampled,) = hb.why(model, rows.iloc[row], rows, share=0.9, changes=0, proof=False).reasons
+    assert reason.level == "minimal" and len(reason.facts) > 4
+    assert reason.short == reason.readable == sampled
+    assert len(sampled.facts) < len(reason.facts) and sampled.keeps_share
+    first, *others = str(reason).splitlines()
+    assert first == str(sampled).splitlines()[0]
+    assert f"says label if {' and '.join(reason.facts)}; no condition can go" in others[2]
+    assert reason.to_object()["short"]["facts"] == list(sampled.facts)
+    assert sampled.short is None and sampled.to_object()["short"] is None

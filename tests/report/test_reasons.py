@@ -100,7 +100,7 @@ def test_a_picture_of_many_columns_keeps_those_that_change():
     assert "x19" in texts and "x11" not in texts and "and 8 columns more" in texts
     assert "and 8 columns more" in [text.get_text() for text in plot_why(why, extraction).texts]
     page = to_html(extraction, [why])
-    assert "and 12 conditions more" in page and "All 20 conditions" in page
+    assert "and 12 conditions more" in page and "Proved with 20 conditions" in page
 
 
 def test_a_reason_without_conditions_has_no_picture():

@@ -92,7 +92,7 @@ def list_bars(why: Why, columns: Iterable[ColumnSummary], book: CodeBook) -> lis
         The user's words.
 
     """
-    conditions = why.reasons[0].conditions if why.reasons else ()
+    conditions = why.reasons[0].readable.conditions if why.reasons else ()
     changes = why.changes.changes[0].values if why.changes is not None and why.changes.changes else ()
     new = {change.column: change.after for change in changes}
     named = {condition.column for condition in conditions} | set(new)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
 
 MEASURED_SAMPLES = 2000
 """Fresh samples on which a reason is measured."""
+
+MAX_READABLE_FACTS = 4
+"""If a proved reason has more conditions, a sampled one with fewer comes before it."""
 
 
 def why(
@@ -265,7 +268,15 @@ class Reasoner:
         else:
             limits = search.deadline, search.rng
             proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
-        return self._measure(sampler, proved, asked.share, started, number)
+        reason = self._measure(sampler, proved, asked.share, started, number)
+        if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
+            return reason
+        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+        return (
+            replace(reason, short=short)
+            if short.keeps_share and len(short.facts) < len(reason.facts)
+            else reason
+        )
 
     @cached_property
     def _prover(self) -> ColumnProver:

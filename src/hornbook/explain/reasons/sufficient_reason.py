@@ -53,6 +53,8 @@ class SufficientReason:
         How long the search took.
     code_book
         The user's words.
+    short
+        A reason with fewer conditions that samples bear out, if this one is proved and long.
 
     Examples
     --------
@@ -75,6 +77,12 @@ class SufficientReason:
     note: str = ""
     seconds: float = field(default=0.0, compare=False)
     code_book: CodeBook = field(default=EMPTY_BOOK, compare=False, repr=False)
+    short: SufficientReason | None = None
+
+    @property
+    def readable(self) -> SufficientReason:
+        """What to read first: the short reason, if there is one."""
+        return self.short or self
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -92,7 +100,8 @@ class SufficientReason:
             share, interval = str(self.share).split(" (")
             samples = f"{share} of {self.share.size:,} fresh samples that meet this ({interval}"
             return f"sampled: the model says {self.outcome} for {samples}"
-        proved = f"proved: whatever the other values are, the model says {self.outcome}"
+        if_all = f" if {' and '.join(self.facts)}" if self.short else ""
+        proved = f"proved: whatever the other values are, the model says {self.outcome}{if_all}"
         return f"{proved}; no condition can go" if self.level == "minimal" else proved
 
     def describe_coverage(self) -> str:
@@ -103,8 +112,8 @@ class SufficientReason:
     def __str__(self) -> str:
         reason = f"because {' and '.join(self.facts)}" if self.conditions else "whatever the row says"
         note = (f"not more: {self.note}",) if self.note else ()
-        lines = (f"{self.outcome}, {reason}", self.describe_guarantee(), self.describe_coverage(), *note)
-        return "\n".join(lines)
+        first = (f"{self.outcome}, {reason}",) if self.short is None else (str(self.short),)
+        return "\n".join((*first, self.describe_guarantee(), self.describe_coverage(), *note))
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -118,6 +127,7 @@ class SufficientReason:
             "keeps_share": self.keeps_share,
             "coverage": asdict(self.coverage),
             "note": self.note or None,
+            "short": None if self.short is None else self.short.to_object(),
             "seconds": round(self.seconds, 3),
         }
 
