@@ -1,5 +1,6 @@
 """Prime bodies, against brute force: valid, prime, worth most beside each other."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.distributions import Random
-from hornbook.learners.body import TermSearch, run_batched, worth
+from hornbook.learners.body import TermSearch, run_batched
 from hornbook.learners.coverage import TermCoverage
 from hornbook.learners.pool import Pool, term_of
 from hornbook.learners.prime import HypothesisUpdater, prime
@@ -127,13 +128,14 @@ def test_the_rules_of_the_end_are_the_best_of_all_refined():
     assert (found.satisfied_by(batch) != labels).sum() < (h.satisfied_by(batch) != labels).sum() / 4
 
 
-@pytest.mark.parametrize("min_precision", [1.0, 0.8])
-def test_a_refined_term_is_worth_no_less_and_cannot_be_bettered(min_precision):
+@pytest.mark.parametrize(("min_precision", "harm_weight"), [(1.0, 1), (0.8, 1), (0.8, 4)])
+def test_a_refined_term_is_worth_no_less_and_cannot_be_bettered(min_precision, harm_weight):
     """By brute force over every literal left out, put in or exchanged."""
     changed = 0
     for seed in range(12):
         theory = random_theory(8, 4, (1, 3), rng(seed))
         search, margins = searched(theory, min_precision, seed)
+        search = replace(search, harm_weight=harm_weight)
         pool = search.pool
 
         def value(term, pool=pool):
@@ -141,7 +143,7 @@ def test_a_refined_term_is_worth_no_less_and_cannot_be_bettered(min_precision):
                 int((met(side.batch, term) & bits.flat(side.open, len(side.batch))).sum())
                 for side in (pool.rejected, pool.accepted)
             )
-            return worth(gain, harm)
+            return gain - harm_weight * harm
 
         def is_possible(term, pool=pool, margins=margins):
             gain, harm = (int(met(side.batch, term).sum()) for side in (pool.rejected, pool.accepted))

@@ -103,10 +103,14 @@ class GrowingTerm:
 
 @dataclass(frozen=True)
 class TermSearch:
-    """Searches for valid terms; each search is a generator of questions, see `run_batched`."""
+    """Searches for valid terms; each search is a generator of questions, see `run_batched`.
+
+    In the worth of a term an accepted item counts as much as `harm_weight` rejected ones.
+    """
 
     pool: Pool
     min_precision: float
+    harm_weight: int = 1
 
     def prime(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
         """A valid term of literals of the seed that contains the fixed ones, or None."""
@@ -131,9 +135,9 @@ class TermSearch:
             # the next questions go along with this one, so that there are fewer rounds
             margin, *margins = yield self._extensions(now)
         while now.harm and len(now.free):
-            worths = worth(now.gains(), now.harms())
+            worths = self.worth(now.gains(), now.harms())
             best = int(np.argmax(worths))
-            if worths[best] <= worth(now.gain, now.harm):
+            if worths[best] <= self.worth(now.gain, now.harm):
                 break
             further = np.append(now.term, now.free[best])
             (margin,) = yield self._rows(further)
@@ -151,7 +155,7 @@ class TermSearch:
                 # what lacks one literal of the term in the end lacks few now
                 near = [side.lacking_at_most(DROPS_AT_ONCE, free) for side in self._open_items(fixed)]
             gains, harms = (side.counts_without(free) for side in near)
-            *_, now = worths = worth(gains, harms)
+            *_, now = worths = self.worth(gains, harms)
             valid = (self.is_precise(gains, harms) & (worths >= now))[:-1]
             if not valid.any():
                 return term
@@ -168,7 +172,7 @@ class TermSearch:
         Here a term must be precise on all that it covers, as others may cover the same.
         """
         sides = self._open_items(fixed)
-        while options := list(_options(term, fixed, sides)):
+        while options := list(self._options(term, fixed, sides)):
             rejected = (yield np.concatenate([self._rows(option) for option in options])) < 0
             possible = (option for option, no in zip(options, rejected, strict=True) if no)
             better = next(filter(self._is_precise_throughout, possible), None)
@@ -183,7 +187,7 @@ class TermSearch:
         better: Term | None = term
         while better is not None:
             term = better
-            better = next(filter(self._is_precise_throughout, _options(term, fixed, sides)), None)
+            better = next(filter(self._is_precise_throughout, self._options(term, fixed, sides)), None)
         return term
 
     def _open_items(self, fixed: Term) -> tuple[OpenItems, OpenItems]:
@@ -216,9 +220,28 @@ class TermSearch:
         lost = np.log(max(gain, 1) / np.maximum(now.gains(), 0.5))
         return progress / (lost + LITERAL_COST)
 
+    def worth(self, gain: Count, harm: Count) -> Count:
+        """The worth of a term that covers `gain` rejected and `harm` accepted items."""
+        return worth(gain, harm, harm_weight=self.harm_weight)
+
     def is_precise(self, gain: NDArray[np.int64] | int, harm: NDArray[np.int64] | int) -> Bools:
         """Whether the share of rejected items among those newly covered is at least `min_precision`."""
         return np.asarray(harm <= (1 - self.min_precision) * (np.asarray(gain) + harm))
+
+    def _options(self, term: Term, fixed: Term, sides: tuple[OpenItems, OpenItems]) -> Iterator[Term]:
+        """The better terms with one literal dropped, added or exchanged, best first."""
+        droppable = find_free(term, fixed)
+        table = self.worth(*(side.neighbours(term[droppable]) for side in sides))
+        more, now = table[-1, :-1], int(table[-1, -1])
+        exchanged = table[:-1, :-1] + more
+        options: list[tuple[float, list[int], list[int]]] = [(int(more.max()), [], [int(more.argmax())])]
+        columns = (droppable, table[:-1, -1], exchanged.max(axis=1), exchanged.argmax(axis=1))
+        for at, alone, most, v in zip(*(column.tolist() for column in columns), strict=True):
+            options.append((now + alone + 0.5, [at], []))  # of two that are worth the same, the shorter
+            options.append((most, [at], [v]))
+        least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
+        better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
+        return (np.append(np.delete(term, at), added).astype(np.intp) for _, at, added in better)
 
     def _rows(self, term: Term, literals: Term | None = None, value: bool = True) -> Bools:
         """Questions, shape (terms, 2n): the term, or the term with each of `literals` set to `value`."""
@@ -236,22 +259,6 @@ def find_free(term: Term, fixed: Term) -> NDArray[np.intp]:
     return np.flatnonzero((term[:, None] != fixed).all(axis=1))
 
 
-def worth(gain: Count, harm: Count) -> Count:
+def worth(gain: Count, harm: Count, *, harm_weight: int = 1) -> Count:
     """The worth of a rule that covers `gain` rejected and `harm` accepted items."""
-    return gain - harm
-
-
-def _options(term: Term, fixed: Term, sides: tuple[OpenItems, OpenItems]) -> Iterator[Term]:
-    """The better terms with one literal dropped, added or exchanged, best first."""
-    droppable = find_free(term, fixed)
-    table = worth(*(side.neighbours(term[droppable]) for side in sides))
-    more, now = table[-1, :-1], int(table[-1, -1])
-    exchanged = table[:-1, :-1] + more
-    options: list[tuple[float, list[int], list[int]]] = [(int(more.max()), [], [int(more.argmax())])]
-    columns = (droppable, table[:-1, -1], exchanged.max(axis=1), exchanged.argmax(axis=1))
-    for at, alone, most, v in zip(*(column.tolist() for column in columns), strict=True):
-        options.append((now + alone + 0.5, [at], []))  # of two that are worth the same, the shorter
-        options.append((most, [at], [v]))
-    least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
-    better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
-    return (np.append(np.delete(term, at), added).astype(np.intp) for _, at, added in better)
+    return gain - harm_weight * harm

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.learners.body import QuerySearch, Term, TermSearch, run_batched, worth
+from hornbook.learners.body import QuerySearch, Term, TermSearch, run_batched
 from hornbook.learners.coverage import (
     TermCodec,
     TermCoverage,
@@ -91,6 +91,13 @@ LARGEST_MARGIN = 1e30
 MAX_TRIALS = 4
 """Maximum number of searches for a term that passes its trial."""
 
+HARM_WEIGHT = 4
+"""Number of rejected items that outweigh an accepted one while rules are searched for.
+
+A rule that is right about some rows and half right about others would close the others to rules that
+are right about more of them.
+"""
+
 RULES_REFINED = 5
 """Number of rules refined after each counterexample, in turn."""
 
@@ -162,7 +169,7 @@ class HypothesisUpdater:
         self.seed = seed
         self.calls = 0
         self.failed: list[tuple[Interpretation, ...]] = []
-        self.search = TermSearch(pool, min_precision)
+        self.search = TermSearch(pool, min_precision, HARM_WEIGHT)
         self.refuted: dict[Rule, Interpretation] = {}
 
     def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
@@ -214,7 +221,7 @@ class HypothesisUpdater:
             [*rules, *others],
             range(len(rules)),
             self.max_rules,
-            search=replace(self.search, pool=pool),
+            search=replace(self.search, pool=pool, harm_weight=1),
             codec=self.codec,
             passes_trial=lambda term: not len(self._exceptions(term)),
         )
@@ -318,7 +325,7 @@ class HypothesisUpdater:
         term, pool = self.codec.term(rule), self.pool
         gain = count_bits(pool.rejected.meeting(term) & pool.rejected.open)
         harm = count_bits(pool.accepted.meeting(term) & pool.accepted.open)
-        return worth(int(gain), int(harm))
+        return self.search.worth(int(gain), int(harm))
 
     def _refute(self, h: HornTheory, witness: Interpretation) -> Change:
         """Remove the refuted rule, unless it is still precise enough."""
