@@ -1,12 +1,14 @@
 """Damaged files: each is read, or refused in one line within seconds.
 
-    python benchmarks/fuzz.py [--cases 100000] [--formats csv arff parquet] [--jobs 2] [--save folder]
+    python benchmarks/fuzz.py [--cases 100000] [--formats csv arff parquet] [--jobs 2]
+        [--outcomes folder] [--save folder]
 
 Valid files are made, changed at random (bits, bytes, signs of the format, cuts, parts of other
 files), and read, each with a limit of time. The cases run in processes of their own: a file that
 ends the process or hangs is counted, and the cases after it are run. A case depends on its number
-and its format alone. `--save` keeps the files that are neither read nor refused as they should be.
-The exit code is 1 if there are any.
+and its format alone. `--outcomes` keeps the outcomes, a file for each thousand cases, and does not run
+these again: a run that ended early goes on. `--save` keeps the files that are neither read nor refused
+as they should be. The exit code is 1 if there are any.
 """
 
 import argparse
@@ -27,6 +29,8 @@ from fuzzing import MAX_SECONDS, TABLE_FORMATS, make_case, try_case
 from fuzzing_others import OTHER_FORMATS
 from rich.console import Console
 from rich.table import Table
+
+from hornbook.storage import write_file
 
 FORMATS = TABLE_FORMATS | OTHER_FORMATS
 
@@ -68,12 +72,23 @@ def count_outcomes(name: str, first: int, last: int) -> dict[int, str]:
     return outcomes
 
 
-def fuzz(name: str, cases: int, jobs: int) -> dict[int, str]:
+def recall_outcomes(name: str, first: int, last: int, folder: Path | None) -> dict[int, str]:
+    """The outcome of each case, kept in a folder or run now."""
+    path = None if folder is None else folder / f"{name}-{first}-{last}.json"
+    if path is not None and path.exists():
+        return dict(zip(range(first, last), json.loads(path.read_text()), strict=True))
+    outcomes = count_outcomes(name, first, last)
+    if path is not None:
+        write_file(path, json.dumps([outcomes[case] for case in range(first, last)]))
+    return outcomes
+
+
+def fuzz(name: str, cases: int, jobs: int, folder: Path | None) -> dict[int, str]:
     """The outcome of each case of a format."""
     starts = range(0, cases, CASES_PER_PROCESS)
     with ThreadPoolExecutor(jobs) as pool:
         parts = pool.map(
-            lambda first: count_outcomes(name, first, min(first + CASES_PER_PROCESS, cases)), starts
+            lambda first: recall_outcomes(name, first, min(first + CASES_PER_PROCESS, cases), folder), starts
         )
         return {case: outcome for part in parts for case, outcome in part.items()}
 
@@ -86,6 +101,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1000, help="number of cases, shared by the formats")
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS))
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--outcomes", type=Path)
     parser.add_argument("--save", type=Path)
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -93,10 +109,13 @@ def main() -> None:
         name, first, last = arguments.worker
         run_cases(name, int(first), int(last))
         return
+    if arguments.outcomes:
+        arguments.outcomes.mkdir(parents=True, exist_ok=True)
+    cases = -(-arguments.cases // len(arguments.formats))  # rounded up
     shown = Table("format", "cases", "read", "refused", "neither")
     totals, failures = Counter[str](), 0
     for name in arguments.formats:
-        outcomes = fuzz(name, arguments.cases // len(arguments.formats), arguments.jobs)
+        outcomes = fuzz(name, cases, arguments.jobs, arguments.outcomes)
         counts = Counter(outcomes.values())
         bad = {case: outcome for case, outcome in outcomes.items() if outcome not in GOOD}
         kinds = Counter(bad.values()).most_common()

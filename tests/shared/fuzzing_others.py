@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -26,11 +27,12 @@ from hornbook.learners import extract
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model
 from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
+from hornbook.models.endpoint_settings import EndpointSettings
 from hornbook.proof import Certificate
 from hornbook.proof.certificate import read_certificates
 from hornbook.queries import Budget
 from hornbook.runs import Run
-from hornbook.storage import read_text
+from hornbook.storage import parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
 
@@ -43,6 +45,24 @@ levels = { 1 = "male", 2 = "female" }
 [classes]
 0 = "well"
 1 = "ill"
+"""
+
+ENDPOINT = """
+url = "http://127.0.0.1:1/score"
+protocol = "json"
+classes = ["well", "ill"]
+threshold = 0.5
+columns = ["age", "sex"]
+request = { rows = "$values", options = { proba = true } }
+answers = "result.*.p"
+missing = "nan"
+timeout = 2.5
+in_flight = 8
+max_batch = 100
+max_rows = 5000
+retries = 2
+[headers]
+Authorization = "Key ${SCORING_KEY}"
 """
 
 CLAIMS = """
@@ -210,6 +230,16 @@ def _text_format(name: str, text: str, parse: Callable[[str], object]) -> FileFo
     return FileFormat(name, lambda rng: text.encode(), lambda path: parse(read_text(path)))
 
 
+def _values_format(name: str, text: str, read: Callable[[dict[str, Any]], object]) -> FileFormat:
+    """The values of a TOML file as JSON, so that damage leaves files of other values."""
+
+    def read_values(path: Path) -> object:
+        content = parse_json(read_text(path))
+        return read(content) if isinstance(content, dict) else None
+
+    return FileFormat(name, lambda rng: json.dumps(tomllib.loads(text)).encode(), read_values)
+
+
 OTHER_FORMATS = {
     "xgboost": FileFormat("model.json", lambda rng: _booster("xgboost", ".json"), _ask_model),
     "xgboost-binary": FileFormat("model.ubj", lambda rng: _booster("xgboost", ".ubj"), _ask_model),
@@ -227,6 +257,13 @@ OTHER_FORMATS = {
     ),
     "code-book": FileFormat(
         "words.toml", lambda rng: CODE_BOOK.encode(), lambda path: read_code_book(path, ROWS)
+    ),
+    "endpoint": FileFormat("endpoint.toml", lambda rng: ENDPOINT.encode(), EndpointSettings.read),
+    "endpoint-values": _values_format(
+        "endpoint.json", ENDPOINT, lambda content: EndpointSettings.of(content, "endpoint")
+    ),
+    "code-book-values": _values_format(
+        "words.json", CODE_BOOK, lambda content: read_code_book(content, ROWS)
     ),
     "trace": FileFormat("trace.jsonl", lambda rng: _trace(), _resume),
     "proofs": FileFormat("proofs.json", lambda rng: _proofs(), _read_proofs),
