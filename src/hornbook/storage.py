@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,6 +92,17 @@ def read_json(path: Path) -> Any:
         return parse_json(text)
     except HornbookError as error:
         raise HornbookError(f"{path} is damaged: {error}") from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; refuse a file that is no TOML."""
+    text = read_text(path)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise HornbookError(f"{path} is no TOML: it is nested too deeply") from None
+    except ValueError as error:  # numbers with thousands of digits too
+        raise HornbookError(f"{path} is no TOML: {error}") from None
 
 
 def parse_json(text: str) -> Any:

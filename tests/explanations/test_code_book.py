@@ -209,7 +209,7 @@ def test_read_code_book_says_in_one_line_what_is_wrong_and_where(tmp_path, text,
 
 
 def test_read_code_book_refuses_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(HornbookError, match="cannot read the code book"):
+    with pytest.raises(HornbookError, match=r"cannot read .*none\.toml"):
         read_code_book(tmp_path / "none.toml", ROWS)
     (tmp_path / "book.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(HornbookError, match="is not UTF-8"):

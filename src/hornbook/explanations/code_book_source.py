@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -23,6 +22,7 @@ from hornbook.explanations.code_book import (
     spell_key,
 )
 from hornbook.explanations.conditions import write_value
+from hornbook.storage import read_toml
 
 CodeBookSource: TypeAlias = CodeBook | Mapping[str, Any] | str | Path | None
 """Where a code book comes from: a TOML file, a mapping of its shape, a code book, or nothing."""
@@ -72,17 +72,7 @@ def _read_source(source: Mapping[str, Any] | str | Path | None) -> CodeBook:
     """A code book as it is written, without a table."""
     if source is None or isinstance(source, Mapping):
         return _read_book(source or {}, "the code book")
-    path = Path(source)
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise HornbookError(f"cannot read the code book {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise HornbookError(f"the code book {path} is not UTF-8 text: {error.reason}") from None
-    except tomllib.TOMLDecodeError as error:
-        example = '[columns.age] unit = "years"'
-        raise HornbookError(f"{path} is no TOML: {error}; texts stand in double quotes: {example}") from None
-    return _read_book(content, str(path))
+    return _read_book(read_toml(Path(source)), str(source))
 
 
 def _read_book(content: Mapping[str, Any], source: str) -> CodeBook:

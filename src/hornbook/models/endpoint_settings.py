@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hornbook.errors import HornbookError
-from hornbook.storage import read_text
+from hornbook.storage import read_toml
 
 PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json")
 """The protocols by name."""
@@ -106,11 +105,7 @@ class EndpointSettings:
     @classmethod
     def read(cls, path: Path) -> EndpointSettings:
         """The settings in a TOML file."""
-        try:
-            content = tomllib.loads(read_text(path))
-        except tomllib.TOMLDecodeError as error:
-            raise HornbookError(f"{path} is no TOML: {error}") from None
-        return cls.of(content, str(path))
+        return cls.of(read_toml(path), str(path))
 
     @classmethod
     def of(cls, content: Mapping[str, Any], source: str) -> EndpointSettings:
