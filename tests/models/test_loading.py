@@ -196,6 +196,27 @@ def test_decode_ubjson_reads_what_the_json_of_the_same_model_holds(tmp_path):
             decode_ubjson((tmp_path / "model.ubj").read_bytes()[:size])
 
 
+def test_load_model_refuses_an_xgboost_node_with_a_wrong_parent(tmp_path):
+    save_xgboost(tmp_path / "model.json")
+    written = json.loads((tmp_path / "model.json").read_text())
+    tree = written["learner"]["gradient_booster"]["model"]["trees"][0]
+    for node, parent in ((0, 1), (1, 3329), (2, -5)):
+        before, tree["parents"][node] = tree["parents"][node], parent
+        (tmp_path / "model.json").write_text(json.dumps(written))
+        with pytest.raises(HornbookError, match=r"tree 0 has a .* parent"):
+            load_model(tmp_path / "model.json")
+        tree["parents"][node] = before
+
+
+def test_load_model_says_that_xgboost_trees_of_all_classes_are_not_read(tmp_path):
+    from xgboost import XGBClassifier
+
+    model = XGBClassifier(n_estimators=1, multi_strategy="multi_output_tree", tree_method="hist")
+    model.fit(np.eye(3), np.arange(3)).get_booster().save_model(tmp_path / "model.ubj")
+    with pytest.raises(HornbookError, match='not read; train with multi_strategy="one_output_per_tree"'):
+        load_model(tmp_path / "model.ubj")
+
+
 def test_load_model_missing_files_and_unknown_suffixes(tmp_path):
     with pytest.raises(HornbookError, match=r"there is no file .*model\.onnx"):
         load_model(tmp_path / "model.onnx")

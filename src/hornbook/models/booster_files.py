@@ -17,6 +17,9 @@ from hornbook.storage import parse_json
 LEAF = -1
 """What stands for the children of a leaf."""
 
+XGBOOST_NO_NODE = (-1, 2**31 - 1)
+"""What stands for the parent of the first node of a tree of XGBoost."""
+
 LIGHTGBM_NODE_PARTS = ("split_feature", "threshold", "decision_type", "left_child", "right_child")
 """The parts of a tree of LightGBM that have one value for each question."""
 
@@ -118,13 +121,29 @@ def _check_lightgbm_categories(
 
 def _check_xgboost_tree(tree: Mapping[str, Any], features: int, place: str) -> None:
     nodes = int(tree["tree_param"]["num_nodes"])
+    if int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
+        raise HornbookError(
+            f"{place} decides all classes at once, which is not read; train with "
+            'multi_strategy="one_output_per_tree"'
+        )
     for name in XGBOOST_NODE_PARTS:
         if len(tree[name]) != nodes:
             raise HornbookError(f"{place} has {len(tree[name])} values of {name} for {nodes} nodes")
     left, right = tree["left_children"], tree["right_children"]
     _check_tree(left, right, place)
+    _check_parents(tree["parents"], left, right, place)
     asked = (feature for feature, child in zip(tree["split_indices"], left, strict=True) if child != LEAF)
     _check_features(asked, features, place)
+
+
+def _check_parents(parents: Sequence[int], left: Sequence[int], right: Sequence[int], place: str) -> None:
+    """Check that the parent of each node is the node that it is a child of."""
+    if parents[0] not in XGBOOST_NO_NODE:
+        raise HornbookError(f"{place} has a first node with a parent")
+    for node, children in enumerate(zip(left, right, strict=True)):
+        for child in children:
+            if child != LEAF and parents[child] != node:
+                raise HornbookError(f"{place} has a node {child} whose parent is not the one it hangs on")
 
 
 def _check_features(asked: Iterable[int], features: int, place: str) -> None:

@@ -276,16 +276,17 @@ def find_difference(given: Any, derived: Any, place: str) -> str | None:
     'encoding.unknown is 0.5, not 0.25'
     >>> find_difference(["fever"], ["fever", "cough"], "body")
     'body is ["fever"], not ["fever", "cough"]'
+    >>> find_difference({"": 1}, {}, "body")
+    'body. does not belong there'
 
     """
     if _text(given) == _text(derived):
         return None
     if isinstance(given, dict) and isinstance(derived, dict):
         keys = dict.fromkeys((*derived, *given))
-        if lone := next((key for key in keys if (key in given) != (key in derived)), None):
-            return (
-                f"{place}.{lone} is missing" if lone in derived else f"{place}.{lone} does not belong there"
-            )
+        for key in keys:
+            if (key in given) != (key in derived):
+                return f"{place}.{key} {'is missing' if key in derived else 'does not belong there'}"
         parts = [(given[key], derived[key], f"{place}.{key}") for key in keys]
     elif isinstance(given, list) and isinstance(derived, list) and len(given) == len(derived):
         parts = [(*pair, f"{place}[{i}]") for i, pair in enumerate(zip(given, derived, strict=True))]
