@@ -136,6 +136,7 @@ def explain_classifier(
         missing_values=teacher.describe(),
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
+            *_note_searched_columns(len(result.searched_columns), len(columns)),
             *note_changed_answers(labelled.ask_again(teacher)),
         ),
     )
@@ -146,6 +147,15 @@ def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[
     if shared := count_shared_rows(test_rows, table):
         rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
         yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
+
+
+def _note_searched_columns(searched: int, columns: int) -> Iterator[str]:
+    """Say in how many columns of a wide table the explanation was sought."""
+    if searched < columns:
+        yield (
+            f"of {columns:,} columns the explanation was sought in the {searched:,} whose values tell most "
+            "about the model's answers"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -380,7 +380,7 @@ def _rows(start: int, size: int) -> str:
 ROWS_ASKED = 4
 """Number of rows with a missing value that are tried for each column."""
 
-MAX_VALUES_ASKED = 1 << 24
+MAX_VALUES_ASKED = 1 << 22
 """Most values of the rows that are tried: of thousands of columns several are missing at a time."""
 
 
@@ -400,16 +400,12 @@ def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
     does not where it fails. Columns that it does not read are among them. Of thousands of columns it
     is asked about several at a time.
     """
-    from pandas import concat
-
     complete = table.dropna()
     shown = (complete if len(complete) else table).head(ROWS_ASKED)
     groups = list(_group_columns(shown.shape))
-    holes = [_hide(shown, columns) for columns in groups]
-    if _answers(predictor, concat(holes, ignore_index=True)):
+    if _answers(predictor, _hide_in_turn(shown, groups)):
         return frozenset(table.columns)
-    answered = (_answers(predictor, rows) for rows in holes)
-    taken = (columns for columns, answer in zip(groups, answered, strict=True) if answer)
+    taken = (columns for columns in groups if _answers(predictor, _hide(shown, columns)))
     return frozenset(table.columns[column] for columns in taken for column in columns)
 
 
@@ -430,6 +426,21 @@ def _hide(rows: Any, columns: range) -> Any:
     for name in rows.columns[columns.start : columns.stop]:
         hidden[name] = rows[name].where(np.zeros(len(rows), np.bool_))
     return hidden
+
+
+def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
+    """A table of the rows once for each group of columns, without the values of that group."""
+    from pandas import DataFrame
+
+    repeated = np.tile(np.arange(len(rows)), len(groups))
+    turn = np.arange(len(groups)).repeat(len(rows))
+    return DataFrame(
+        {
+            name: rows[name].iloc[repeated].reset_index(drop=True).mask(turn == number)
+            for number, columns in enumerate(groups)
+            for name in rows.columns[columns.start : columns.stop]
+        }
+    )
 
 
 def _answers(predictor: Predictor, rows: Any) -> bool:

@@ -31,6 +31,7 @@ from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
+from hornbook.surrogates.screening import choose_columns
 from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
@@ -65,11 +66,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """All candidates, the shortest first, the one chosen, and how many answers of the model it took."""
+    """All candidates, the shortest first, and the one chosen.
+
+    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at.
+    """
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate
     answers: int
+    searched_columns: tuple[str, ...]
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
@@ -137,8 +142,10 @@ def search_explanations(
     samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
+    names = choose_columns(sampler.frame, samples, labels, code_book)
+    observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
     weights = np.eye(len(classes))[labels]  # (samples, classes)
-    grid = Grid.of(sampler.frame, code_book=code_book)
+    grid = Grid.of(observed, code_book=code_book)
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
     builds = {}
@@ -150,10 +157,10 @@ def search_explanations(
             watch(candidate)
     ordered = sorted(builds, key=lambda one: (one.literals, -one.fidelity.hits))
     chosen = choose_candidate(ordered, max_literals)
-    everything = pd.concat([sampler.frame, samples, fresh], ignore_index=True)
+    everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    return SearchResult(tuple(ordered), rounded, len(samples) + len(fresh))
+    return SearchResult(tuple(ordered), rounded, len(samples) + len(fresh), tuple(names))
 
 
 def choose_candidate(

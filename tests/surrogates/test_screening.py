@@ -1,0 +1,62 @@
+"""Columns of a wide table that an explanation is sought in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+
+from hornbook.extraction import explain_classifier
+from hornbook.surrogates import screening
+from hornbook.surrogates.grid import Grid
+from hornbook.surrogates.screening import choose_columns, score_columns
+from hornbook.teacher import bind_classifier
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_score_columns_is_the_standardised_statistic_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    size, classes = int(rng.integers(4, 40)), int(rng.integers(2, 4))
+    frame = pd.DataFrame({"x": rng.normal(size=size), "c": rng.choice(list("abc"), size)})
+    frame = frame.mask(rng.random(frame.shape) < 0.2)
+    labels = rng.integers(classes, size=size)
+    rows = Grid.of(frame, 4).encode(frame)
+    for codes, score in zip(rows.codes, score_columns(rows, labels), strict=True):
+        counts = np.array(
+            [
+                [((codes == code) & (labels == label)).sum() for label in np.unique(labels)]
+                for code in np.unique(codes)
+            ]
+        )
+        if min(counts.shape) < 2:
+            assert score == 0
+        else:
+            found = chi2_contingency(counts, correction=False)
+            assert score == pytest.approx((found.statistic - found.dof) / np.sqrt(2 * found.dof))
+
+
+def test_choose_columns_finds_the_columns_that_matter_alone_or_beside_the_strongest(monkeypatch):
+    monkeypatch.setattr(screening, "MAX_SEARCHED_COLUMNS", 3)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 40))).add_prefix("x").assign(word=rng.choice(["a", "b"], 600))
+    strong, weak = frame.x30 > 0.8, frame.word == "a"
+    beside = np.where(frame.x30 > -0.8, frame.x5 > 0, frame.x5 < 0)  # tells nothing by itself
+    labels = np.asarray(strong | (weak & beside), np.intp)
+    assert choose_columns(frame, frame, labels) == ["x5", "x30", "word"]
+
+
+def test_explain_classifier_says_in_how_many_columns_it_looked(monkeypatch):
+    monkeypatch.setattr(screening, "MAX_SEARCHED_COLUMNS", 2)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 6))).add_prefix("x")
+
+    class Model:
+        classes_ = np.array(["no", "yes"])
+
+        def predict(self, rows):
+            return np.where(rows[:, 4] > 0, "yes", "no")
+
+    teacher = bind_classifier(Model(), frame[:90], seed=0)
+    found = explain_classifier(teacher, frame[90:], "y", form="tree", n_samples=300, max_literals=2)
+    assert found.explanation.columns == ("x4",)
+    assert any("of 6 columns the explanation was sought in the 2 whose" in note for note in found.notes)
