@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pools import draw_arguments
 
 from hornbook.distributions import Random
 from hornbook.learners import Settings, coverage, extract, items
@@ -22,27 +23,6 @@ TWINS = {
     "to_items": (bits.to_items, compiled.to_items),
     "from_items": (bits.from_items, compiled.transpose_words),
 }
-
-
-def draw_arguments(name, rng, width, size, density):
-    """Random arguments of a function: `size` items of `width` variables, and some of the variables."""
-    rows = bits.pack_rows(rng.random((width, size)) < density)
-    by_item = bits.to_items.__wrapped__(rows)[:size]
-    mask = bits.pack_rows(rng.random((1, size)) < rng.random())[0]
-    chosen = rng.permutation(width)[: rng.integers(1, width + 1)]
-    most = int(rng.integers(8))
-    near = items.find_lacking_at_most_one(rows, chosen, mask)
-    return {
-        "intersect_rows": (rows, chosen),
-        "count_in_rows": (rows, chosen, mask),
-        "count_all_but_one": (rows, chosen, mask),
-        "find_lacking_at_most": (rows, chosen, mask, most),
-        "count_neighbours": (rows, by_item, chosen, near),
-        "take_items": (by_item, mask),
-        "count_sole": (rows, chosen),
-        "to_items": (rows,),
-        "from_items": (by_item, width),
-    }[name]
 
 
 @pytest.mark.parametrize("name", TWINS)

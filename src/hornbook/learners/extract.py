@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups
+from hornbook.distributions import Distribution, Groups, draw_on
+from hornbook.distributions.words import keys_from_generator
 from hornbook.errors import ModelError
 from hornbook.evaluate import ANSWERS_ASKED_AGAIN, RuleStatistics, measure_rules
 from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
-from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, compiled, violation
+from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, compiled, violation
 from hornbook.models import ask_anew
 from hornbook.oracles import (
     SAMPLING_CHUNK,
@@ -59,12 +60,17 @@ class FreshSamples:
     member: Membership
     distribution: Distribution
     seed: int
+    device: str | None = None
 
     def draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
-        """Draw `size` samples; returns them and whether the teacher accepts each."""
-        batch = self.distribution.draw(size, generator(self.seed, purpose))
-        parts = [self.member(block) for block in batch.blocks(SAMPLING_CHUNK)]
-        return batch, np.concatenate(parts)
+        """Draw `size` samples; returns them and whether the teacher accepts each, on the CPU."""
+        rng = generator(self.seed, purpose)
+        if self.device is None:
+            batch = self.distribution.draw(size, rng)
+        else:
+            batch = draw_on(self.device, self.distribution, keys_from_generator(rng, size), size)
+        parts = [arrays.to_host(self.member(block)) for block in batch.blocks(SAMPLING_CHUNK)]
+        return batch.to_host(), np.concatenate(parts)
 
     def measure_coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
         """Measure how often the teacher contradicts itself about unknown values; None if `size` is 0."""
@@ -117,9 +123,9 @@ class QueryRun:
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
         self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
-        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
+        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed, device)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.pool = Pool(vocabulary, groups)
+        self.pool = Pool(vocabulary, groups, device=device)
         compiled.use_compiled(settings.pool)
         self.updater = HypothesisUpdater(
             self.member,
@@ -285,7 +291,7 @@ class QueryRun:
             FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE
         )
         possible = self.background.satisfied_by(batch)
-        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
+        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch), device=self.pool.device)
         pool.add(batch[possible], labels[possible])
         pairs = self.updater.choose_final_rules(self.theory, list(self.found_by), pool)
         theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
@@ -394,8 +400,8 @@ def extract(
         Number of processes that judge samples, see `hornbook.parallel.parallel_map`.
         The result is the same.
     device
-        A device of PyTorch's, such as `cuda`, on which the samples of equivalence queries are drawn,
-        asked and judged, see `Sampling`. The learner's pool and its questions stay on the CPU.
+        A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged, see `Sampling`,
+        and the learner's pool is counted. Its questions, which are few, are asked on the CPU.
 
     Examples
     --------

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Groups
 from hornbook.learners.items import LabelledItems
-from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits, chaining
+from hornbook.logic import (
+    Batch,
+    Bools,
+    HornTheory,
+    Interpretation,
+    Vocabulary,
+    Words,
+    arrays,
+    bits,
+    chaining,
+)
 
 
 class Pool:
@@ -19,14 +29,18 @@ class Pool:
     Open among the rejected are those that the hypothesis accepts and that were not given up;
     open among the accepted are those that it accepts too, so that a new rule could wrong them.
     Of the variables of a group at most one is true, in items that are made to meet a term too.
+    With a device of PyTorch's, items are kept and counted there.
     """
 
-    def __init__(self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 17) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 17, device: str | None = None
+    ) -> None:
         self.vocabulary = vocabulary
         self.groups = groups
         self.limit = limit
-        self.rejected = LabelledItems(vocabulary)
-        self.accepted = LabelledItems(vocabulary)
+        self.device = device
+        self.rejected = LabelledItems(vocabulary, device)
+        self.accepted = LabelledItems(vocabulary, device)
         self._given_up: list[NDArray[np.intp]] = []
         self._judged: HornTheory | None = None
 
@@ -75,13 +89,14 @@ class Pool:
 
     def missed_positions(self) -> NDArray[np.intp]:
         """The positions of open rejected items."""
-        return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
+        return np.flatnonzero(arrays.to_host(bits.flat(self.rejected.open, len(self.rejected.batch))))
 
     def accepted_nearest(self, term: NDArray[np.intp], size: int) -> Batch:
         """The accepted items that lack the fewest literals of a term, changed to meet it."""
-        lacking = (~bits.unpack_rows(self.accepted.rows[term], len(self.accepted.batch))).sum(axis=0)
+        batch, rows = self.accepted.batch.to_host(), arrays.to_host(self.accepted.rows[term])
+        lacking = (~bits.unpack_rows(rows, len(batch))).sum(axis=0)
         nearest = np.argsort(lacking, kind="stable")[:size]
-        return impose_term(self.accepted.batch[nearest], term, self.groups)
+        return impose_term(batch[nearest], term, self.groups)
 
     def first_missed(self, hypothesis: HornTheory) -> Interpretation | None:
         """An item that the teacher rejects and the hypothesis accepts."""

@@ -130,6 +130,39 @@ def _or_rows(joined: Any, rows: Any, index: Any) -> Any:
     return joined
 
 
+def reduce_rows(rows: Any, join: Literal["and", "or"]) -> Any:
+    """Join all rows of an array by AND or by OR, shape (words,); on a device by halves, in few steps."""
+    if on_host(rows):
+        return (np.bitwise_and if join == "and" else np.bitwise_or).reduce(rows, axis=0)
+    if not len(rows):
+        return rows.new_full(rows.shape[1:], -1 if join == "and" else 0)
+    while (half := len(rows) // 2) > 0:
+        joined = rows[:half] & rows[half : 2 * half] if join == "and" else rows[:half] | rows[half : 2 * half]
+        rows = module_of(rows).concat([joined, rows[2 * half :]])
+    return rows[0]
+
+
+def accumulate_rows(rows: Any, join: Literal["and", "or"]) -> Any:
+    """Join each row with all rows before it by AND or by OR, shape (rows, words)."""
+    if on_host(rows):
+        return (np.bitwise_and if join == "and" else np.bitwise_or).accumulate(rows, axis=0)
+    step = 1
+    while step < len(rows):
+        joined = rows[step:] & rows[:-step] if join == "and" else rows[step:] | rows[:-step]
+        rows, step = module_of(rows).concat([rows[:step], joined]), 2 * step
+    return rows
+
+
+def count_word_bits(words: Any) -> Any:
+    """The number of set bits of each word."""
+    if on_host(words):
+        return np.bitwise_count(words)
+    words = words - (words >> 1 & 0x5555555555555555)  # in each pair of bits, then in four, and in eight
+    words = (words & 0x3333333333333333) + (words >> 2 & 0x3333333333333333)
+    words = words + (words >> 4) & 0x0F0F0F0F0F0F0F0F
+    return words * 0x0101010101010101 >> 56
+
+
 def has_kind(array: Any, kind: type[np.generic]) -> bool:
     """Whether an array's items are of a NumPy kind: `np.bool_` or `np.floating`."""
     if on_host(array):

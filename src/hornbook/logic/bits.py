@@ -74,6 +74,8 @@ def unpack_rows(words: Words, size: int) -> Bools:
 
 def pack_rows(rows: Bools) -> Words:
     """An (n, k) Boolean matrix as (n, ⌈k/64⌉) words."""
+    if not arrays.on_host(rows):
+        return _pack_on_device(rows)
     width, size = rows.shape
     padded = np.zeros((width, words_for(size) * 8), dtype=np.uint8)
     packed = np.packbits(rows, axis=1, bitorder="little")
@@ -141,10 +143,10 @@ def deposit(into: Words, words: Words, start: int) -> None:
     """Write `words` into the zero bits of `into` from bit `start` on, in place."""
     first, shift = divmod(start, WORD)
     count = words.shape[1]
-    into[:, first : first + count] |= words << np.uint64(shift)
+    into[:, first : first + count] |= words << shift
     if shift:
         spill = into[:, first + 1 : first + 1 + count]
-        spill |= (words >> np.uint64(WORD - shift))[:, : spill.shape[1]]
+        spill |= arrays.shift_right(words, WORD - shift)[:, : spill.shape[1]]
 
 
 def take(words: Words, items: NDArray[np.intp]) -> Words:
@@ -276,5 +278,16 @@ def _unpack_on_device(words: Any, size: int) -> Bools:
     """Unpack a tensor's words to Booleans."""
     places = arrays.on_device(np.arange(8, dtype=np.uint8), words.device)
     octets = words.contiguous().view(places.dtype)
-    dense: Bools = (octets[..., None] >> places & 1).bool().reshape(*words.shape[:-1], -1)[..., :size]
+    shape = *words.shape[:-1], WORD * words.shape[-1]
+    dense: Bools = (octets[..., None] >> places & 1).bool().reshape(shape)[..., :size]
     return dense
+
+
+def _pack_on_device(rows: Any) -> Words:
+    """Pack the Booleans of a tensor into words."""
+    width, size = rows.shape
+    padded = rows.new_zeros((width, words_for(size) * WORD))
+    padded[:, :size] = rows
+    places = arrays.on_device(np.left_shift(np.uint64(1), np.arange(WORD, dtype=np.uint64)), rows.device)
+    packed: Words = (padded.reshape(width, words_for(size), WORD) * places).sum(2)
+    return packed

@@ -137,7 +137,7 @@ class Program:
         if compiled.CompiledLoops.on and batch.on_host:
             find = compiled.compile_loops(compiled.find_conflicts)
             return bits.flat(find(batch.true, batch.false, *self.flat_indices), len(batch))
-        at_once = BLOCK_WORDS if batch.on_host else batch.true.shape[1]
+        at_once = BLOCK_WORDS if batch.on_host else max(1, batch.true.shape[1])
         found = batch.true[0] & 0
         for start in range(0, len(found), at_once):
             block = slice(start, start + at_once)
