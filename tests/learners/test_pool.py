@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, draw_arguments, filled_pool, has, met, rng, some_terms
 
@@ -187,7 +187,6 @@ ON_DEVICE = {
     size=st.sampled_from([1, 63, 64, 700]),
     density=st.sampled_from([0.1, 0.6, 0.97]),
 )
-@settings(max_examples=15)
 def test_pooled_items_are_counted_on_a_device_as_on_the_cpu(name, seed, width, size, density):
     count = ON_DEVICE[name].__wrapped__
     arguments = draw_arguments(name, rng(seed), width, size, density)
