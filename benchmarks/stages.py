@@ -4,12 +4,14 @@
 
 The model is a `torch.nn.Sequential` over 102 pairs of variables that rejects what breaks one of some rules
 with bodies of 5, but for random units beside them, so that it is not Horn. Stages are timed one after
-another: nothing is drawn ahead, and a GPU is waited for where a stage ends. With a device there are two runs
-more: on the CPU alone, and with the pool on the CPU. Seconds are a clock's where a GPU takes part, and else
-the processor's. It needs NumPy and PyTorch alone, so it runs where nothing is installed: PYTHONPATH=src.
+another: nothing is drawn ahead, and a GPU is waited for where a stage ends. With a device there are three
+runs more: with the pool on the CPU, with the pool there, and as `extract` chooses by the size of a pool.
+Seconds are a clock's where a GPU takes part, and else the processor's. It needs NumPy and PyTorch alone,
+so it runs where nothing is installed: PYTHONPATH=src.
 """
 
 import argparse
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +27,7 @@ import torch
 
 from hornbook.distributions import Random
 from hornbook.learners import Settings, extract
+from hornbook.learners.extract import MIN_DEVICE_POOL
 from hornbook.logic import BOTTOM, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.oracles import Judge
@@ -133,18 +136,14 @@ def time_stages(
     settings: Settings,
     clock: Callable[[], float],
     device: str | None,
-    pool_device: str | None,
+    min_device_pool: int,
 ) -> Counter[str]:
     """Seconds of each stage of one extraction, whose result is printed."""
     watch, judge = Stopwatch(clock), Judge(as_predictor(model, encoding="half"))
-    extraction, pool = find_owner("learners.extract.Pool")[0], find_owner("learners.pool.Pool")[0].Pool
     with ExitStack() as patches:
         patches.enter_context(patch("hornbook.oracles.sampling.prefetch", run_in_order))
-        patches.enter_context(
-            patch.object(
-                extraction, "Pool", lambda *args, **given: pool(*args, **given | {"device": pool_device})
-            )
-        )
+        owner, name = find_owner("learners.extract.MIN_DEVICE_POOL")
+        patches.enter_context(patch.object(owner, name, min_device_pool))
         for stage, paths in STAGES.items():
             for owner, name in map(find_owner, paths):
                 patches.enter_context(patch.object(owner, name, watch.timed(stage, getattr(owner, name))))
@@ -182,9 +181,13 @@ def main() -> None:
     name = torch.cuda.get_device_name() if cuda else f"CPU, {torch.get_num_threads()} threads"
     print(f"{name}, PyTorch {torch.__version__}: pool of {args.pool:,}, {args.samples:,} samples a query")
     clock = time.perf_counter if cuda else time.process_time
-    ways = {"CPU": (None, None)}
+    ways = {"CPU": (None, MIN_DEVICE_POOL)}
     if args.device is not None:
-        ways |= {"pool on the CPU": (args.device, None), "all there": (args.device, args.device)}
+        ways |= {
+            "pool on the CPU": (args.device, sys.maxsize),
+            "pool there": (args.device, 0),
+            "by its size": (args.device, MIN_DEVICE_POOL),
+        }
     few = replace(settings, budget=Budget(equivalence_queries=2), pool=1 << 15)
     for devices in ways.values():  # warms up
         time_stages(make_model(3, np.random.default_rng(1)), few, clock, *devices)

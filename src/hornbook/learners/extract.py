@@ -15,7 +15,7 @@ from hornbook.distributions import Distribution, Groups, draw_on
 from hornbook.distributions.words import keys_from_generator
 from hornbook.errors import ModelError
 from hornbook.evaluate import ANSWERS_ASKED_AGAIN, RuleStatistics, measure_rules
-from hornbook.learners.pool import Pool
+from hornbook.learners.pool import POOL_ITEMS, Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, compiled, violation
@@ -88,6 +88,9 @@ MAX_IDLE_COUNTEREXAMPLES = 30
 FINAL_SAMPLE_FACTOR = 8
 """Size of the sample by which rules are finally chosen, in multiples of the pool."""
 
+MIN_DEVICE_POOL = 1 << 21
+"""A pool of so many items is counted on the device; to start the work there takes longer for smaller ones."""
+
 MODEL_FAILED = "the model failed"
 """The beginning of the stop reason of a run whose model failed."""
 
@@ -125,7 +128,8 @@ class QueryRun:
         margin = None if margin is None else asked
         self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed, device)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.pool = Pool(vocabulary, groups, device=device)
+        self.device = device
+        self.pool = Pool(vocabulary, groups, device=self._choose_pool_device(POOL_ITEMS))
         compiled.use_compiled(settings.pool)
         self.updater = HypothesisUpdater(
             self.member,
@@ -291,7 +295,8 @@ class QueryRun:
             FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE
         )
         possible = self.background.satisfied_by(batch)
-        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch), device=self.pool.device)
+        device = self._choose_pool_device(len(batch))
+        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch), device=device)
         pool.add(batch[possible], labels[possible])
         pairs = self.updater.choose_final_rules(self.theory, list(self.found_by), pool)
         theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
@@ -318,6 +323,9 @@ class QueryRun:
             with ask_anew():
                 again = self.uncounted(items[:ANSWERS_ASKED_AGAIN])
             self.changed_answers = Share.where(again != labels[: len(again)])
+
+    def _choose_pool_device(self, items: int) -> str | None:
+        return self.device if items >= MIN_DEVICE_POOL else None
 
     def _exhausted_limit(self) -> str | None:
         trace = self.trace
@@ -401,7 +409,7 @@ def extract(
         The result is the same.
     device
         A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged, see `Sampling`,
-        and the learner's pool is counted. Its questions, which are few, are asked on the CPU.
+        and the learner's pool is counted if it is large. Its questions, which are few, are asked on the CPU.
 
     Examples
     --------

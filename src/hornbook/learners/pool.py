@@ -22,6 +22,9 @@ from hornbook.logic import (
     chaining,
 )
 
+POOL_ITEMS = 1 << 17
+"""Items of each label that a pool remembers."""
+
 
 class Pool:
     """Rejected and accepted items, and which of them a hypothesis leaves open.
@@ -33,7 +36,7 @@ class Pool:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, groups: Groups = (), limit: int = 1 << 17, device: str | None = None
+        self, vocabulary: Vocabulary, groups: Groups = (), limit: int = POOL_ITEMS, device: str | None = None
     ) -> None:
         self.vocabulary = vocabulary
         self.groups = groups
