@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from patients import write_patients
 
 import hornbook as hb
 from hornbook.data import read_table, split_rows
+from hornbook.models import column_training
 from hornbook.runs import Run
 
 SMALL = ["--samples", 1000, "--max-literals", 6]
@@ -123,6 +125,22 @@ def test_network_is_trained_where_there_is_no_model(hornbook, folder, tmp_path):
     for measured in (result, again):
         del measured["folder"]
     assert again == result
+
+
+def test_extract_says_when_it_uses_some_of_the_rows(hornbook, tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("hornbook.cli.app"), "MAX_TABLE_ROWS", 60)
+    monkeypatch.setattr(column_training, "MAX_TRAINING_ROWS", 40)
+    monkeypatch.setattr(column_training, "MAX_EPOCHS", 1)
+    pd.DataFrame({"age": range(90), "ill": [0, 1] * 45}).to_csv(tmp_path / "big.csv", index=False)
+    options = ("--target", "ill", "--train", "--samples", "200", "--max-literals", "1")
+    done = hornbook("extract", tmp_path / "big.csv", *options, "-o", tmp_path / "run")
+    sample = "big.csv has 90 rows, of which 60 are used, drawn at random"
+    notes = [sample, "the network was trained on 40 of 48 rows, drawn at random"]
+    assert done.returncode == 0 and done.stderr == f"# {sample}\n"
+    assert all(f"# {note}\n" in done.stdout for note in notes)
+    saved = json.loads((tmp_path / "run" / "extraction.json").read_text())
+    assert saved["notes"] == notes and "60 of 90 rows" in saved["provenance"]["data"]["describe"]
+    assert all(note in (tmp_path / "run" / "report.html").read_text() for note in notes)
 
 
 def test_finished_run_is_not_overwritten_unless_forced(hornbook, folder, tmp_path):

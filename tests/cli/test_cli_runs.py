@@ -18,6 +18,7 @@ from commands import is_one_line, runner
 
 from hornbook import __version__
 from hornbook.cli import app, main
+from hornbook.data import files
 from hornbook.explanations import write_pmml, write_source
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
@@ -190,6 +191,29 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
         codes = [f"{code['fact']} ({code['points']:+d})" for code in entry["reason_codes"]]
         assert row.get("reasons") == (None if form != "card" else "; ".join(codes[:4]))
     assert (form == "card") == any(entry["reason_codes"] for entry in entries)
+
+
+@pytest.mark.parametrize("form", ["rules", "card"])
+def test_predict_in_parts_prints_what_it_prints_of_the_whole(hornbook, runs, tmp_path, monkeypatch, form):
+    rng = np.random.default_rng(1)
+    names = ("sepal_length", "sepal_width", "petal_length", "petal_width")
+    frame = pd.DataFrame({name: rng.uniform(0, 8, 23).round(1) for name in names}).mask(
+        rng.random((23, 4)) < 0.3
+    )
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    frame.to_parquet(tmp_path / "new.parquet")
+    asked = [
+        ("predict", runs / form, tmp_path / file, *options)
+        for file in ("new.csv", "new.parquet")
+        for options in ((), ("--json",))
+    ]
+    whole = [hornbook(*each) for each in asked]
+    monkeypatch.setattr(files, "ROWS_PER_PART", 5)
+    assert [hornbook(*each) for each in asked] == whole and whole[0].stdout == whole[2].stdout
+    frame.astype(object).fillna("").assign(petal_width=["1"] * 22 + ["wide"]).to_csv(
+        tmp_path / "new.csv", index=False
+    )
+    assert "row 23: column 'petal_width' is never 'wide'" in hornbook(*asked[0]).stderr
 
 
 def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):

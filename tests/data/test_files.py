@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from laws import draw_examples
 
-from hornbook.data import TextFormat, files, read_table, rows
+from hornbook.data import TextFormat, files, read_new_parts, read_new_rows, read_table, rows
 from hornbook.errors import HornbookError
 
 PART = 7
@@ -102,6 +102,37 @@ def test_read_rows_samples_rows_of_the_whole_in_its_order(
     numbers = sample["row"].tolist()
     assert len(numbers) == min(size, len(frame)) and numbers == sorted(set(numbers))
     assert same_values(sample, whole.iloc[numbers])
+
+
+@given(tables(), FILES)
+@QUICK
+def test_read_new_parts_are_those_of_the_whole_table(
+    tmp_path_factory: pytest.TempPathFactory, frame: pd.DataFrame, file: str
+) -> None:
+    path = write_table(frame, file, tmp_path_factory.mktemp("table"))
+    whole, whole_format, total = read_new_rows(path)
+    found, text_format = read_new_parts(path)
+    parts = list(found)
+    assert total == len(whole) == len(frame) and text_format == whole_format
+    assert [len(part) for part in parts[:-1]] == [PART] * (len(parts) - 1)
+    joined = pd.concat([part.astype(object) for part in parts])
+    assert same_values(joined, whole) and list(joined.index) == list(range(len(frame)))
+
+
+def test_read_new_parts_refuses_a_file_that_changes_between_its_two_passes(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    for later in ("age\n40\nold\n", "age\n40\n", "age\n40\n50\n60\n", "size\n40\n50\n"):
+        path.write_text("age\n40\n50\n")
+        parts, _ = read_new_parts(path)
+        path.write_text(later)
+        with pytest.raises(HornbookError, match=r"table\.csv: it changed while it was read"):
+            list(parts)
+
+
+def test_read_new_parts_names_the_row_of_infinity_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("age\n" + "40\n" * 19 + "inf\n")
+    with pytest.raises(HornbookError, match="row 19, column 'age' is infinity"):
+        list(read_new_parts(tmp_path / "table.csv")[0])
 
 
 def test_read_table_samples_every_row_with_the_same_probability(tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ def _options(
 ) -> None: ...
 
 
-def emit(text: str) -> None:
+def emit(text: str, end: str = "\n") -> None:
     """Print to standard output; exit quietly when the reader, such as `head`, has closed it."""
     try:
-        print(text, flush=True)
+        print(text, end=end, flush=True)
     except BrokenPipeError:
         close_stream(sys.stdout)
         raise SystemExit(0) from None
@@ -188,6 +188,7 @@ def read_table_file(path: str | Path, csv: str | None, max_rows: int | None = No
     given = TextFormat.parse(csv or "")
     table = read_table(path, max_rows=max_rows, **asdict(given))
     _print_guesses(table.name, table.text_format, given)
+    _print_sample(table.name, len(table), table.source_rows)
     return table
 
 
@@ -196,9 +197,20 @@ def read_row_file(path: Path, csv: str | None, max_rows: int | None = None) -> p
     from hornbook.data import TextFormat, read_new_rows
 
     given = TextFormat.parse(csv or "")
-    rows, text_format = read_new_rows(path, given, max_rows)
+    rows, text_format, total = read_new_rows(path, given, max_rows)
     _print_guesses(path.name, text_format, given)
+    _print_sample(path.name, len(rows), total)
     return rows
+
+
+def read_row_parts(path: Path, csv: str | None) -> Iterator[pd.DataFrame]:
+    """Read the rows of a file some thousand at a time, so that memory does not grow with it."""
+    from hornbook.data import TextFormat, read_new_parts
+
+    given = TextFormat.parse(csv or "")
+    parts, text_format = read_new_parts(path, given)
+    _print_guesses(path.name, text_format, given)
+    return parts
 
 
 def _print_guesses(name: str, text_format: TextFormat | None, given: TextFormat) -> None:
@@ -206,6 +218,17 @@ def _print_guesses(name: str, text_format: TextFormat | None, given: TextFormat)
     guesses = "" if text_format is None else text_format.describe_guesses(given)
     if guesses:
         print(f'# {" ".join(name.split())} is read as --csv "{guesses}"', file=sys.stderr)
+
+
+def _print_sample(name: str, rows: int, source_rows: int | None) -> None:
+    """Say on standard error that only some rows of a file are used."""
+    if source_rows is not None and rows < source_rows:
+        print(f"# {' '.join(name.split())} {describe_sample(rows, source_rows)}", file=sys.stderr)
+
+
+def describe_sample(rows: int, source_rows: int) -> str:
+    """How many rows of a source are used, in words."""
+    return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
 
 
 def load_target_table(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Iterator
 from csv import writer as make_writer
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, emit_json, read_row_file
+from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, read_row_parts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hornbook.explanations import Explanation
+    from hornbook.explanations.explanation import Reason
 
 
 @app.command()
@@ -24,33 +33,52 @@ def predict(
 
     Prints CSV: the number of the row, its class, and the facts in words. A card also gives its reason
     codes: the columns whose values favour the class most, with the points that they give it over their
-    worst value.
+    worst value. Rows are read, decided and printed some thousand at a time.
 
     Example:
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.explain import MAX_SHOWN_CODES
     from hornbook.extraction import read_given_rows
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction
-    explanation, frame = extraction.explanation, read_given_rows(extraction, read_row_file(data, csv))
-    decided = explanation.decide(frame)
-    reasons = explanation.explain_rows(frame)
-    classes = [explanation.classes[number] for number in decided]
-    if as_json:
-        rows = [
-            {"class": name, "facts": list(reason.facts), "reason_codes": list(map(asdict, reason.codes))}
-            for name, reason in zip(classes, reasons, strict=True)
-        ]
-        emit_json({"rows": rows})
-        return
+    parts = (read_given_rows(extraction, part) for part in read_row_parts(data, csv))
+    (_emit_json if as_json else _emit_csv)(extraction.explanation, parts)
+
+
+def _emit_csv(explanation: Explanation, parts: Iterator[pd.DataFrame]) -> None:
+    """Print a line for each row, part by part."""
+    from hornbook.explain import MAX_SHOWN_CODES
+
     coded = bool(explanation.headings)  # it gives points
-    table = io.StringIO()
-    writer = make_writer(table, lineterminator="\n")
-    writer.writerow(["row", "class", "because", *(["reasons"] if coded else [])])
-    for number, (name, reason) in enumerate(zip(classes, reasons, strict=True), 1):
-        codes = "; ".join(f"{code.fact} ({code.points:+d})" for code in reason.codes[:MAX_SHOWN_CODES])
-        writer.writerow([number, name, "; ".join(reason.facts), *([codes] if coded else [])])
-    emit(table.getvalue().rstrip("\n"))
+    lines = [["row", "class", "because", *(["reasons"] if coded else [])]]
+    numbers = count(1)
+    for part in parts:
+        for name, reason in _decide(explanation, part):
+            codes = "; ".join(f"{code.fact} ({code.points:+d})" for code in reason.codes[:MAX_SHOWN_CODES])
+            lines.append([str(next(numbers)), name, "; ".join(reason.facts), *([codes] if coded else [])])
+        text = io.StringIO()
+        make_writer(text, lineterminator="\n").writerows(lines)
+        emit(text.getvalue(), end="")
+        lines.clear()
+
+
+def _emit_json(explanation: Explanation, parts: Iterator[pd.DataFrame]) -> None:
+    """Print one JSON object with an entry for each row, part by part."""
+    before = '{"rows": ['
+    for part in parts:
+        entries = (
+            {"class": name, "facts": list(reason.facts), "reason_codes": list(map(asdict, reason.codes))}
+            for name, reason in _decide(explanation, part)
+        )
+        emit(before + ", ".join(json.dumps(entry, ensure_ascii=False) for entry in entries), end="")
+        before = ", "
+    emit("]}")
+
+
+def _decide(explanation: Explanation, rows: pd.DataFrame) -> Iterator[tuple[str, Reason]]:
+    """The class of each row by an explanation, and why."""
+    reasons = explanation.explain_rows(rows)
+    for number, reason in zip(explanation.decide(rows), reasons, strict=True):
+        yield explanation.classes[number], reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hornbook.cli.app import TargetTable, load_target_table
+from hornbook.cli.app import TargetTable, describe_sample, load_target_table
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
+    from hornbook.data import Table
     from hornbook.explain import Why
     from hornbook.extraction import Extraction
     from hornbook.models import TrainedClassifier, TrainedNetwork
@@ -99,6 +100,15 @@ def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> 
     return {**about, **trained.network.provenance}
 
 
+def _note_unused_rows(table: Table, model: Mapping[str, Any]) -> Iterator[str]:
+    """Say of how many rows the table is a sample, and that a network was trained on some of them."""
+    if table.source_rows is not None:
+        yield f"{table.name} {describe_sample(len(table), table.source_rows)}"
+    used, labelled = model.get("rows"), model.get("rows_to_train_on")
+    if used is not None and labelled is not None and used < labelled:
+        yield f"the network was trained on {used:,} of {labelled:,} rows, drawn at random"
+
+
 @dataclass(frozen=True)
 class CommandRun:
     """A run that a command makes.
@@ -109,6 +119,8 @@ class CommandRun:
         What it is made from: command, versions, data, target, model, settings.
     folder
         Where it is saved; None if it is only printed.
+    notes
+        What it says about rows that were not used.
     started
         When it started, in seconds of the performance counter.
 
@@ -116,6 +128,7 @@ class CommandRun:
 
     config: Mapping[str, Any]
     folder: Path | None
+    notes: tuple[str, ...] = ()
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -140,12 +153,16 @@ class CommandRun:
         }
         if folder is not None:
             start_run(folder, config, force)
-        return cls(config, folder)
+        return cls(config, folder, tuple(_note_unused_rows(table.table, model)))
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""
         parts = ("data", "model", "settings", "versions")
-        return replace(extraction, provenance={name: self.config[name] for name in parts})
+        return replace(
+            extraction,
+            provenance={name: self.config[name] for name in parts},
+            notes=(*extraction.notes, *self.notes),
+        )
 
     def save(
         self,

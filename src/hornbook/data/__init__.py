@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         split_rows,
     )
     from hornbook.data.text_format import TextFormat
-    from hornbook.data.unseen import count_shared_rows, fit_columns, read_new_rows
+    from hornbook.data.unseen import count_shared_rows, fit_columns, read_new_parts, read_new_rows
 
 __all__ = [
     "DATASETS",
@@ -50,6 +50,7 @@ __all__ = [
     "load_dataset",
     "name_columns",
     "read_frame",
+    "read_new_parts",
     "read_new_rows",
     "read_table",
     "refuse_unusable",
@@ -83,7 +84,7 @@ __getattr__ = load_lazily(
             "split_rows",
         ],
         "text_format": ["TextFormat"],
-        "unseen": ["count_shared_rows", "fit_columns", "read_new_rows"],
+        "unseen": ["count_shared_rows", "fit_columns", "read_new_parts", "read_new_rows"],
     },
 )
 """pandas and scikit-learn, which these modules need, take a second to import."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,12 @@ def read_rows(
     seed: int = 0,
     notations: Sequence[Notation] = (PLAIN,),
     words: Collection[str] = (),
-) -> tuple[pd.DataFrame, Notation]:
+) -> tuple[pd.DataFrame, Notation, int]:
     """Read a table that comes in parts: all rows, or at most `max_rows` of them, drawn uniformly.
 
     A column of texts becomes one of numbers, or of truth values, only if all its known cells in all
-    parts are written so. A column of dates is refused. Returns the table and the notation of its
-    numbers.
+    parts are written so. A column of dates is refused. Returns the table, the notation of its numbers,
+    and the number of rows that the parts have.
 
     Parameters
     ----------
@@ -53,20 +54,75 @@ def read_rows(
         Columns that may hold dates, which are words like others there.
 
     """
-    lower_markers = frozenset(marker.strip().lower() for marker in markers)
     reservoir = _Reservoir(max_rows, generator(seed, Purpose.FILE_ROWS))
     readings: dict[str, ColumnReadings] = {}
+    for part in _clean_parts(parts, markers, readings):
+        reservoir.add(part)
+    notation = _find_notation(readings, notations, words)
+    return _convert_texts(reservoir.rows(), readings, notation), notation, reservoir.rows_seen
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Reads a table part by part as it would be read as a whole, which takes two passes over its parts.
+
+    Parameters
+    ----------
+    readings
+        How the cells of each column of texts can be read, by all parts.
+    notation
+        The notation of the numbers.
+    rows
+        The number of rows.
+
+    """
+
+    readings: Mapping[str, ColumnReadings]
+    notation: Notation
+    rows: int
+
+    @classmethod
+    def scan(cls, parts: Iterable[pd.DataFrame], notations: Sequence[Notation] = (PLAIN,)) -> PartReader:
+        """Go through the parts of a table and keep none of them."""
+        readings: dict[str, ColumnReadings] = {}
+        rows = sum(len(part) for part in _clean_parts(parts, MISSING_MARKERS, readings))
+        return cls(readings, _find_notation(readings, notations), rows)
+
+    def read(self, parts: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Yield the parts with their cells as numbers, truth values and words; refuse a file that changed."""
+        rows = 0
+        readings: dict[str, ColumnReadings] = {}
+        for part in _clean_parts(parts, MISSING_MARKERS, readings):
+            rows += len(part)
+            for name, column in self.readings.items():
+                if name not in readings or not readings[name].readings >= column.readings:
+                    raise HornbookError("it changed while it was read; run the command again")
+            yield _convert_texts(part, self.readings, self.notation)
+        if rows != self.rows:
+            raise HornbookError("it changed while it was read; run the command again")
+
+
+def _clean_parts(
+    parts: Iterable[pd.DataFrame], markers: Iterable[str], readings: dict[str, ColumnReadings]
+) -> Iterator[pd.DataFrame]:
+    """Yield parts with texts stripped, missing ones NaN; note how each column of texts can be read."""
+    lower_markers = frozenset(marker.strip().lower() for marker in markers)
     names: list[str] = []
     for part in parts:
         names = names or check_names(list(part.columns))
-        reservoir.add(_clean_texts(part.set_axis(names, axis=1), lower_markers, readings))
+        yield _clean_texts(part.set_axis(names, axis=1), lower_markers, readings)
+
+
+def _find_notation(
+    readings: Mapping[str, ColumnReadings], notations: Sequence[Notation], words: Collection[str] = ()
+) -> Notation:
+    """The notation of a table's numbers; refuse dates, but for columns in which they are words."""
     for name, column in readings.items():
         if column.example and "dates" in column.readings and name not in words:
             raise HornbookError(
                 f"column {name!r} holds dates ({column.example}); make them numbers, such as days, or drop it"
             )
-    notation = choose_notation(readings, notations)
-    return _convert_texts(reservoir.rows(), readings, notation), notation
+    return choose_notation(readings, notations)
 
 
 def check_names(names: Sequence[object]) -> list[str]:
@@ -91,10 +147,12 @@ class _Reservoir:
         self.size, self.rng = size, rng
         self.parts: list[pd.DataFrame] = []
         self.keys = np.zeros(0)  # (rows of all parts,)
+        self.rows_seen = 0
         self.largest_key = 1.0
 
     def add(self, part: pd.DataFrame) -> None:
         """Add the next rows of the table; at most twice the sample stays in memory."""
+        self.rows_seen += len(part)
         keys = self.rng.random(len(part))
         chosen = keys < self.largest_key
         self.parts.append(part[chosen])
@@ -163,7 +221,7 @@ def _are_numbers(cells: Sequence[Any]) -> bool:
 
 
 def _convert_texts(
-    frame: pd.DataFrame, readings: dict[str, ColumnReadings], notation: Notation
+    frame: pd.DataFrame, readings: Mapping[str, ColumnReadings], notation: Notation
 ) -> pd.DataFrame:
     """Convert columns of cleaned texts to numbers, or truth values, where all cells can be read so."""
     cells = frame[list(readings)].to_numpy(object)  # (rows, columns of texts)

@@ -147,15 +147,15 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
     refuse_infinity(frame)
 
 
-def refuse_infinity(frame: pd.DataFrame) -> None:
-    """Refuse infinite numbers, naming the first."""
+def refuse_infinity(frame: pd.DataFrame, first_row: int = 0) -> None:
+    """Refuse infinite numbers, naming the first; `first_row` is the number of the frame's first row."""
     numbers = frame.select_dtypes("number")
     for start in range(0, numbers.shape[1], COLUMNS_PER_CHECK):
         part = numbers.iloc[:, start : start + COLUMNS_PER_CHECK]
         infinite = np.isinf(part.to_numpy(np.float64, na_value=np.nan))  # (rows, columns)
         if infinite.any():
             column = int(infinite.any(axis=0).argmax())
-            row, name = int(infinite[:, column].argmax()), part.columns[column]
+            row, name = first_row + int(infinite[:, column].argmax()), part.columns[column]
             raise HornbookError(f"row {row}, column {name!r} is infinity; make it missing or finite")
 
 
@@ -230,6 +230,8 @@ class Table:
         The class column, with values 0 and 1, if there is one.
     text_format
         How the file was written, if it was a text.
+    source_rows
+        The number of rows of the source, if the table is a sample of them.
 
     """
 
@@ -238,6 +240,7 @@ class Table:
     name: str
     label: str | None = None
     text_format: TextFormat | None = None
+    source_rows: int | None = None
 
     @property
     def features(self) -> pd.DataFrame:
@@ -287,7 +290,8 @@ class Table:
     def describe(self) -> str:
         """The table in one line."""
         counts = ", ".join(f"{count} {kind}" for kind in KINDS if (count := list(self._kinds()).count(kind)))
-        shape = f"{len(self)} rows, {self.features.shape[1]} features ({counts})"
+        rows = f"{len(self)} rows" if self.source_rows is None else f"{len(self)} of {self.source_rows} rows"
+        shape = f"{rows}, {self.features.shape[1]} features ({counts})"
         holes = f"{100 * self.missing:.2f} % missing, {self.complete} complete rows"
         if self.label is None:
             return f"{self.name}: {shape}, {holes}"
@@ -364,10 +368,10 @@ def read_table(
     name = name or ("table" if given is not None else Path(source).name)
     text_format = None
     if given is not None:
-        frame, _ = read_rows([given], missing, max_rows, seed, words=kinds or ())
+        frame, _, rows = read_rows([given], missing, max_rows, seed, words=kinds or ())
     else:
         asked = TextFormat(delimiter, encoding, decimal, thousands)
-        frame, text_format = read_file_rows(
+        frame, text_format, rows = read_file_rows(
             Path(source), asked, names, missing, max_rows, seed, words=kinds or ()
         )
     if frame.empty:
@@ -384,7 +388,10 @@ def read_table(
                 f"column {column!r} should hold numbers and holds {example!r}; mend the values"
             )
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
-    table = Table(frame, {**inferred, **(kinds or {})}, name, text_format=text_format)
+    source_rows = rows if rows > len(frame) else None
+    table = Table(
+        frame, {**inferred, **(kinds or {})}, name, text_format=text_format, source_rows=source_rows
+    )
     return table if label is None else table.with_label(label, positive, above)
 
 
@@ -396,12 +403,15 @@ def read_file_rows(
     max_rows: int | None = None,
     seed: int = 0,
     words: Collection[str] = (),
-) -> tuple[pd.DataFrame, TextFormat | None]:
-    """The rows of a file, and how it is written if it is a text; `words` are columns that may hold dates."""
+) -> tuple[pd.DataFrame, TextFormat | None, int]:
+    """The rows of a file, how it is written if it is a text, and how many rows it has.
+
+    `words` are columns that may hold dates.
+    """
     with open_parts(path, asked, names, whole=max_rows is None) as (parts, text_format):
         notations = (PLAIN,) if text_format is None else text_format.notations
-        frame, notation = read_rows(parts, missing, max_rows, seed, notations, words=words)
-    return frame, text_format and text_format.with_notation(notation)
+        frame, notation, rows = read_rows(parts, missing, max_rows, seed, notations, words=words)
+    return frame, text_format and text_format.with_notation(notation), rows
 
 
 LEAST_ROWS_TO_SPLIT = 100

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from hornbook.data.files import open_parts
+from hornbook.data.notation import PLAIN
+from hornbook.data.rows import PartReader
 from hornbook.data.table import read_file_rows, refuse_infinity
 from hornbook.data.text_format import TextFormat
 from hornbook.errors import HornbookError
@@ -15,13 +19,42 @@ from hornbook.errors import HornbookError
 
 def read_new_rows(
     path: Path, text_format: TextFormat | None = None, max_rows: int | None = None
-) -> tuple[pd.DataFrame, TextFormat | None]:
-    """The rows of a table file, and how a text is written; a column may have no value at all."""
-    rows, found_format = read_file_rows(path, text_format or TextFormat(), max_rows=max_rows)
+) -> tuple[pd.DataFrame, TextFormat | None, int]:
+    """The rows of a table file, how a text is written, and how many rows the file has.
+
+    A column may have no value at all.
+    """
+    rows, found_format, total = read_file_rows(path, text_format or TextFormat(), max_rows=max_rows)
     if rows.empty:
         raise HornbookError(f"{path.name} has {rows.shape[1]} columns and {len(rows)} rows")
     refuse_infinity(rows)
-    return rows, found_format
+    return rows, found_format, total
+
+
+def read_new_parts(
+    path: Path, text_format: TextFormat | None = None
+) -> tuple[Iterator[pd.DataFrame], TextFormat | None]:
+    """The rows of a table file in parts of some thousand rows, and how a text is written.
+
+    The file is read twice, and memory does not grow with it. Each part has the index of its rows in
+    the file, from 0.
+    """
+    asked = text_format or TextFormat()
+    with open_parts(path, asked, None, whole=False) as (parts, found_format):
+        reader = PartReader.scan(parts, (PLAIN,) if found_format is None else found_format.notations)
+    if not reader.rows:
+        raise HornbookError(f"{path.name} has no rows")
+    return _read_again(path, asked, reader), found_format and found_format.with_notation(reader.notation)
+
+
+def _read_again(path: Path, asked: TextFormat, reader: PartReader) -> Iterator[pd.DataFrame]:
+    """Yield the parts of a file that was scanned before."""
+    first_row = 0
+    with open_parts(path, asked, None, whole=False) as (parts, _):
+        for part in filter(len, reader.read(parts)):
+            refuse_infinity(part, first_row)
+            yield part.set_axis(pd.RangeIndex(first_row, first_row + len(part)))
+            first_row += len(part)
 
 
 def fit_columns(rows: pd.DataFrame, table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -144,7 +144,8 @@ def read_facts(extraction: Extraction, values: Mapping[Any, Any]) -> Interpretat
 def read_given_rows(extraction: Extraction, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the columns and values of the extraction's table; other columns are left out.
 
-    A category that was never seen stays as it is; an error about a value names its row.
+    The index numbers the rows from 0. A category that was never seen stays as it is; an error about a
+    value names its row.
     """
     book = extraction.code_book
     summaries = {summary.name: summary for summary in extraction.columns}
@@ -164,7 +165,7 @@ def _read_column(values: pd.Series[Any], summary: ColumnSummary, book: CodeBook)
         try:
             known[value] = read_value(summary, book, value, new=True)
         except HornbookError as error:
-            row = int((values == value).to_numpy().argmax()) + 1
+            row = int(values.index[(values == value).to_numpy().argmax()]) + 1
             raise HornbookError(f"row {row}: {error}") from None
     return values.map(known).infer_objects()
 

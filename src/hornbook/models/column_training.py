@@ -117,7 +117,7 @@ def train_column_network(frame: pd.DataFrame, labels: Any, seed: int = 0) -> Tra
     network = _fit_network(frame.iloc[chosen], codes[chosen], classes, rng)
     accuracy = Share.where(network.predict(frame.iloc[test]) == network.classes_[codes[test]])
     held_out = {"accuracy": accuracy.estimate, "rows": accuracy.size}
-    provenance = {"seed": seed, **network.provenance, "held_out": held_out}
+    provenance = {"seed": seed, "rows_to_train_on": len(rest), **network.provenance, "held_out": held_out}
     return TrainedNetwork(replace(network, provenance=provenance), accuracy)
 
 
