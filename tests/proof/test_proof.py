@@ -1,6 +1,7 @@
 """Proofs against brute force: every verdict on a small network equals what all its inputs say."""
 
 import importlib
+from collections import Counter
 from functools import lru_cache
 from itertools import product
 from types import SimpleNamespace
@@ -309,6 +310,28 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
         found = branch_and_bound(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
+
+
+def test_questions_within_rounding_are_decided_as_the_model_decides_single_inputs():
+    decided = Counter()
+    for seed in range(12):
+        vocabulary, net = vocabulary_of(5, dual=True), module([10, 8, 4], seed)
+        space = Space.of(vocabulary, as_predictor(net, encoding="half").encoding)
+        states = states_of(space, space.whole())
+        with torch.no_grad():
+            net[-1].bias -= Bounds(relu_net(as_predictor(net)), space).outputs(states).max() + 1e-7
+        prover = Prover(as_predictor(net, encoding="half"), vocabulary)
+        assert abs(prover.accepting.outputs(states).max()) < float(
+            Rounding(prover.accepting, prover.accepting.root())(prover.accepting.root())[0]
+        )
+        verdict = prover.prove_rejection((), ())
+        decided[verdict.status] += 1
+        if verdict.status == "undecided":  # the network is above 0 there, and the model rejects
+            assert prover.accepting.outputs(states).max() > 0
+            continue
+        assert (verdict.status == "refuted") == bool(accepted(prover, interpretation(vocabulary, (), ())))
+        assert verdict.status == "refuted" or verdict.bound < 0
+    assert decided["proved"] > 3 and decided["refuted"] > 0
 
 
 def close_question(size, widths, free, seed):

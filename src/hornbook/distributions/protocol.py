@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -63,10 +63,14 @@ class Literals:
 
     def true(self, variables: Iterable[int]) -> frozenset[int]:
         """The literals that make these variables true."""
+        return frozenset(self._literal_of_variable[v] for v in variables)
+
+    @cached_property
+    def _literal_of_variable(self) -> dict[int, int]:
         literals = {v: position for position, v in enumerate(self.drawn.tolist())}
         for position, dual in zip(self.paired.tolist(), self.duals.tolist(), strict=True):
             literals[dual] = position + self.count
-        return frozenset(literals[v] for v in variables)
+        return literals
 
     def opposite(self, literals: Iterable[int]) -> frozenset[int]:
         """The negations of literals."""

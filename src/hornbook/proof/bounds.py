@@ -31,7 +31,8 @@ class Cells(NamedTuple):
 
     `low` and `high` bound the pre-activations of the hidden units, all layers side by side;
     `signs` is 1 where a pre-activation must be at least 0, -1 where at most 0, and 0 where it is
-    free; `slopes` and `multipliers` are the last ones used; `upper` bounds the output.
+    free; `slopes` and `multipliers` are the last ones used; `upper` bounds the output. `tight` is the
+    number of layers whose ranges cannot be tightened: those up to the unit whose sign was fixed last.
     """
 
     regions: Bools  # (cells, base variables, states)
@@ -41,6 +42,7 @@ class Cells(NamedTuple):
     slopes: Numbers
     multipliers: Numbers
     upper: Vector  # (cells,)
+    tight: States  # (cells,)
 
     def take(self, items: slice | States | Bools) -> Cells:
         """Select some of the cells."""
@@ -320,7 +322,8 @@ class Bounds:
         zero = np.zeros((len(steps), self.hidden))
         wide = np.full_like(zero, LARGEST_RANGE)
         regions = np.broadcast_to(self.region, (len(steps), *self.region.shape))
-        cells = Cells(regions, -wide, wide, zero, zero, zero, np.full(len(steps), np.inf))
+        whole, none = np.full(len(steps), np.inf), np.zeros(len(steps), np.intp)
+        cells = Cells(regions, -wide, wide, zero, zero, zero, whole, none)
 
         def gain(coefficients: Numbers, rows: States) -> Numbers:
             gains: Numbers = np.einsum("...ru,rvsu->...rvs", coefficients, steps[rows]).max(axis=-1)
@@ -346,10 +349,11 @@ class Bounds:
         limits = [size + slack for size, slack in zip(self.magnitudes[:-1], self.slack[:-1], strict=True)]
         limit = np.concatenate([np.zeros(0), *limits])[None]
         zero = np.zeros((1, self.hidden))
-        cell = Cells(self.region[None], -limit, limit, zero, zero, zero, np.array([np.inf]))
+        none = np.zeros(1, np.intp)
+        cell = Cells(self.region[None], -limit, limit, zero, zero, zero, np.array([np.inf]), none)
         for layer in range(len(self.layers)):
             cell = self._tighten_layer(cell, layer, rounds)
-        return cell
+        return cell._replace(tight=none + 1)
 
     def tighten_ranges(self, cells: Cells) -> Cells:
         """Tighten the ranges of the pre-activations, given the fixed signs, with plain slopes.
@@ -394,7 +398,7 @@ class Bounds:
         `gain` is what a linear function of the first layer's sums can rise beyond the region, by cell.
         """
         at = self.layers[layer]
-        rows, units = np.nonzero(cells.open[:, at])
+        rows, units = np.nonzero(cells.open[:, at] & (cells.tight <= layer)[:, None])
         weights = self.net.weights[layer][units] if layer else np.eye(at.stop)[units]
         both = np.stack([weights, -weights])  # (2, sums, units below): upper and lower bounds
         most = np.empty(both.shape[:2])

@@ -46,6 +46,9 @@ LEAST_COST = 1e-12
 VIOLATION_PENALTY = 1e4
 """What a linear program pays for each unit by which a sign is violated, so that it always has a solution."""
 
+TINY = float(np.finfo(np.float64).tiny)
+"""The least output of an input that the model accepts."""
+
 LOWEST_USEFUL_BOUND = -5.0
 """Bounds below this count as equal when units are compared."""
 
@@ -56,6 +59,7 @@ def branch_and_bound(
     seconds: float,
     keep: Callable[[Bools], Bools] | None = None,
     admits: InputFilter | None = None,
+    accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Bound the output until it is certainly negative, or an input above 0 is found.
 
@@ -69,6 +73,8 @@ def branch_and_bound(
         The time limit.
     keep, admits
         Which regions hold inputs that count, and which inputs do; all, if not given.
+    accepts
+        The model's own answers, which decide about inputs whose outputs are within rounding of 0.
 
     """
     deadline = time.perf_counter() + seconds
@@ -103,6 +109,13 @@ def branch_and_bound(
             best, states, shares = float(heights[0]), reached[0], None
         spare = cells.upper + rounding(cells)
         settled = (spare < 0) | single
+        unclear = np.flatnonzero(single & (spare >= 0) & (cells.upper < 0))
+        if accepts is not None and len(unclear):
+            accepted = unclear[accepts(tried.states[unclear])]
+            if len(accepted):
+                best, states, shares = max(float(spare[accepted[0]]), TINY), tried.states[accepted[0]], None
+                break
+            spare[unclear] = cells.upper[unclear]
         closed = max(closed, spare[settled].max(initial=-np.inf))
         rest = np.flatnonzero(~settled)
         rest = rest[np.argsort(cells.upper[rest], kind="stable")]
@@ -162,7 +175,7 @@ def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
     parts = []
     if len(units):
         chosen = _choose_units(bounds, cells.take(units), cost[units])
-        parts += [_fix_signs(cells.take(units), chosen, sign) for sign in (1.0, -1.0)]
+        parts += [_fix_signs(bounds, cells.take(units), chosen, sign) for sign in (1.0, -1.0)]
     if len(variables):
         pull = np.abs(tried.inputs[variables]) @ np.ptp(bounds.effects, axis=1).T
         parts.append(_fix_variables(bounds, cells.take(variables), pull))
@@ -196,13 +209,14 @@ def _cost(cells: Cells, tried: RelaxedBound) -> Vector:
     return cost
 
 
-def _fix_signs(cells: Cells, units: States, sign: float) -> Cells:
+def _fix_signs(bounds: Bounds, cells: Cells, units: States, sign: float) -> Cells:
     """Restrict each cell to the inputs for which one unit's pre-activation has the sign."""
     at = (np.arange(cells.size), units)
     low, high, signs = cells.low.copy(), cells.high.copy(), cells.signs.copy()
     (low if sign > 0 else high)[at] = 0
     signs[at] = sign
-    return cells._replace(low=low, high=high, signs=signs)
+    tight = np.searchsorted([layer.stop for layer in bounds.layers], units, side="right") + 1
+    return cells._replace(low=low, high=high, signs=signs, tight=tight)
 
 
 def _fix_variables(bounds: Bounds, cells: Cells, pull: Vector) -> Cells:

@@ -49,13 +49,13 @@ class Prime:
 
 
 def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
-    """Drop the literals of a rule that can provably be dropped, in groups and then one after another.
+    """Drop the literals of a rule that can provably be dropped, with as few proofs as possible.
 
-    As long as a single bound of a network proves the rule, literals go in groups. Literals that a proof
-    is known not to need go at once. Next comes the literal
-    without which a linear bound on the output is lowest, so that the questions stay easy as long as
-    possible; all candidates are bounded side by side. A needed literal stays needed when others are
-    dropped, so each is asked about once.
+    As long as a single bound of a network proves the rule, literals go in groups. Of the others local
+    search tells which are needed: it finds an input that breaks the rule without them. Those for which
+    it finds none are then dropped by one proof of what is left; proofs of all steps on the way would
+    take longer, for the last is the hardest. If a proof fails by an input, that input shows which
+    literal is needed too; if it stays undecided, half as many literals are dropped at once.
 
     Parameters
     ----------
@@ -73,25 +73,72 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
     answers = [verdict]
     if verdict.status != "proved":
         return Prime(rule, verdict, questions=tuple(answers))
-    rule, verdict = _drop_groups(
-        prover, _drop_unneeded(rule, verdict, last), verdict, last, answers, deadline
-    )
-    needed: dict[int, Interpretation] = {}
+    inputs: list[Interpretation] = []
+    rule = _drop_unneeded(rule, verdict, last)
+    rule, verdict = _drop_groups(prover, rule, verdict, last, inputs, answers, deadline)
     unsure: list[int] = []
-    waiting = _order_literals(prover, rule, rule.body, last)
-    while waiting and time.time() < deadline:
-        literal = waiting.pop(0)
-        smaller = Rule(rule.body - {literal}, rule.head)
+    needed, spare = _split_literals(prover, rule, unsure, last, inputs, deadline)
+    size = len(spare)
+    while spare and time.time() < deadline:
+        group = spare[:size]
+        smaller = Rule(rule.body - set(group), rule.head)
         answer = prover.prove_rule(smaller, min(prover.seconds, deadline - time.time()))
         answers.append(answer)
         if answer.status == "proved":
             rule, verdict = _drop_unneeded(smaller, answer, last), answer
-            waiting = _order_literals(prover, rule, rule.body & set(waiting), last)
-        elif answer.witness is not None:
-            needed[literal] = answer.witness
+            spare = [literal for literal in spare if literal in rule.body]
+            continue
+        if answer.witness is None and size > 1:
+            size //= 2
+            continue
+        if answer.witness is None:
+            unsure += group
         else:
-            unsure.append(literal)
-    return Prime(rule, verdict, needed, (*unsure, *sorted(waiting)), tuple(answers))
+            inputs.append(answer.witness)
+        needed, spare = _split_literals(prover, rule, unsure, last, inputs, deadline)
+    # without time to drop the spare literals, an input may break the rule without more than one literal
+    needed = {literal: each for literal, each in needed.items() if rule.body - {literal} <= each.true}
+    return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))), tuple(answers))
+
+
+def _split_literals(
+    prover: Prover,
+    rule: Rule,
+    unsure: Collection[int],
+    last: Collection[int],
+    inputs: list[Interpretation],
+    deadline: float,
+) -> tuple[dict[int, Interpretation], list[int]]:
+    """Split a body into literals that are needed, each with an input, and those that may be spare, in order.
+
+    A literal is needed if an input that the model accepts breaks the rule once it and the spare literals
+    are dropped; `inputs` are some that it accepts, and local search adds others to them. Next comes the
+    literal without which a linear bound on the output is lowest, so that a proof stays easy as long as
+    possible; all candidates are bounded side by side.
+    """
+    needed: dict[int, Interpretation] = {}
+    spare: list[int] = []
+    waiting = _order_literals(prover, rule, rule.body - set(unsure), last)
+    while waiting and time.time() < deadline:
+        literal = waiting.pop(0)
+        smaller = Rule(rule.body - {literal}, rule.head)
+        if (witness := _find_witness(prover, smaller, inputs)) is not None:
+            needed[literal] = witness
+            continue
+        rule = smaller
+        spare.append(literal)
+        waiting = _order_literals(prover, rule, waiting, last)
+    return needed, spare + waiting
+
+
+def _find_witness(prover: Prover, rule: Rule, inputs: list[Interpretation]) -> Interpretation | None:
+    """An accepted input that breaks a rule: a known one, or else one that local search adds to these."""
+    known = next((each for each in inputs if rule.body <= each.true), None)
+    if known is not None:
+        return known
+    witness = prover.find_witness(rule, inputs[-CLIMB_STARTS:])
+    inputs += [] if witness is None else [witness]
+    return witness
 
 
 def _order_literals(
@@ -116,6 +163,7 @@ def _drop_groups(
     rule: Rule,
     verdict: Verdict[Interpretation],
     last: Collection[int],
+    inputs: list[Interpretation],
     answers: list[Verdict[Interpretation]],
     deadline: float,
 ) -> tuple[Rule, Verdict[Interpretation]]:
@@ -128,7 +176,8 @@ def _drop_groups(
         order = order or _order_literals(prover, rule, free, ())
         size = min(size, len(order))
         smaller = Rule(rule.body - set(order[:size]), rule.head)
-        answer = prover.prove_at_once(smaller)
+        is_broken = _find_witness(prover, smaller, inputs) is not None
+        answer = None if is_broken else prover.prove_at_once(smaller)
         if answer is None:
             size //= 2
             continue

@@ -8,7 +8,7 @@ inputs. A question is answered by local search for a witness first, then by bran
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -55,11 +55,12 @@ def search(
     seconds: float,
     keep: Callable[[Bools], Bools] | None = None,
     admits: InputFilter | None = None,
+    accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Decide the sign of a side's maximum by branch and bound; see `branch_and_bound`."""
     if isinstance(side, Forest):
         return side.search(seconds, keep, admits)
-    return branch_and_bound(side, side.root(), seconds, keep, admits)
+    return branch_and_bound(side, side.root(), seconds, keep, admits, accepts)
 
 
 def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:
@@ -228,25 +229,27 @@ def _decide_by_branching(
     deadline: float,
     confirm: Callable[[States, Vector | None], Witness_co | None],
 ) -> Verdict[Witness_co]:
-    states = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
     free = region.sum(axis=1) > 1
-    bounds, inner = side.restrict_to(region), region[free]
 
-    def check(values: States, shares: Vector | None, by: str, bound: float) -> Verdict[Witness_co]:
+    def ask(values: States, shares: Vector | None = None) -> Witness_co | None:
         complete: States = region.argmax(axis=1)
         complete[free] = values
         spread = None
         if shares is not None:
             spread = np.zeros(len(region))
             spread[free] = shares
-        return conclude(confirm(complete, spread), by, started, bound)
+        return confirm(complete, spread)
 
-    states, outputs = climb(bounds, inner, states[:, free])
-    if outputs.max() > 0:
-        return check(states[outputs.argmax()], None, BY_LOCAL_SEARCH, np.inf)
-    found = search(bounds, deadline - time.perf_counter())
+    def accepts(inputs: States) -> Bools:
+        return np.array([ask(values) is not None for values in inputs], np.bool_)
+
+    bounds = side.restrict_to(region)
+    states, output = climb_region(bounds, region[free])
+    if output > 0:
+        return conclude(ask(states), BY_LOCAL_SEARCH, started, np.inf)
+    found = search(bounds, deadline - time.perf_counter(), accepts=accepts)
     if found.best > 0 and found.states is not None:
-        return check(found.states, found.shares, BY_BRANCHING, found.upper)
+        return conclude(ask(found.states, found.shares), BY_BRANCHING, started, found.upper)
     seconds = time.perf_counter() - started
     if found.upper < 0:
         return Verdict("proved", BY_BRANCHING, seconds, found.upper)
@@ -257,6 +260,20 @@ def _decide_by_branching(
     elif isinstance(side, VotingForest) and side.refusal:
         reason = f"{reason}; {side.refusal}"
     return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+
+
+def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple[States, float]:
+    """Search locally for the highest output in a region; the input found, (base variables,), and its output.
+
+    The search starts from random inputs, and from those nearest to given ones, (inputs, base variables).
+    """
+    starts = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
+    if near is not None:
+        allowed = np.take_along_axis(region, near.T, axis=1).T
+        starts = np.concatenate([starts, np.where(allowed, near, region.argmax(axis=1))])
+    states, outputs = climb(side, region, starts)
+    best = int(outputs.argmax())
+    return states[best], float(outputs[best])
 
 
 def conclude(witness: Witness_co | None, by: str, started: float, bound: float) -> Verdict[Witness_co]:
@@ -355,6 +372,22 @@ class Prover:
         bound = bound_at_once(side.restrict_to(region))
         seconds = time.perf_counter() - started
         return Verdict("proved", BY_BRANCHING, seconds, bound) if bound < 0 else None
+
+    def find_witness(self, rule: Rule, near: Collection[Interpretation] = ()) -> Interpretation | None:
+        """Search locally for an input that violates a rule and that the model accepts.
+
+        The search starts from random inputs, and from those nearest to given ones.
+        """
+        item = violation(rule)
+        item = interpretation(self.vocabulary, item.true, item.false)
+        region, side = self.region(item), self.side(item)
+        if region is None or side is None:
+            return None
+        free = region.sum(axis=1) > 1
+        starts = np.array([self.states(each) for each in near], np.intp).reshape(-1, len(region))
+        complete: States = region.argmax(axis=1)
+        complete[free], output = climb_region(side.restrict_to(region), region[free], starts[:, free])
+        return self._confirm(item, complete, None) if output > 0 else None
 
     def rank_literals(self, rule: Rule, literals: Sequence[int]) -> Vector:
         """Estimate the bound of the output over a rule's violations without each literal of its body.

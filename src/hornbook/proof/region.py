@@ -70,16 +70,17 @@ class InputSpace:
         if not self.groups:
             return regions
         regions = regions.copy()
-        for members in self.groups:
-            group = regions[:, members]
+        for members in self.groups_by_size:
+            group = regions[:, members]  # (regions, groups, members, states)
+            may_be_false = group[..., FALSE]
             # a variable can be true only where all the others can be false
-            open_to = group[:, :, FALSE].sum(axis=1, keepdims=True) - group[:, :, FALSE] == len(members) - 1
-            group[:, :, TRUE] &= open_to
+            others_false = may_be_false.sum(axis=2, keepdims=True) - may_be_false
+            group[..., TRUE] &= others_false == members.shape[1] - 1
             # where one is certainly true, the others are false
-            certain = group[:, :, TRUE] & ~group[:, :, FALSE] & ~group[:, :, UNKNOWN]
-            others = certain.any(axis=1, keepdims=True) & ~certain
-            group[:, :, TRUE] &= ~others
-            group[:, :, UNKNOWN] &= ~others
+            certain = group[..., TRUE] & ~group[..., FALSE] & ~group[..., UNKNOWN]
+            others = certain.any(axis=2, keepdims=True) & ~certain
+            group[..., TRUE] &= ~others
+            group[..., UNKNOWN] &= ~others
             regions[:, members] = group
         return regions
 
@@ -182,9 +183,10 @@ class Space(InputSpace):
         """Return the region in which some variables are true and others false; it may be empty."""
         region: Bools = self.whole()
         true, false = self.literals.true(true), self.literals.opposite(self.literals.true(false))
-        for literal in true | false:
-            state = TRUE if literal < self.count else FALSE
-            region[literal % self.count, np.arange(3) != state] = False
+        is_true, is_false = (np.zeros(self.count, np.bool_) for _ in range(2))
+        is_true[[literal for literal in true | false if literal < self.count]] = True
+        is_false[[literal - self.count for literal in true | false if literal >= self.count]] = True
+        region[is_true, FALSE] = region[is_false, TRUE] = region[is_true | is_false, UNKNOWN] = False
         narrowed: Bools = self.propagate_groups(region[None])[0]
         return narrowed
 
