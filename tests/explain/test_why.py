@@ -25,6 +25,7 @@ from hornbook.explain.reasons.row_conditions import RowConditions
 from hornbook.explain.reasons.sampler import ReasonSampler
 from hornbook.explanations import Category, Missing, read_code_book
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
+from hornbook.randomness import Purpose, generator
 from hornbook.surrogates.grid import Grid
 from hornbook.teacher import bind_classifier
 
@@ -219,6 +220,24 @@ def test_why_repeats_bit_for_bit_with_a_seed():
     one, two, other = (hb.why(ByRule(), rows.iloc[5], rows, reasons=2, seed=seed) for seed in (0, 0, 1))
     assert one == two and one.to_object()["reasons"][0]["share"] == two.to_object()["reasons"][0]["share"]
     assert other.outcome == one.outcome
+
+
+def test_why_draws_random_words_of_its_own_for_each_row(monkeypatch):
+    drawn = []
+
+    def spy(*key):
+        drawn.append(key)
+        return generator(*key)
+
+    monkeypatch.setattr("hornbook.explain.reasons.reasoner.generator", spy)
+    rows, _ = mixed_rows(2)
+    keys = []
+    for at in (5, 6, 5):
+        hb.why(ByRule(), rows.iloc[at], rows, changes=0)
+        keys.append(frozenset(drawn))
+        drawn.clear()
+    assert keys[0] == keys[2] and not keys[0] & keys[1]
+    assert {purpose for _, purpose, *_ in keys[0]} >= {Purpose.REASON_SEARCH, Purpose.REASON_MEASUREMENT}
 
 
 def test_why_gives_different_reasons_and_prefers_columns():

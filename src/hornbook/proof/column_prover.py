@@ -44,8 +44,7 @@ class ColumnProver:
         of two: a ReLU network of torch,
         Keras, ONNX or scikit-learn, a logistic regression, trees, forests and boosting of scikit-learn,
         XGBoost and LightGBM, a scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and
-        one of these, perhaps with a `ColumnTransformer`, or our own network over columns. Of XGBoost
-        and LightGBM two classes are read, of the others any number.
+        one of these, perhaps with a `ColumnTransformer`, or our own network over columns.
     domain
         The rows in question. Values are missing only where the model takes missing values.
     seconds

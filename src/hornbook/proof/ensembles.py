@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,14 +91,10 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
     if count == 2:
         ensemble = read_ensemble(predictor)
         return None if ensemble is None else ((ensemble,), (ensemble.negate(),))
-    if _find_reader(predictor) is None:
+    if (read_scores := _find_reader(predictor, SCORE_READERS)) is not None:
+        return _contest_scores(read_scores(predictor.source, predictor, count))
+    if _find_reader(predictor, READERS) is None:
         return None
-    if (scores := _read_class_scores(predictor, count)) is not None:
-        return _contest_scores(scores)
-    if _find_reader(predictor) is not _read_sklearn:
-        raise unprovable(
-            predictor, f"it has {count} classes, and of {type(predictor.source).__name__} two are read"
-        )
     trees, raw = _list_voting_trees(predictor.source, predictor, count)
     shares = raw / raw.sum(axis=1, keepdims=True) / len(trees)
     rounding = 2 * gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
@@ -115,33 +111,59 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
 
 
 class ClassScore(NamedTuple):
-    """The score of one of several classes that boosting adds up: its trees, and the number it starts from."""
+    """The score of one of several classes that boosting adds up: its trees, and the number it starts from.
+
+    `roundoff` is the unit roundoff of the arithmetic in which the model adds.
+    """
 
     trees: tuple[TreeNodes, ...]
     start: float
+    roundoff: float = DOUBLE_ROUNDOFF
 
 
-def _read_class_scores(predictor: Predictor, count: int) -> list[ClassScore] | None:
-    """The scores of the classes of scikit-learn's boosting; None for other models."""
-    from sklearn import ensemble
+def _score_boosting(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
+    """The scores of the classes of scikit-learn's gradient boosting."""
+    refuse_changed(model, "it", predictor)
+    starts = _log_shares_before(predictor)
+    return [
+        ClassScore(
+            tuple(_boosted_nodes(each, model, predictor) for each in model.estimators_[:, place]), start
+        )
+        for place, start in enumerate(starts)
+    ]
 
-    model = predictor.source
-    if type(model) is ensemble.GradientBoostingClassifier:
-        refuse_changed(model, "it", predictor)
-        starts = _log_shares_before(predictor)
-        return [
-            ClassScore(
-                tuple(_boosted_nodes(each, model, predictor) for each in model.estimators_[:, place]), start
-            )
-            for place, start in enumerate(starts)
-        ]
-    if type(model) is ensemble.HistGradientBoostingClassifier:
-        refuse_changed(model, "it", predictor)
-        rounds = [[_histogram_nodes(each.nodes, number, predictor) for each in own]
-                  for number, own in enumerate(model._predictors)]  # fmt: skip
-        starts = np.ravel(model._baseline_prediction).tolist()
-        return [ClassScore(tuple(own[place] for own in rounds), starts[place]) for place in range(count)]
-    return None
+
+def _score_histogram_boosting(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
+    """The scores of the classes of scikit-learn's histogram boosting."""
+    refuse_changed(model, "it", predictor)
+    rounds = [[_histogram_nodes(each.nodes, number, predictor) for each in own]
+              for number, own in enumerate(model._predictors)]  # fmt: skip
+    starts = np.ravel(model._baseline_prediction).tolist()
+    return [ClassScore(tuple(own[place] for own in rounds), starts[place]) for place in range(count)]
+
+
+def _score_xgboost(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
+    """The scores of the classes of an XGBoost classifier; each tree says of which class it is."""
+    objective, trees, classes, base = _list_xgboost_trees(model, predictor)
+    if objective not in ("multi:softprob", "multi:softmax"):
+        raise unprovable(predictor, f"it has {count} classes by {objective}, which is not read")
+    starts = np.broadcast_to(base, count).tolist()
+    return [
+        ClassScore(
+            tuple(tree for tree, own in zip(trees, classes, strict=True) if own == place),
+            start,
+            SINGLE_ROUNDOFF,
+        )
+        for place, start in enumerate(starts)
+    ]
+
+
+def _score_lightgbm(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
+    """The scores of the classes of a LightGBM classifier, whose trees come in rounds, one for each class."""
+    objective, trees = _list_lightgbm_trees(model, predictor, count)
+    if objective["name"] != "multiclass":
+        raise unprovable(predictor, f"it has {count} classes by {objective['name']}, which is not read")
+    return [ClassScore(tuple(trees[place::count]), 0.0) for place in range(count)]
 
 
 def _contest_scores(scores: Sequence[ClassScore]) -> Contests[TreeEnsemble]:
@@ -151,7 +173,7 @@ def _contest_scores(scores: Sequence[ClassScore]) -> Contests[TreeEnsemble]:
         against = (tree._replace(value=-tree.value) for tree in outcome.trees)
         trees = (*rival.trees, *against)
         sizes = sum(float(np.abs(tree.value).max()) for tree in trees) + abs(rival.start) + abs(outcome.start)
-        rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
+        rounding = gamma(4 * len(trees) + 16, rival.roundoff) * sizes
         return TreeEnsemble(trees, rival.start - outcome.start, rounding, ScoreLink(0.5, 1.0))
 
     return tuple(
@@ -186,13 +208,16 @@ def _boosted_nodes(each: Any, model: Any, predictor: Predictor) -> TreeNodes:
 
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
     """Read the trees of a model; None for other models, subclasses included."""
-    read = _find_reader(predictor)
+    read = _find_reader(predictor, READERS)
     return None if read is None else read(predictor.source, predictor)
 
 
-def _find_reader(predictor: Predictor) -> Callable[[Any, Predictor], TreeEnsemble] | None:
-    for module, readers in READERS.items():
-        for name, read in readers.items():
+Reader = TypeVar("Reader")
+
+
+def _find_reader(predictor: Predictor, readers: Mapping[str, Mapping[str, Reader]]) -> Reader | None:
+    for module, named in readers.items():
+        for name, read in named.items():
             # whoever has a model of a class has imported its module
             if getattr(sys.modules.get(module), name, None) is type(predictor.source):
                 return read
@@ -347,30 +372,39 @@ def _histogram_nodes(nodes: Any, number: int, predictor: Predictor) -> TreeNodes
     if nodes["is_categorical"].any():
         raise unprovable(predictor, f"its tree {number} asks for categories, and proofs are about numbers")
     leaf = nodes["is_leaf"].astype(np.bool_)
-    values = np.where(leaf, nodes["value"], 0.0)
-    tree = _additive_nodes(
+    return _additive_nodes(
         np.where(leaf, -1, nodes["feature_idx"]),
         nodes["num_threshold"].astype(np.float64),
         nodes["left"],
         nodes["right"],
         nodes["missing_go_to_left"],
-        values,
+        np.where(leaf, nodes["value"], 0.0),
     )
-    return tree._replace(kind=np.unique(values, return_inverse=True)[1].reshape(-1))
 
 
 def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
+    if len(getattr(model, "classes_", (0, 1))) != 2:
+        raise _not_two_classes(predictor)
+    objective, trees, _, base = _list_xgboost_trees(model, predictor)
+    if objective not in ("binary:logistic", "binary:logitraw"):
+        raise unprovable(predictor, f"it is trained for {objective}, which is not read")
+    start = float(base[0])
+    if objective == "binary:logistic":
+        start = math.log(start / (1 - start))
+    return _add_boosted(trees, start, SINGLE_ROUNDOFF, 1.0, predictor)
+
+
+def _list_xgboost_trees(model: Any, predictor: Predictor) -> tuple[str, list[TreeNodes], list[int], Vector]:
+    """The objective of XGBoost, its trees, the class of each, and the scores before the first tree."""
     refuse_changed(model, "it", predictor, ("feature_names", "feature_types"))
     if hasattr(model, "get_booster"):
         if not np.isnan(model.missing):
             raise unprovable(predictor, f"it takes {model.missing} for a missing value, and proofs take NaN")
-        if len(model.classes_) != 2:
-            raise _not_two_classes(predictor)
         model = model.get_booster()
     learner = json.loads(model.save_raw("json"))["learner"]
     objective, booster = learner["objective"]["name"], learner["gradient_booster"]
-    if booster["name"] != "gbtree" or objective not in ("binary:logistic", "binary:logitraw"):
-        raise unprovable(predictor, f"it is {booster['name']} for {objective}, which is not read")
+    if booster["name"] != "gbtree":
+        raise unprovable(predictor, f"it is {booster['name']}, which is not read")
     if "best_iteration" in learner["attributes"]:
         raise unprovable(
             predictor, "it was stopped early, so it may not use all of its trees; slice it first"
@@ -395,30 +429,35 @@ def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
                 left,
                 np.array(tree["right_children"]),
                 np.array(tree["default_left"]),
-                conditions.astype(np.float64),
+                np.where(leaf, conditions.astype(np.float64), 0.0),
             )
         )
     base = np.ravel(json.loads(str(learner["learner_model_param"]["base_score"]).replace("E", "e")))
-    start = float(base[0])
-    if objective == "binary:logistic":
-        start = math.log(start / (1 - start))
-    return _add_boosted(trees, start, SINGLE_ROUNDOFF, 1.0, predictor)
+    return objective, trees, booster["model"]["tree_info"], base.astype(np.float64)
 
 
 def _read_lightgbm(model: Any, predictor: Predictor) -> TreeEnsemble:
+    if len(getattr(model, "classes_", (0, 1))) != 2:
+        raise _not_two_classes(predictor)
+    objective, trees = _list_lightgbm_trees(model, predictor, 1)
+    if objective["name"] != "binary":
+        raise unprovable(predictor, f"it is trained for {objective['name']}, which is not read")
+    return _add_boosted(trees, 0.0, DOUBLE_ROUNDOFF, float(objective.get("sigmoid", 1.0)), predictor)
+
+
+def _list_lightgbm_trees(
+    model: Any, predictor: Predictor, count: int
+) -> tuple[dict[str, str], list[TreeNodes]]:
+    """The objective of LightGBM, its name and settings, and its trees, so many in each round."""
     refuse_changed(model, "it", predictor)
-    if hasattr(model, "booster_"):
-        if len(model.classes_) != 2:
-            raise _not_two_classes(predictor)
-        model = model.booster_
-    content = model.dump_model()
-    objective = dict(part.split(":") for part in content["objective"].split() if ":" in part)
-    if content["objective"].split()[0] != "binary" or content["num_tree_per_iteration"] != 1:
+    content = getattr(model, "booster_", model).dump_model()
+    name, *settings = content["objective"].split()
+    if content["num_tree_per_iteration"] != count:
         raise unprovable(predictor, f"it is trained for {content['objective']}, which is not read")
     if content["average_output"]:
         raise unprovable(predictor, "its trees are averaged, which is not read")
     trees = [_lightgbm_nodes(tree["tree_structure"], predictor) for tree in content["tree_info"]]
-    return _add_boosted(trees, 0.0, DOUBLE_ROUNDOFF, float(objective.get("sigmoid", 1.0)), predictor)
+    return {"name": name, **dict(part.split(":") for part in settings if ":" in part)}, trees
 
 
 def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
@@ -452,9 +491,8 @@ def _additive_nodes(column: Any, cut: Vector, left: Any, right: Any, missing: An
     value = np.asarray(value, np.float64)
     ints = (np.asarray(each).astype(np.intp) for each in (column, left, right))
     places, lower, higher = ints
-    return TreeNodes(
-        places, cut, lower, higher, np.asarray(missing).astype(np.bool_), value, np.zeros(len(value), np.intp)
-    )
+    kinds = np.unique(value, return_inverse=True)[1].reshape(-1)
+    return TreeNodes(places, cut, lower, higher, np.asarray(missing).astype(np.bool_), value, kinds)
 
 
 def _add_boosted(
@@ -491,3 +529,13 @@ READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
     "lightgbm": {"Booster": _read_lightgbm, "LGBMClassifier": _read_lightgbm},
 }
 """The reader for each class, by its module and name."""
+
+SCORE_READERS: dict[str, dict[str, Callable[[Any, Predictor, int], list[ClassScore]]]] = {
+    "sklearn.ensemble": {
+        "GradientBoostingClassifier": _score_boosting,
+        "HistGradientBoostingClassifier": _score_histogram_boosting,
+    },
+    "xgboost": {"XGBClassifier": _score_xgboost},
+    "lightgbm": {"LGBMClassifier": _score_lightgbm},
+}
+"""The reader of the scores of more than two classes for each class of models, likewise."""

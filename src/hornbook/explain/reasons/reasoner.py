@@ -103,7 +103,7 @@ def why(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> print(why(model, X.iloc[120], X, "virginica"))  # doctest: +NORMALIZE_WHITESPACE
-    virginica, because petal width (cm) > 1.77
+    virginica, because petal length (cm) > 4.97
     proved: whatever the other values are, the model says virginica; no condition can go
     46 of 150 rows meet this; the model says virginica for 46 of them
     with petal length (cm) 5.7 → 4.9 and petal width (cm) 2.3 → 1.7 it would be not virginica; no change of
@@ -256,7 +256,7 @@ class Reasoner:
             asked.preferred,
             banned,
             started + asked.seconds,
-            generator(self.seed, Purpose.REASON_SEARCH, number),
+            generator(self.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
         if not asked.proof:
@@ -307,7 +307,7 @@ class Reasoner:
     ) -> SufficientReason:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
-        rng = generator(self.seed, Purpose.REASON_MEASUREMENT, number)
+        rng = generator(self.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
         (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
         within = self.domain is None  # samples of the table may be outside of a given domain
         if within and proved.level != "sampled" and not fresh.alike.all():

@@ -8,6 +8,7 @@ column is looser.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -117,6 +118,11 @@ class RowConditions:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.grid.columns)
+
+    @cached_property
+    def row_number(self) -> int:
+        """A number made of the row's values, by which each row has random words of its own."""
+        return zlib.crc32("\0".join(str(self.row[name].iloc[0]) for name in self.columns).encode())
 
     def encode(self, rows: pd.DataFrame) -> Codes:
         """Rows as bins, (columns, rows)."""

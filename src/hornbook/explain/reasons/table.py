@@ -159,9 +159,9 @@ def why_table(
     not virginica: 98 of 150 rows
       98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
     virginica: 52 of 150 rows
-      46 rows, because petal width (cm) > 1.77 (proved, minimal)
+      46 rows, because petal length (cm) > 4.97 (proved, minimal)
     2 of 3 reasons cover 144 of 150 rows
-    these rows remain: 77, 83, 119, 129, 133, 134
+    these rows remain: 70, 121, 123, 126, 127, 138
 
     """
     if isinstance(model, str | Path):
