@@ -118,10 +118,19 @@ class LinearMaximiser:
             if off.any():
                 self.others.append((np.flatnonzero(off[alone]), (step[off] @ weights).T))
         self.groups = [
-            [((true[each] @ weights).T, (unknown[each] @ weights).T) for each in members.T]
+            [
+                (
+                    (true[each] @ weights).T,
+                    None if (2 * unknown[each] == true[each]).all() else (unknown[each] @ weights).T,
+                )
+                for each in members.T
+            ]
             for members in space.groups_by_size
         ]
-        """For each group size, the effects of the groups' first members, second members, and so on."""
+        """For each group size, the effects of the groups' first members, second members, and so on.
+
+        Of each, that of true and that of unknown, which is None if it is half of the other.
+        """
 
     def __call__(self, coefficients: Numbers) -> Numbers:
         """Return the maximum for each row of coefficients; shape (..., units) to (...)."""
@@ -132,8 +141,9 @@ class LinearMaximiser:
         for members in self.groups:
             one = none = np.zeros(1)
             for true, unknown in members:
-                one = np.maximum(one, coefficients @ true)
-                none = none + np.maximum(coefficients @ unknown, 0)
+                rise = coefficients @ true
+                one = np.maximum(one, rise)
+                none = none + np.maximum(rise / 2 if unknown is None else coefficients @ unknown, 0)
             most += np.maximum(one, none) @ np.ones(one.shape[-1])
         return most
 
@@ -184,15 +194,12 @@ LARGEST_RANGE = 1e30
 class BackwardBound(NamedTuple):
     """A linear function of the first layer's sums that bounds linear functions of a later layer's inputs.
 
-    `pulls`, `line` and `shift` hold, layer by layer, the coefficients of the units' outputs and the
-    lines that replaced their ReLUs.
+    `pulls` holds, layer by layer, the coefficients of the units' outputs.
     """
 
     constant: Vector
     inputs: Numbers
     pulls: list[Numbers]
-    line: list[Numbers]
-    shift: list[Numbers]
 
 
 class Bounds:
@@ -304,12 +311,13 @@ class Bounds:
         effects, (variables, target) = self.effects, moves.T
         sums: Numbers = self.sums(here)[:, None] + effects[variables, target]
         sums -= effects[variables, here[:, variables]]
-        for members in self.space.groups:
-            gone = effects[members, FALSE] - effects[members, here[:, members]]
-            total = gone.sum(axis=1)
-            for place, variable in enumerate(members.tolist()):
-                raised = np.flatnonzero((variables == variable) & (target == TRUE))
-                sums[:, raised] += (total - gone[:, place])[:, None]
+        raised = np.flatnonzero((target == TRUE) & (self.space.group_of[variables] >= 0))
+        if len(raised):  # then the others of the group become false
+            gone = (
+                effects[:, FALSE] - effects[np.arange(self.space.count), here]
+            )  # (inputs, variables, units)
+            totals = np.stack([gone[:, members].sum(axis=1) for members in self.space.groups], axis=1)
+            sums[:, raised] += totals[:, self.space.group_of[variables[raised]]] - gone[:, variables[raised]]
         return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
 
     def estimate_extensions(self, steps: Numbers) -> Vector:
@@ -462,15 +470,16 @@ class Bounds:
         """Propagate coefficients of a layer's inputs, (..., units), back to the first layer's sums."""
         constant: Vector = np.zeros(1)
         coefficients = rows
-        pulls, line, shift = [], [], []
+        pulls = []
         for below in range(layer - 1, -1, -1):
             at = self.layers[below]
-            above = coefficients >= 0
             pulls.append(coefficients)
-            line.append(np.where(above, relaxation.slope[..., at], relaxation.under[..., at]))
-            shift.append(np.where(above, relaxation.intercept[..., at], 0))
-            constant = constant + np.vecdot(coefficients, shift[-1])
-            coefficients = coefficients * line[-1]
+            # the upper line replaces a ReLU that raises the sum, the lower line one that lowers it
+            raising = np.maximum(coefficients, 0)
+            constant = constant + np.vecdot(raising, relaxation.intercept[..., at])
+            lowered = (coefficients - raising) * relaxation.under[..., at]
+            coefficients = raising * relaxation.slope[..., at]
+            coefficients += lowered
             if multiplied is not None:
                 coefficients += multiplied[..., at]
             constant = constant + coefficients @ self.net.biases[below]
@@ -479,11 +488,12 @@ class Bounds:
                 coefficients = coefficients @ self.net.weights[below]
         if not layer:
             inputs = rows
-        return BackwardBound(constant, inputs, pulls[::-1], line[::-1], shift[::-1])
+        return BackwardBound(constant, inputs, pulls[::-1])
 
     def _relaxed_bound(self, cells: Cells, rows: Numbers, layer: int) -> RelaxedBound:
         """Compute the bound for the cells' slopes and multipliers, and its gradients."""
-        back = self._propagate_back(rows, Relaxation.of(cells), cells.multipliers * cells.signs, layer)
+        relaxation = Relaxation.of(cells)
+        back = self._propagate_back(rows, relaxation, cells.multipliers * cells.signs, layer)
         # (cells, base variables, states): what each state of each base variable adds
         effects = (back.inputs @ self.flat.T).reshape(cells.size, *self.effects.shape[:2])
         highest, states = self.space.maximise_effects(effects, cells.regions)
@@ -494,7 +504,10 @@ class Bounds:
             at = self.layers[below]
             sums[:, at], pulls[:, at] = current, back.pulls[below]
             if below + 1 < layer:
-                current = (back.line[below] * current + back.shift[below]) @ self.net.weights[below + 1].T
+                above = back.pulls[below] >= 0
+                line = np.where(above, relaxation.slope[:, at], relaxation.under[:, at])
+                shift = np.where(above, relaxation.intercept[:, at], 0)
+                current = (line * current + shift) @ self.net.weights[below + 1].T
                 current += self.net.biases[below + 1]
         by_slopes = np.minimum(pulls, 0) * sums * cells.open
         return RelaxedBound(

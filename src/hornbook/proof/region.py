@@ -56,6 +56,14 @@ class InputSpace:
         sizes = sorted({len(members) for members in self.groups})
         return tuple(np.array([each for each in self.groups if len(each) == size]) for size in sizes)
 
+    @cached_property
+    def group_of(self) -> NDArray[np.intp]:
+        """The number of each base variable's group, -1 if it is in none, (base variables,)."""
+        numbers = np.full(self.count, -1)
+        for number, members in enumerate(self.groups):
+            numbers[members] = number
+        return numbers
+
     @property
     def count(self) -> int:
         """The number of base variables."""

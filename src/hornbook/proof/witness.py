@@ -120,10 +120,9 @@ def apply_move(space: InputSpace, states: States, variable: int, state: int) -> 
 def _blocked(space: InputSpace, here: States, moves: States) -> Bools:
     """Whether a move would make a variable unknown while another of its group is true, (inputs, moves)."""
     blocked = np.zeros((len(here), len(moves)), np.bool_)
-    for members in space.groups:
-        unknown = np.flatnonzero(np.isin(moves[:, 0], members) & (moves[:, 1] == UNKNOWN))
-        true = here[:, members] == TRUE
-        for move in unknown.tolist():
-            others = members != moves[move, 0]
-            blocked[:, move] = true[:, others].any(axis=1)
+    unknown = np.flatnonzero((space.group_of[moves[:, 0]] >= 0) & (moves[:, 1] == UNKNOWN))
+    if len(unknown):
+        true, variables = here == TRUE, moves[unknown, 0]
+        counts = np.stack([true[:, members].sum(axis=1) for members in space.groups], axis=1)
+        blocked[:, unknown] = counts[:, space.group_of[variables]] > true[:, variables]
     return blocked
