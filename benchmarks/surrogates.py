@@ -36,7 +36,8 @@ def draw(grid: Grid, samples: int, seed: int) -> tuple[CodedRows, np.ndarray]:
     codes[rng.random(codes.shape) < 0.05] = CUTS + 1  # missing
     hidden = np.random.default_rng(0).normal(size=(6, len(grid.columns)))
     score = sum(np.maximum(hidden[k, :6] @ (codes[:6] / CUTS - 0.5) + 0.1, 0) for k in range(6))
-    return CodedRows(grid, codes), (score > np.median(score)) ^ (rng.random(samples) < 0.02)
+    labels = (score > np.median(score)) ^ (rng.random(samples) < 0.02)
+    return CodedRows(grid, codes.astype(grid.code_type)), labels
 
 
 def search(samples: int, literals: int, form: str) -> tuple[float, float, int]:

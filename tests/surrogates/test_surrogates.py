@@ -147,8 +147,11 @@ def test_grid_sums_are_those_of_its_conditions(frame, classes, seed):
     grid = rows.grid
     weights = rng.normal(size=len(frame))
     sums = rows.sum_true(weights)
+    order = rng.permutation(len(frame))
+    part = rows.take(order).take(np.arange(0, len(frame), 2))
     for number, condition in enumerate(grid.literals):
         true, false = condition.evaluate(frame)
+        assert part.where_true(number).tolist() == true[order[::2]].tolist()
         assert rows.where_true(number).tolist() == true.tolist()
         assert rows.where_unknown(number).tolist() == (~true & ~false).tolist()
         assert sums[number] == pytest.approx(weights[true].sum())
@@ -358,6 +361,25 @@ def test_tree_pruning_is_the_best_of_each_size(seed):
         right = (decide_rows(root, rows.where_true, len(rows)) == labels).sum()
         assert count_splits(root) <= size
         assert right == max(value for splits, value in every if splits <= size)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_grown_tree_asks_the_purest_question_everywhere(classes):
+    rng = np.random.default_rng(classes)
+    frame = pd.DataFrame(rng.integers(0, 6, (400, 3)).astype(float), columns=list("abc"))
+    rows = Grid.of(frame).encode(frame)
+    weights = np.eye(classes)[rng.integers(0, classes, 400)] * rng.integers(1, 4, (400, 1))
+    pending, splits = [(grow_tree(rows, weights, 12), rows, weights)], 0
+    while pending:
+        node, part, own = pending.pop()
+        if node.yes is not None:
+            splits += 1
+            gains = purity_gains(part.sum_true(own), own.sum(axis=0))
+            assert gains[node.literal] == pytest.approx(gains.max())
+            true = part.where_true(node.literal)
+            for child, side in ((node.yes, np.flatnonzero(true)), (node.no, np.flatnonzero(~true))):
+                pending.append((child, part.take(side), own[side]))
+    assert splits > 12
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -42,6 +43,7 @@ from hornbook.logic import Bools
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
+Codes: TypeAlias = NDArray[np.integer[Any]]
 
 MIN_CUTS, MAX_CUTS, ALL_CUTS = 32, 128, 1024
 """Thresholds of a numeric column, at the least and at the most, and about as many for all columns."""
@@ -168,6 +170,11 @@ class Grid:
         return np.cumsum([0, *(column.size + 1 for column in self.columns)])
 
     @cached_property
+    def code_type(self) -> np.dtype[Any]:
+        """The smallest type of numbers that has all bins of a column."""
+        return np.min_scalar_type(max((column.size for column in self.columns), default=0))
+
+    @cached_property
     def literals(self) -> tuple[Condition, ...]:
         """The conditions, in order."""
         return tuple(condition for condition, *_ in self._ranges)
@@ -244,7 +251,7 @@ class Grid:
 
     def encode(self, frame: pd.DataFrame) -> CodedRows:
         """Rows as bins."""
-        codes = np.empty((len(self.columns), len(frame)), np.intp)
+        codes = np.empty((len(self.columns), len(frame)), self.code_type)
         for position, column in enumerate(self.columns):
             codes[position] = column.encode(frame)
         return CodedRows(self, codes)
@@ -252,21 +259,34 @@ class Grid:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows as the bins of a grid: `codes` numbers the bins of each column from 0, shape (columns, rows)."""
+    """Rows as the bins of a grid: `codes` numbers the bins of each column from 0, shape (columns, all rows).
+
+    `chosen` are the numbers of the rows, if they are not all: columns are only taken when they are read.
+    """
 
     grid: Grid
-    codes: Ints
+    codes: Codes
+    chosen: Ints | None = None
 
     def __len__(self) -> int:
-        return int(self.codes.shape[1])
+        return int(self.codes.shape[1] if self.chosen is None else len(self.chosen))
 
     def take(self, rows: Ints) -> CodedRows:
         """Some of the rows."""
-        return CodedRows(self.grid, self.codes[:, rows])
+        return CodedRows(self.grid, self.codes, rows if self.chosen is None else self.chosen.take(rows))
 
     def first(self, size: int) -> CodedRows:
         """The first rows, up to so many."""
-        return CodedRows(self.grid, self.codes[:, :size]) if size < len(self) else self
+        if size >= len(self):
+            return self
+        if self.chosen is None:
+            return CodedRows(self.grid, self.codes[:, :size])
+        return CodedRows(self.grid, self.codes, self.chosen[:size])
+
+    def column(self, position: int) -> Codes:
+        """The bins of the column at a position, shape (rows,)."""
+        codes: Codes = self.codes[position] if self.chosen is None else self.codes[position].take(self.chosen)
+        return codes
 
     def rank_categories(self, weights: Floats) -> CodedRows:
         """The rows in a grid with sets of categories, which are ranked by the share of each class.
@@ -274,26 +294,34 @@ class CodedRows:
         `weights` has the weight of each row in the column of its class, shape (rows, classes).
         """
         columns = []
-        for column, codes in zip(self.grid.columns, self.codes, strict=True):
+        for position, column in enumerate(self.grid.columns):
             if isinstance(column, CategoryColumn) and not column.ordered and len(column.values) >= MIN_RANKED:
-                column = replace(column, rankings=_rank_values(codes, weights, len(column.values)))
+                rankings = _rank_values(self.column(position), weights, len(column.values))
+                column = replace(column, rankings=rankings)
             columns.append(column)
-        return CodedRows(Grid(tuple(columns)), self.codes)
+        return CodedRows(Grid(tuple(columns)), self.codes, self.chosen)
 
     def sum_true(self, weights: Floats) -> Floats:
         """For each literal the weight of the rows in which it is true: shape (literals,) or (literals, k).
 
         `weights` has the shape (rows,) or (rows, k).
         """
-        if weights.ndim == 2:
-            return np.stack([self.sum_true(column) for column in weights.T], axis=1)
-        sizes = np.diff(self.grid.offsets).tolist()
-        bins = [np.bincount(codes, weights, size) for codes, size in zip(self.codes, sizes, strict=True)]
-        return self.grid.sum_bins(np.concatenate(bins))
+        return self.grid.sum_bins(self.fill_bins(weights))
+
+    def fill_bins(self, weights: Floats) -> Floats:
+        """The weight of the rows in each bin: shape (bins,) or (bins, k)."""
+        kinds = np.ascontiguousarray(np.atleast_2d(weights.T))  # (k, rows)
+        bins = np.empty((len(kinds), self.grid.offsets[-1]))
+        starts = self.grid.offsets.tolist()
+        for position, (start, end) in enumerate(pairwise(starts)):
+            codes = self.column(position)
+            for own, into in zip(kinds, bins, strict=True):
+                into[start:end] = np.bincount(codes, own, end - start)
+        return bins[0] if weights.ndim == 1 else bins.T
 
     def where_true(self, literal: int) -> Bools:
         """The rows in which a literal is true."""
-        true: Bools = self.grid.find_bins(literal)[self.codes[self.grid.column_of[literal]]]
+        true: Bools = self.grid.find_bins(literal).take(self.column(self.grid.column_of[literal]))
         return true
 
     def where_unknown(self, literal: int) -> Bools:
@@ -301,11 +329,11 @@ class CodedRows:
         column = self.grid.column_of[literal]
         if self.grid.is_missing[literal]:
             return np.zeros(len(self), np.bool_)
-        missing: Bools = self.codes[column] == self.grid.columns[column].size
+        missing: Bools = self.column(column) == self.grid.columns[column].size
         return missing
 
 
-def _rank_values(codes: Ints, weights: Floats, count: int) -> tuple[tuple[int, ...], ...]:
+def _rank_values(codes: Codes, weights: Floats, count: int) -> tuple[tuple[int, ...], ...]:
     """The first bins by the share of each class; of two classes one ranking is enough."""
     totals = np.stack([np.bincount(codes, own, count)[:count] for own in weights.T], axis=1)
     shares = totals / np.maximum(totals.sum(axis=1), 1e-12)[:, None]  # (values, classes)

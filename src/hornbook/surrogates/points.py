@@ -165,14 +165,11 @@ class PointSearch:
         true = _Choice(*self._needs(reached, without + below_true + others[0], output), false)
         gains = true.sum_true(rows)  # (literals, shifts)
         own_column = grid.column_of == grid.column_of[body[-1]]
-        unknown_gains = np.zeros((len(grid.columns), len(SHIFTS)))
-        for column, holes in enumerate(self._holes(rows)):
-            if len(holes):
-                same = column == grid.column_of[body[-1]]
-                scores = without[holes] + (others[1] if same else 0)
-                choice = _Choice(*self._needs(reached[holes], scores, output), false[holes])
-                unknown_gains[column] = choice.sum_all()
-        unknown_gains = unknown_gains[grid.column_of]  # (literals, shifts)
+        holes, columns = self._find_holes(reached)
+        here = columns == grid.column_of[body[-1]]
+        scores = without.take(holes, axis=0) + here[:, None] * others[1]
+        unknown = _Choice(*self._needs(reached.take(holes), scores, output), false.take(holes))
+        unknown_gains = unknown.sum_columns(columns, len(grid.columns))[grid.column_of]  # (literals, shifts)
         unknown_gains[grid.is_missing] = 0.0
         now = gains[body[-1], _shift(points[0, output])] + unknown_gains[body[-1], _shift(points[1, output])]
         totals = gains.max(axis=1) + unknown_gains.max(axis=1)
@@ -220,19 +217,25 @@ class PointSearch:
                     self.points[at] = points
                 add_points(self.scores, self.rows, self.bodies[at], self.points[at])
 
-    def _holes(self, rows: CodedRows) -> list[Ints]:
-        """The rows without a value in each column."""
-        if rows is self.rows:
-            return self._all_holes
-        return [
-            np.flatnonzero(codes == column.size) if len(holes) else holes
-            for codes, column, holes in zip(rows.codes, rows.grid.columns, self._all_holes, strict=True)
-        ]
+    def _find_holes(self, reached: Ints) -> tuple[Ints, Ints]:
+        """The missing values of some rows: the position of each one's row among them, and its column."""
+        rows, columns = self._holes
+        if len(reached) == len(self.rows):
+            return rows, columns
+        places = np.full(len(self.rows), -1)
+        places[reached] = np.arange(len(reached))
+        places = places.take(rows)
+        among = np.flatnonzero(places >= 0)
+        return places.take(among), columns.take(among)
 
     @cached_property
-    def _all_holes(self) -> list[Ints]:
-        columns = zip(self.rows.codes, self.rows.grid.columns, strict=True)
-        return [np.flatnonzero(codes == column.size) for codes, column in columns]
+    def _holes(self) -> tuple[Ints, Ints]:
+        """The missing values of all rows."""
+        holes = [
+            np.flatnonzero(self.rows.column(position) == column.size)
+            for position, column in enumerate(self.rows.grid.columns)
+        ]
+        return np.concatenate(holes), np.repeat(np.arange(len(holes)), list(map(len, holes)))
 
 
 def _shift(points: int) -> int:
@@ -261,10 +264,13 @@ class _Choice:
         moves = (self.bucket > 0) & (self.bucket <= 2 * MAX_POINTS) & (self.change != 0)
         self.matters = np.flatnonzero(moves | (self.fixed != 0))
 
-    def sum_all(self) -> Floats:
-        """The sum over all samples for each number of points, shape (shifts,)."""
-        sums = np.cumsum(np.bincount(self.bucket, self.change, 2 * MAX_POINTS + 2))
-        ordered: Floats = self.fixed.sum() + sums[SHIFTS + MAX_POINTS] - sums[MAX_POINTS]
+    def sum_columns(self, columns: Ints, count: int) -> Floats:
+        """The sum over the samples of each of so many columns, shape (columns, shifts)."""
+        width = 2 * MAX_POINTS + 2
+        sums = np.bincount(columns * width + self.bucket, self.change, count * width).reshape(count, width)
+        totals: Floats = np.cumsum(sums, axis=1, dtype=np.float64)
+        ordered: Floats = totals[:, SHIFTS + MAX_POINTS] - totals[:, MAX_POINTS, None]
+        ordered += np.bincount(columns, self.fixed, count)[:, None]
         return ordered
 
     def sum_true(self, rows: CodedRows) -> Floats:
@@ -273,8 +279,10 @@ class _Choice:
         part = rows.take(self.matters)
         bucket, change, fixed = self.bucket[self.matters], self.change[self.matters], self.fixed[self.matters]
         bins = []
-        for codes, size in zip(part.codes, np.diff(rows.grid.offsets).tolist(), strict=True):
-            bins.append(np.bincount(codes * width + bucket, change, size * width).reshape(size, width))
+        for position, size in enumerate(np.diff(rows.grid.offsets).tolist()):
+            cells = np.multiply(part.column(position), width, dtype=np.intp)
+            cells += bucket
+            bins.append(np.bincount(cells, change, size * width).reshape(size, width))
         totals = np.cumsum(rows.grid.sum_bins(np.concatenate(bins)), axis=1)  # (literals, positions)
         ordered: Floats = totals[:, SHIFTS + MAX_POINTS] - totals[:, MAX_POINTS, None]
         return ordered + part.sum_true(fixed)[:, None] if fixed.any() else ordered

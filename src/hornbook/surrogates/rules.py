@@ -199,18 +199,16 @@ class RuleSearch:
         for length in range(1, MAX_BODY + 1):
             if not (gain[where] > 0).any():
                 break
-            part = self.rows.take(where)
-            sums = part.sum_true(gain[where])
+            part, own = self.rows.take(where), gain[where]
+            sides = np.stack([np.maximum(own, 0), np.maximum(-own, 0)], axis=1)  # what helps, and what harms
+            helped, harmed = part.sum_true(sides).T
+            sums = helped - harmed
             literal = int(sums.argmax())
             if sums[literal] / length > best[0]:
                 best = float(sums[literal]) / length, (*body, literal)
             # what helps and what harms are ranked as if they were of equal weight, so that a body can grow
-            helped = part.sum_true(np.maximum(gain[where], 0))
-            harmed = part.sum_true(np.maximum(-gain[where], 0))
-            lenient = min(
-                1.0,
-                float(np.maximum(gain[where], 0).sum()) / max(float(np.maximum(-gain[where], 0).sum()), 1e-9),
-            )
+            all_helped, all_harmed = sides.sum(axis=0).tolist()
+            lenient = min(1.0, all_helped / max(all_harmed, 1e-9))
             literal = int((helped - lenient * harmed).argmax())
             body = (*body, literal)
             where = where[part.where_true(literal)]

@@ -17,8 +17,9 @@ Learning Sparse Oblique Trees. NeurIPS 2018 (exchanging one question at a time).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -87,23 +88,30 @@ def grow_tree(rows: CodedRows, weights: Floats, max_splits: int, first: int | No
     """
     least = LEAST_SHARE * weights.sum()
 
-    def grow(rows: CodedRows, weights: Floats, depth: int, chosen: int | None = None) -> Growth:
+    def grow(
+        rows: CodedRows, weights: Floats, fill: Callable[[], Floats], depth: int, chosen: int | None = None
+    ) -> Growth:
         totals = weights.sum(axis=0)
         outcome, whole = int(totals.argmax()), float(totals.sum())
         leaf = Growth(outcome, totals[outcome][None], np.zeros(1, np.intp))
         if not depth or whole < least or whole - totals[outcome] <= 1e-9 * whole:
             return leaf
         if chosen is None:
-            gains = purity_gains(rows.sum_true(weights), totals)
+            gains = purity_gains(rows.grid.sum_bins(fill()), totals)
             chosen = int(gains.argmax())
             if gains[chosen] <= 1e-9 * whole:
                 return leaf
         true = rows.where_true(chosen)
         sides = [np.flatnonzero(side) for side in (true, ~true)]
-        yes, no = (grow(rows.take(side), weights[side], depth - 1) for side in sides)
+        parts = [(rows.take(side), weights.take(side, axis=0)) for side in sides]
+        smaller = min(parts, key=lambda part: len(part[0]))
+        # only the smaller side is counted, and only if it or the other one is split
+        fill_smaller = cache(lambda: smaller[0].fill_bins(smaller[1]))
+        fill_larger = cache(lambda: fill() - fill_smaller())
+        yes, no = (grow(*part, fill_smaller if part is smaller else fill_larger, depth - 1) for part in parts)
         return _join(leaf, chosen, yes, no, max_splits)
 
-    return grow(rows, weights, min(max_splits, MAX_DEPTH), first)
+    return grow(rows, weights, cache(lambda: rows.fill_bins(weights)), min(max_splits, MAX_DEPTH), first)
 
 
 def purity_gains(true: Floats, totals: Floats) -> Floats:
@@ -113,7 +121,8 @@ def purity_gains(true: Floats, totals: Floats) -> Floats:
 
 
 def _squares(weights: Floats) -> Floats:
-    squares: Floats = (weights**2).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-12)
+    own = np.ascontiguousarray(weights.T)  # (classes, literals): sums over few classes are fast this way
+    squares: Floats = (own**2).sum(axis=0) / np.maximum(own.sum(axis=0), 1e-12)
     return squares
 
 

@@ -33,7 +33,7 @@ from hornbook.surrogates.grid import CategoryColumn, Grid, NumericColumn
 Body: TypeAlias = frozenset[int]
 """The numbers of some literals, all of which a row has to meet."""
 
-Codes: TypeAlias = NDArray[np.intp]
+Codes: TypeAlias = NDArray[np.integer[Any]]
 """Rows as bins, shape (columns, rows)."""
 
 REASON_CUTS = 32
