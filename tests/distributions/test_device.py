@@ -1,5 +1,7 @@
 """NumPy's arrays and PyTorch's tensors: the same bits, the same closures, the same answers."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from test_distributions import ALL, GROUPED, MIXED, PAIRED, rng
@@ -195,7 +197,8 @@ def judged(device, questions):
 
 
 @pytest.mark.parametrize("questions", [None, 40_000])
-def test_an_extraction_is_the_same_on_a_device(questions):
+def test_an_extraction_is_the_same_on_a_device(questions, monkeypatch):
+    monkeypatch.setattr(import_module("hornbook.learners.extract"), "MIN_DEVICE_POOL", 0)
     here, there = (judged(device, questions) for device in (None, DEVICE))
     assert there.theory == here.theory and there.stop_reason == here.stop_reason
     assert there.membership_queries == here.membership_queries
