@@ -48,7 +48,7 @@ def choose_columns(
         return list(frame.columns)
     rows = Grid.of(frame, SCREENING_CUTS, code_book).encode(samples)
     scores = score_columns(rows, labels)
-    best = rows.codes[scores.argmax()]
+    best = rows.column(int(scores.argmax()))
     for code in np.unique(best):
         at = np.flatnonzero(best == code)
         scores = np.maximum(scores, score_columns(rows.take(at), labels[at]))
@@ -62,12 +62,12 @@ def score_columns(rows: CodedRows, labels: Ints) -> Floats:
     It is the chi-squared statistic, less what is expected by chance, in units of its standard deviation.
     """
     present, numbers = np.unique(labels, return_inverse=True)
-    scores = np.zeros(len(rows.codes))
+    scores = np.zeros(len(rows.grid.columns))
     if len(present) < 2:
         return scores
     shares = np.bincount(numbers) / len(numbers)  # (classes,)
-    for position, codes in enumerate(rows.codes):
-        counts = np.bincount(codes * len(present) + numbers)
+    for position in range(len(scores)):
+        counts = np.bincount(rows.column(position).astype(np.intp) * len(present) + numbers)
         counts = np.pad(counts, (0, -len(counts) % len(present))).reshape(-1, len(present))  # (bins, classes)
         counts = counts[counts.any(axis=1)]
         expected = counts.sum(axis=1)[:, None] * shares
