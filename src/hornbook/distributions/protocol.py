@@ -23,6 +23,9 @@ from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """Groups of variables of which at most one is true, such as the bins of one column."""
 
+Span: TypeAlias = slice | NDArray[np.intp]
+"""Rows of words, by a slice where they are consecutive."""
+
 
 @dataclass(frozen=True)
 class Literals:
@@ -103,21 +106,32 @@ class Literals:
 
     def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
         """Write all rows into given arrays."""
+        drawn, paired, duals = self._spans
         for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
-            rows[_span(self.drawn)] = own
-            rows[_span(self.duals)] = other[_span(self.paired)]
+            rows[drawn] = own
+            rows[duals] = other[paired]
         return all_rows
 
     def contradictions(self, batch: Batch) -> Words:
         """For each pair, the items in which its variables are neither opposite nor both unknown."""
-        own, dual = _span(self.drawn[self.paired]), _span(self.duals)
+        own, (*_, dual) = self._span_with_dual, self._spans
         differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
         return differ
 
     def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
         """The values of the drawn variables alone, as a batch over a vocabulary of these."""
-        own = _span(self.drawn)
+        own, *_ = self._spans
         return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
+
+    @cached_property
+    def _spans(self) -> tuple[Span, Span, Span]:
+        """The drawn variables, the positions of those with a dual, and the duals, as slices if possible."""
+        return _span(self.drawn), _span(self.paired), _span(self.duals)
+
+    @cached_property
+    def _span_with_dual(self) -> Span:
+        """The drawn variables that have a dual."""
+        return _span(self.drawn[self.paired])
 
     def translate(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
         """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
@@ -127,7 +141,7 @@ class Literals:
         return true[into.drawn], false[into.drawn]
 
 
-def _span(index: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+def _span(index: NDArray[np.intp]) -> Span:
     """Turn consecutive indices into a slice, which is faster and needs no index on a device."""
     if len(index) and (np.diff(index) == 1).all():
         return slice(int(index[0]), int(index[-1]) + 1)

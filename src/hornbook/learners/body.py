@@ -162,7 +162,7 @@ class TermSearch:
             valid[valid] = (yield self._rows(term, free[valid], False)) < 0
             if not valid.any():
                 return term
-            term = np.delete(term, droppable[np.argmax(np.where(valid, worths[:-1], -np.inf))])
+            term = exchange_literal(term, int(droppable[np.argmax(np.where(valid, worths[:-1], -np.inf))]))
             drops += 1
         return term
 
@@ -173,7 +173,7 @@ class TermSearch:
         """
         sides = self._open_items(fixed)
         while options := list(self._options(term, fixed, sides)):
-            rejected = (yield np.concatenate([self._rows(option) for option in options])) < 0
+            rejected = (yield self._rows_of(options)) < 0
             possible = (option for option, no in zip(options, rejected, strict=True) if no)
             better = next(filter(self._is_precise_throughout, possible), None)
             if better is None:
@@ -234,14 +234,22 @@ class TermSearch:
         table = self.worth(*(side.neighbours(term[droppable]) for side in sides))
         more, now = table[-1, :-1], int(table[-1, -1])
         exchanged = table[:-1, :-1] + more
-        options: list[tuple[float, list[int], list[int]]] = [(int(more.max()), [], [int(more.argmax())])]
+        # of each option what it is worth, the position of the literal that goes, and the one that comes
+        options: list[tuple[float, int | None, int | None]] = [(int(more.max()), None, int(more.argmax()))]
         columns = (droppable, table[:-1, -1], exchanged.max(axis=1), exchanged.argmax(axis=1))
         for at, alone, most, v in zip(*(column.tolist() for column in columns), strict=True):
-            options.append((now + alone + 0.5, [at], []))  # of two that are worth the same, the shorter
-            options.append((most, [at], [v]))
+            options.append((now + alone + 0.5, at, None))  # of two that are worth the same, the shorter
+            options.append((most, at, v))
         least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
         better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
-        return (np.append(np.delete(term, at), added).astype(np.intp) for _, at, added in better)
+        return (exchange_literal(term, at, added) for _, at, added in better)
+
+    def _rows_of(self, terms: Sequence[Term]) -> Bools:
+        """Questions, shape (terms, 2n): these terms."""
+        rows = np.zeros((len(terms), 2 * len(self.pool.vocabulary)), np.bool_)
+        for row, term in zip(rows, terms, strict=True):
+            row[term] = True
+        return rows
 
     def _rows(self, term: Term, literals: Term | None = None, value: bool = True) -> Bools:
         """Questions, shape (terms, 2n): the term, or the term with each of `literals` set to `value`."""
@@ -257,6 +265,14 @@ class TermSearch:
 def find_free(term: Term, fixed: Term) -> NDArray[np.intp]:
     """The positions of the literals of a term that are not fixed."""
     return np.flatnonzero((term[:, None] != fixed).all(axis=1))
+
+
+def exchange_literal(term: Term, at: int | None, added: int | None = None) -> Term:
+    """A term without the literal at a position, and with another one at its end; either may be None."""
+    parts = [term] if at is None else [term[:at], term[at + 1 :]]
+    if added is not None:
+        parts.append(np.array([added], np.intp))
+    return np.concatenate(parts)
 
 
 def worth(gain: Count, harm: Count, *, harm_weight: int = 1) -> Count:
