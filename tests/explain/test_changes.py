@@ -14,7 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
 from hornbook.explain import ChangeLimits, find_changes
+from hornbook.explain.changes.finder import ChangeFinder
+from hornbook.explanations import EMPTY_BOOK
 from hornbook.models import as_predictor
+from hornbook.teacher import bind_classifier
 
 COLUMNS = ["a", "b", "c", "d"]
 
@@ -279,3 +282,11 @@ def test_a_class_that_there_is_not_or_that_is_decided_for_is_no_wish():
         find_changes(model, row, table, wished="gone")
     with pytest.raises(HornbookError, match="already"):
         find_changes(model, row, table, wished=own)
+
+
+def test_change_finder_that_has_no_time_asks_nothing_and_claims_nothing():
+    model, table, row = random_case(3)
+    teacher = bind_classifier(model, table, 0)
+    finder = ChangeFinder(model, teacher, ("no", "yes"), EMPTY_BOOK)
+    found = finder.find(row, proof_seconds=0, search_seconds=-1)
+    assert not found.changes and set(found.fewer) == {"sampled"}

@@ -19,6 +19,7 @@ from hornbook.explain.comparison.measures import measure_samples
 from hornbook.explain.comparison.search import ClassSwitches
 from hornbook.explanations import EMPTY_BOOK, Category, CodeBook, ConditionRule, RuleSet, Threshold
 from hornbook.statistics import Share, StratifiedShare, adjust_p_values, measure_enrichment
+from hornbook.testing import FaultyClassifier
 
 
 class Function:
@@ -51,6 +52,15 @@ PLANTED = Function(lambda rows: (rows.dose > 0.3) | ((rows.site == "north") & (r
 @pytest.fixture(scope="module")
 def planted():
     return hb.diff(OLD, PLANTED, draw_table(600), "ill", n_samples=4000)
+
+
+def test_diff_says_which_model_changes_its_answers():
+    rows = draw_table(120)[["age", "dose"]]
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, rows.dose > 0.3)
+    lying = FaultyClassifier(model, "lie", after=1500)
+    notes = hb.diff(model, lying, rows, n_samples=500).notes
+    assert [note[:51] for note in notes] == ["asked 96 questions again, the new model gave anothe"]
+    assert hb.diff(model, model, rows, n_samples=500).notes == ()
 
 
 def test_diff_finds_a_planted_slice_as_one_rule(planted):

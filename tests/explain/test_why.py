@@ -1,6 +1,7 @@
 """Why a model decides a row so: reasons against brute force, and what users can ask of them."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from hornbook.explanations import Category, Missing, read_code_book
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates.grid import Grid
-from hornbook.teacher import bind_classifier
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 GRID = pd.DataFrame(list(product([0.0, 1.0, 2.0], repeat=4)), columns=["a", "b", "c", "d"])
 IRIS, SPECIES = load_iris(return_X_y=True, as_frame=True)
@@ -213,6 +214,27 @@ def test_why_stops_in_time_and_says_so():
     model = RandomForestClassifier(10, random_state=0).fit(rows, rows.sum(axis=1) > 0)
     (reason,) = hb.why(model, rows.iloc[0], rows, seconds=0.1).reasons
     assert reason.level == "sampled" and reason.note == "there was no proof in time"
+
+
+def test_why_looks_at_the_clock_between_calls_of_the_model_and_questions_to_the_prover(monkeypatch):
+    """A question takes a second, and a call a hundredth of one, by a clock that nothing else moves."""
+    clock = SimpleNamespace(now=0.0)
+
+    def slow(method, seconds):
+        def run(*arguments, **options):
+            clock.now += seconds
+            return method(*arguments, **options)
+
+        return run
+
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 9))).add_prefix("x")
+    model = LogisticRegression().fit(rows, rows.sum(axis=1) > 0)
+    reasoner = reasoner_of(model, rows)
+    monkeypatch.setattr("time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr(ColumnProver, "prove", slow(ColumnProver.prove, 1.0))
+    monkeypatch.setattr(ClassifierTeacher, "labels", slow(ClassifierTeacher.labels, 0.01))
+    reason = reasoner.explain(rows.iloc[[0]], seconds=2.0, changes=0).reasons[0]
+    assert clock.now <= 3.5 and reason.level == "proved" and "was not decided in time" in reason.note
 
 
 def test_why_repeats_bit_for_bit_with_a_seed():

@@ -28,6 +28,7 @@ from hornbook.cli.app import (
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
+    from hornbook.models import AnswerCheck
     from hornbook.runs import ComparisonRow, Run
 
 
@@ -66,16 +67,18 @@ def compare(
     context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     with progress("fitting trees") as show:
+        check, found = _compare(kept, test, samples, seconds, trust_pickle, seed)
         rows = []
-        for row in _compare(kept, test, samples, seconds, trust_pickle, seed):
+        for row in found:
             rows.append(row)
             show(row.method)
+        notes = list(check.describe_changes())
     if as_json:
         entries = [
             asdict(row) | {"samples": share_object(row.samples), "rows": row.rows and share_object(row.rows)}
             for row in rows
         ]
-        emit_json({"rows": entries})
+        emit_json({"rows": entries, "notes": notes})
         return
     own = test is not None or kept.extraction.fidelity.population == "test rows"
     name = "test rows" if own else "unseen rows"
@@ -83,16 +86,19 @@ def compare(
     unseen = rows[0].rows
     population = "" if unseen is None else f"{unseen.size:,} {name} and "
     emit(f"# fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read")
+    for note in notes:
+        emit(f"# {note}")
 
 
 def _compare(
     run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
-) -> Iterator[ComparisonRow]:
-    """Restore the model and the table of a run, and measure its explanation beside trees."""
+) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
+    """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
     from hornbook.data import split_rows
     from hornbook.explanations import HornRules
-    from hornbook.models import as_predictor
+    from hornbook.models import AnswerCheck, as_predictor
     from hornbook.query_teacher import BoundModel
+    from hornbook.randomness import Purpose, generator
     from hornbook.runs import compare_rules_with_trees, compare_with_trees
     from hornbook.teacher import bind_classifier
 
@@ -110,14 +116,16 @@ def _compare(
         bound = BoundModel(
             as_predictor(model), explanation.reader, frame.iloc[used], explanation.label, settings["seed"]
         )
-        yield from compare_rules_with_trees(explanation, bound, samples, seed, seconds)
-        return
+        questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
+        check = AnswerCheck.start(bound.decide_items, questions)
+        return check, compare_rules_with_trees(explanation, bound, samples, seed, seconds)
     original = find_test_file(run)
     used, held_out = split_rows(table.features, settings["seed"], hold_out=original is None)
     path = test or original
     unseen = table.features.iloc[held_out] if path is None else load_test_rows(path, table)
     teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
-    yield from compare_with_trees(explanation, teacher, unseen, samples, seed)
+    check = AnswerCheck.start(teacher.labels, teacher.frame)
+    return check, compare_with_trees(explanation, teacher, unseen, samples, seed)
 
 
 def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:

@@ -129,7 +129,11 @@ def diff(
             seed=seed,
             code_book=words,
         )
-    result = replace(result, provenance={name: kept.config[name] for name in ("data", "model", "settings")})
+    result = replace(
+        result,
+        provenance={name: kept.config[name] for name in ("data", "model", "settings")},
+        notes=(*result.notes, *kept.notes),
+    )
     if output is not None:
         from hornbook.runs import save_diff
 

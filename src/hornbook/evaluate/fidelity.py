@@ -137,26 +137,6 @@ def disagreement(
     )
 
 
-ANSWERS_ASKED_AGAIN = 256
-"""Questions that a model is asked a second time at the end of a run, to see whether it answers alike."""
-
-
-def note_changed_answers(changed: Share) -> Iterator[str]:
-    """Say how many answers of a model have changed, if any have.
-
-    Examples
-    --------
-    >>> list(note_changed_answers(Share.of(0, 256)))
-    []
-
-    """
-    if changed.hits:
-        yield (
-            f"asked {changed.size:,} questions again, the model gave another answer to {changed.hits:,}: "
-            "no explanation agrees with answers that change, and the figures are about the answers it gave"
-        )
-
-
 UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows"]
 """Rows that nothing was made from: held out of the table, or given apart from it."""
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data import count_shared_rows
-from hornbook.evaluate import ANSWERS_ASKED_AGAIN, Fidelity, UnseenPopulation, note_changed_answers
+from hornbook.evaluate import Fidelity, UnseenPopulation
 from hornbook.explanations import CodeBookSource, Explanation, measure_groups, read_code_book
 from hornbook.extraction.result import (
     ColumnSummary,
@@ -20,7 +20,7 @@ from hornbook.extraction.result import (
     LineStatistics,
     plain_value,
 )
-from hornbook.models import ask_anew
+from hornbook.models import AnswerCheck
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -137,7 +137,7 @@ def explain_classifier(
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
             *_note_searched_columns(len(result.searched_columns), len(columns)),
-            *note_changed_answers(labelled.ask_again(teacher)),
+            *AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes(),
         ),
     )
 
@@ -182,12 +182,6 @@ class LabelledPopulations:
         used = teacher.frame
         used_labels, unseen_labels, fresh_labels = (teacher.labels(rows) for rows in (used, unseen, fresh))
         return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population)
-
-    def ask_again(self, teacher: ClassifierTeacher) -> Share:
-        """The share of some rows for which the model gives another answer now."""
-        with ask_anew():
-            again = teacher.labels(self.used.head(ANSWERS_ASKED_AGAIN))
-        return Share.where(again != self.used_labels[: len(again)])
 
     @property
     def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:

@@ -232,7 +232,7 @@ class HornExtractor(Extractor):
         by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.classes_))]
         others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
         rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
-        return [self.why(frame.iloc[[row]]) for row in rows]
+        return [self.why(frame.iloc[[row]], ask_again=False) for row in rows]
 
     def plot_why(self, why: Why, ax: Axes | None = None) -> Axes:
         """Plot why the model decides a row so with matplotlib, on the given axes or on new ones."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
 from hornbook.errors import ModelError
-from hornbook.evaluate import Fidelity, note_changed_answers
+from hornbook.evaluate import Fidelity
 from hornbook.explanations import UNDETERMINED, CodeBookSource, Conclusion, HornRules, read_code_book
 from hornbook.extraction import (
     ColumnSummary,
@@ -29,6 +29,7 @@ from hornbook.extraction import (
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
 from hornbook.learners import MODEL_FAILED, QueryResult, Settings, extract
 from hornbook.logic import Batch, Bools
+from hornbook.models import note_changed_answers
 from hornbook.oracles import GroupPropagation
 from hornbook.oracles.columns import fit_binariser
 from hornbook.oracles.filters import TIMED_BLOCK

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from hornbook.distributions import Distribution, Groups, draw_on
 from hornbook.distributions.words import keys_from_generator
 from hornbook.errors import ModelError
-from hornbook.evaluate import ANSWERS_ASKED_AGAIN, RuleStatistics, measure_rules
+from hornbook.evaluate import RuleStatistics, measure_rules
 from hornbook.learners.pool import POOL_ITEMS, Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, compiled, violation
-from hornbook.models import ask_anew
+from hornbook.models import AnswerCheck
 from hornbook.oracles import (
     SAMPLING_CHUNK,
     Budgeted,
@@ -320,9 +320,7 @@ class QueryRun:
         items, labels = self.held_out
         with suppress(BudgetExhausted):
             self.asked.charge(0)
-            with ask_anew():
-                again = self.uncounted(items[:ANSWERS_ASKED_AGAIN])
-            self.changed_answers = Share.where(again != labels[: len(again)])
+            self.changed_answers = AnswerCheck(self.uncounted, items, labels).ask_again()
 
     def _choose_pool_device(self, items: int) -> str | None:
         return self.device if items >= MIN_DEVICE_POOL else None

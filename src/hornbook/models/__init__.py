@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 from hornbook.models.adapters import as_predictor
 from hornbook.models.answer_cache import ask_anew
+from hornbook.models.answer_check import AnswerCheck, note_changed_answers
 from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.endpoint_settings import EndpointSettings, is_url
 from hornbook.models.loading import load_model, name_model_source, names_endpoint
@@ -24,6 +25,7 @@ __all__ = [
     "COMPLETE",
     "ENCODINGS",
     "MLP",
+    "AnswerCheck",
     "ColumnNetwork",
     "Encoding",
     "Endpoint",
@@ -45,6 +47,7 @@ __all__ = [
     "load_model",
     "name_model_source",
     "names_endpoint",
+    "note_changed_answers",
     "train",
     "train_classifier",
     "train_column_network",

@@ -7,6 +7,7 @@ the model keeps its class for every value of the free ones within the table's ra
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -246,6 +247,7 @@ class ChangeFinder:
         count: int = 1,
         max_rows: int = MAX_ASKED_ROWS,
         proof_seconds: float = CHANGE_PROOF_SECONDS,
+        search_seconds: float = math.inf,
     ) -> Changes:
         """So many changes of different columns of a row, if there are; see `find_changes`."""
         if count < 1 or max_rows < 1:
@@ -263,7 +265,8 @@ class ChangeFinder:
             flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
             return flipped
 
-        search = ChangeSearch(space, flips, self._choose_scores(own, goal), max_rows)
+        deadline = time.perf_counter() + search_seconds
+        search = ChangeSearch(space, flips, self._choose_scores(own, goal), max_rows, deadline)
         found = search.run(self.teacher.sampler.frame, count)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest

@@ -10,6 +10,8 @@ the row, one column at a time. Nothing is random, so a search repeats bit for bi
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from hornbook.explain.changes.space import ChangeSpace, Places
 from hornbook.logic import Bools
 
-CHUNK_ROWS = 1 << 14
+CHUNK_ROWS = 1 << 12
 """Rows that the model is asked about at a time."""
 
 MAX_CHANGED_COLUMNS = 4
@@ -56,6 +58,8 @@ class ChangeSearch:
         How clearly it decides so, a number a row, which guides the search.
     max_rows
         The most rows that the model is asked about.
+    deadline
+        When the model is asked no more, by `time.perf_counter`.
 
     """
 
@@ -65,8 +69,10 @@ class ChangeSearch:
         flips: Callable[[pd.DataFrame], Bools],
         scores: Callable[[pd.DataFrame], NDArray[np.float64]],
         max_rows: int,
+        deadline: float = math.inf,
     ) -> None:
         self.space, self.flips, self.scores = space, flips, scores
+        self.deadline, self.is_late = deadline, False
         self.left = max_rows  # how many rows the model may still be asked about
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
         self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
@@ -103,7 +109,8 @@ class ChangeSearch:
         if _count_changes(self.space.sizes[columns], size) <= self.left:
             for changes in self._enumerate(columns, size):
                 self._ask(changes)
-            self.exhausted.add(size)
+            if not self.is_late:
+                self.exhausted.add(size)
         elif self.left > 0:
             self._ask(self._thin_singles(columns, self.left // 2) if size == 1 else self._extend(columns))
 
@@ -173,8 +180,13 @@ class ChangeSearch:
         if not len(changes):
             return changes
         parts = [changes[start : start + CHUNK_ROWS] for start in range(0, len(changes), CHUNK_ROWS)]
-        scores = np.concatenate([self.scores(self.space.make_rows(part)) for part in parts])
-        self.left -= len(changes)
+        scores = np.concatenate(
+            [
+                np.zeros(len(part)) if self._look_at_clock() else self.scores(self.space.make_rows(part))
+                for part in parts
+            ]
+        )
+        self.left = max(0, self.left - len(changes))
         order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
         ranked: Places = changes[order]
         return ranked
@@ -261,11 +273,19 @@ class ChangeSearch:
         flipped = np.zeros(len(changes), np.bool_)
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
+            if self._look_at_clock():
+                break
             flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
         self.left = max(0, self.left - len(changes))
         if record:
             self._record(changes[flipped])
         return flipped
+
+    def _look_at_clock(self) -> bool:
+        """Whether there is no time left; then no rows are left either."""
+        if time.perf_counter() > self.deadline:
+            self.left, self.is_late = 0, True
+        return self.is_late
 
     def _record(self, changes: Places) -> None:
         lengths = self.space.measure(changes)

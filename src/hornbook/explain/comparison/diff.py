@@ -39,7 +39,7 @@ from hornbook.explain.comparison.measures import (
 from hornbook.explain.comparison.model_diff import ModelDiff
 from hornbook.explain.comparison.search import ClassSwitches, search_switches
 from hornbook.explanations import CodeBook, CodeBookSource, read_code_book
-from hornbook.models import load_model
+from hornbook.models import AnswerCheck, load_model
 from hornbook.proof import Domain
 from hornbook.proof.domain import DOMAIN_NOTE
 from hornbook.randomness import Purpose, generator
@@ -140,6 +140,10 @@ class DiffSearch:
         seed = self.seed
         used, held_out = split_rows(frame, seed)
         pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
+        checks = {
+            f"the {side} model": AnswerCheck.start(teacher.labels, teacher.frame)
+            for side, teacher in (("old", pair.old), ("new", pair.new))
+        }
         prover = AgreementProver.of(pair, (old, new), frame) if proof_seconds else None
         samples, sampler = GuidedSampler.start(pair).draw_rounds(
             n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
@@ -195,6 +199,7 @@ class DiffSearch:
                 generator(seed, Purpose.PROOF_STARTS),
             )
             notes = [f"{DOMAIN_NOTE} {Domain.of(frame)}"]
+        notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
         said = switches.number(unseen.old, unseen.new)
         return ModelDiff(
             sides=("old", "new"),
@@ -230,6 +235,7 @@ class DiffSearch:
         order = generator(self.seed, Purpose.HELD_OUT_ROWS).permutation(np.flatnonzero(known))
         half, sixth = len(order) // 2, len(order) // 6
         teacher = bind_classifier(model, frame.iloc[order[half:]], self.seed)
+        check = AnswerCheck.start(teacher.labels, teacher.frame)
         labels = truth[known].unique().tolist()
         joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), self.code_book)
         classes = self.code_book.name_classes(self.target, joint)
@@ -276,6 +282,7 @@ class DiffSearch:
             words,
         )
         said = switches.number(unseen.old, unseen.new)
+        left_out = f"{(~known).sum():,} rows have no label and were left out"
         return ModelDiff(
             sides=("model", "truth"),
             target=self.target,
@@ -292,7 +299,7 @@ class DiffSearch:
             answers=int(known.sum()),
             distribution="the labelled rows of the table; of others the truth is not known",
             missing_values=teacher.describe(),
-            notes=(f"{(~known).sum():,} rows have no label and were left out",) if (~known).any() else (),
+            notes=(*([] if known.all() else [left_out]), *check.describe_changes()),
         )
 
 

@@ -7,6 +7,8 @@ differs are those of which the reason has to speak.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,12 +39,15 @@ class CounterexampleFinder:
         Samples of the row's conditions.
     rng
         Where random rows come from.
+    deadline
+        When counterexamples are no longer brought closer, by `time.perf_counter`.
 
     """
 
     domain: Domain
     sampler: ReasonSampler
     rng: np.random.Generator
+    deadline: float = math.inf
 
     @property
     def conditions(self) -> RowConditions:
@@ -83,7 +88,9 @@ class CounterexampleFinder:
         order = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
         own = np.zeros((count, len(columns)), np.bool_)  # which columns have the row's value
         start = np.zeros(count, np.intp)
-        while (open_rows := np.flatnonzero(start < len(columns))).size:
+        while (
+            open_rows := np.flatnonzero(start < len(columns))
+        ).size and time.perf_counter() < self.deadline:
             longest = int((len(columns) - start[open_rows]).max())
             # one variant for each length of a run, (open rows, lengths, columns)
             variants = np.repeat(own[open_rows, None], longest, axis=1)

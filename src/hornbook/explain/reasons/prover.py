@@ -79,7 +79,7 @@ class ReasonProver:
 
     def __post_init__(self) -> None:
         self.conditions = self.sampler.conditions
-        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng)
+        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng, self.deadline)
 
     @cached_property
     def unreadable(self) -> Body:
@@ -194,10 +194,10 @@ class ReasonProver:
             without = body - {number}
             if number not in body or self._has_counterexample(without):
                 continue
-            verdict = self._ask(without)
-            if verdict.status == "proved":
+            verdict = self._ask(without) if time.perf_counter() < self.deadline else None
+            if verdict is not None and verdict.status == "proved":
                 body = self._keep_needed(without, verdict)
-            elif verdict.witness is None:
+            elif verdict is None or verdict.witness is None:
                 described = self.conditions.literals[number].condition
                 reason = f"whether {described} can go was not decided in time"
         return body, reason
@@ -220,6 +220,8 @@ class ReasonProver:
     def _allow_categories(self, body: Body) -> Body:
         """The body with further categories allowed in a column whose value it fixes, one after the other."""
         for number in sorted(body):
+            if time.perf_counter() >= self.deadline:
+                break
             others = frozenset(self.conditions.list_other_categories(number))
             if not others or self._ask(expanded := body - {number} | others).status != "proved":
                 continue

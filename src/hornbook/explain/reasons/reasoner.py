@@ -25,7 +25,7 @@ from hornbook.explain.reasons.sufficient_reason import Coverage, SufficientReaso
 from hornbook.explanations import Category, CodeBook, CodeBookSource, read_code_book
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
-from hornbook.models import load_model
+from hornbook.models import AnswerCheck, load_model
 from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -81,7 +81,8 @@ def why(
         Whether to go on until a reason is proved, where the model can be read. It then holds for every
         row of the domain; it has more conditions than one that holds for a share.
     seconds
-        Time limit of each reason.
+        Time limit of each reason, of the search for changes, and of proofs about changes. The clock is
+        looked at between calls of the model and between questions to the prover.
     changes
         How many changes of the row to look for with which the model decides otherwise.
     limits
@@ -190,8 +191,13 @@ class Reasoner:
         changes: int = 1,
         limits: ChangeLimits = NO_LIMITS,
         wished: Any = None,
+        ask_again: bool = True,
     ) -> Why:
-        """Why the model decides one row so; the parameters are those of `why`."""
+        """Why the model decides one row so; the parameters are those of `why`.
+
+        Some questions are asked again at the end, to notice a model that changes its answers; `ask_again`
+        leaves that out where the caller does it.
+        """
         if not 0 < share < 1:
             raise HornbookError(f"a share is between 0 and 1, both excluded; got share={share}")
         if reasons < 1 or seconds <= 0:
@@ -199,6 +205,7 @@ class Reasoner:
                 f"at least one reason is looked for, in some time; got reasons={reasons}, seconds={seconds}"
             )
         given = self.read_row(row)
+        check = AnswerCheck(self.teacher.labels, self.teacher.sampler.frame, self.table_labels)
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
@@ -212,9 +219,13 @@ class Reasoner:
         would_change = None
         if changes:
             limit = seconds if proof else 0.0
-            would_change = self._finder.find(given, limits, wished, count=changes, proof_seconds=limit)
+            would_change = self._finder.find(
+                given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
+            )
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
-        return Why(self.classes[outcome], tuple(found), dict.fromkeys(map(str, given)) | known, would_change)
+        row_values = dict.fromkeys(map(str, given)) | known
+        notes = tuple(check.describe_changes()) if ask_again else ()
+        return Why(self.classes[outcome], tuple(found), row_values, would_change, notes)
 
     @cached_property
     def _finder(self) -> ChangeFinder:

@@ -146,6 +146,8 @@ class Why:
         The values of the row, None where one is missing.
     changes
         What would change the decision, if that was asked for.
+    notes
+        What else there is to say, such as that the model changes its answers.
 
     """
 
@@ -153,10 +155,12 @@ class Why:
     reasons: tuple[SufficientReason, ...]
     row: Mapping[str, Any] = field(default_factory=dict)
     changes: Changes | None = None
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
-        return between.join([*map(str, self.reasons), *([] if self.changes is None else [str(self.changes)])])
+        changes = [] if self.changes is None else [str(self.changes)]
+        return between.join([*map(str, self.reasons), *changes, *self.notes])
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -165,6 +169,7 @@ class Why:
             "row": dict(self.row),
             "reasons": [reason.to_object() for reason in self.reasons],
             "changes": None if self.changes is None else self.changes.to_object(),
+            "notes": list(self.notes),
         }
 
 

@@ -24,7 +24,7 @@ from hornbook.explain.reasons.reasoner import Reasoner
 from hornbook.explain.reasons.sufficient_reason import SufficientReason
 from hornbook.explanations import CodeBookSource, read_code_book
 from hornbook.logic import Bools
-from hornbook.models import load_model
+from hornbook.models import AnswerCheck, load_model
 from hornbook.randomness import Purpose, generator
 from hornbook.teacher import bind_classifier
 
@@ -80,6 +80,8 @@ class TableReasons:
         The rows that none of the reasons covers, by the table's index.
     found
         How many different reasons were found, of which these cover most.
+    notes
+        What else there is to say, such as that the model changes its answers.
 
     """
 
@@ -88,6 +90,7 @@ class TableReasons:
     outcomes: tuple[tuple[str, int], ...]
     uncovered: tuple[Any, ...]
     found: int
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = []
@@ -101,7 +104,7 @@ class TableReasons:
             shown = ", ".join(map(str, self.uncovered[:MAX_SHOWN_ROWS]))
             more = len(self.uncovered) - MAX_SHOWN_ROWS
             lines.append(f"these rows remain: {shown}" + (f" and {more:,} more" if more > 0 else ""))
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -113,6 +116,7 @@ class TableReasons:
             "outcomes": dict(self.outcomes),
             "uncovered": list(self.uncovered),
             "found": self.found,
+            "notes": list(self.notes),
         }
 
 
@@ -194,7 +198,9 @@ def cover_table(
         if left <= 0:
             break
         limit = min(left, REASON_SECONDS)
-        (reason,) = reasoner.explain(frame.iloc[[row]], seconds=limit, changes=0, **asked).reasons
+        (reason,) = reasoner.explain(
+            frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **asked
+        ).reasons
         if not reason.keeps_share:
             continue
         own = meet_conditions(reason.conditions, frame) & (labels == labels[row])
@@ -211,6 +217,7 @@ def cover_table(
         tuple((name, counts[number]) for number, name in enumerate(reasoner.classes)),
         tuple(names[row] for row in np.flatnonzero(left_over)),
         len(found),
+        tuple(AnswerCheck(reasoner.teacher.labels, frame, labels).describe_changes()),
     )
 
 
