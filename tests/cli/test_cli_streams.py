@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -47,6 +48,33 @@ def test_show_on_a_full_disk_is_one_line_and_leaves_nothing(size, hornbook, run_
         done = hornbook("show", run_folder, "--format", "html", "-o", tmp_path / "page.html")
     assert is_one_line(done) and f"cannot write to {tmp_path / 'page.html'}" in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.fixture
+def read_only_folder(tmp_path):
+    """A folder that this process cannot write to; skips where there is no such thing.
+
+    Root may write where permissions say no, so the folder is made immutable, too.
+    """
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o555)
+    change = shutil.which("chattr")
+    if change:
+        subprocess.run([change, "+i", folder], stderr=subprocess.DEVNULL)
+    try:
+        (folder / "probe").touch()
+        pytest.skip("the system lets this process write to any folder")
+    except OSError:
+        yield folder
+    finally:
+        if change:
+            subprocess.run([change, "-i", folder], stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("command", [("extract", "iris", "--train"), ("query", "iris", "--train")])
+def test_command_into_a_read_only_folder_is_one_line(command, hornbook, read_only_folder):
+    done = hornbook(*command, "-o", read_only_folder / "new")
+    assert is_one_line(done) and f"cannot write to {read_only_folder / 'new'}" in done.stderr
 
 
 def test_show_into_a_lost_folder_is_one_line(hornbook, run_folder, tmp_path):
