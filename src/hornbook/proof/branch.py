@@ -34,6 +34,9 @@ CELLS_PER_BATCH = 256
 BOUND_ROUNDS = 5
 """Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
+CONTINUOUS_BOUND_ROUNDS = 20
+"""The same between two ends of each input, where all that is not closed ends in a linear program."""
+
 BRANCHING_CANDIDATES = 32
 """Number of units compared before one is split; with 8 there are ten times as many cells."""
 
@@ -150,7 +153,8 @@ def _bound_batch(bounds: Bounds, cells: Cells, rounding: Rounding) -> tuple[floa
     if not len(rest):
         return known, cells.take(rest), tried.take(rest)
     cells = bounds.tighten_ranges(cells.take(rest))
-    return known, *bounds.bound_cells(cells, BOUND_ROUNDS, rounding(cells))
+    rounds = CONTINUOUS_BOUND_ROUNDS if bounds.space.continuous else BOUND_ROUNDS
+    return known, *bounds.bound_cells(cells, rounds, rounding(cells))
 
 
 def _pop(stack: list[Cells]) -> Cells:

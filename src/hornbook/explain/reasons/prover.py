@@ -15,7 +15,7 @@ M. Wu, H. Wu, C. Barrett. VeriX: towards verified explainability of deep neural 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -75,10 +75,11 @@ class ReasonProver:
     banned: frozenset[str]
     deadline: float
     rng: np.random.Generator
-    counterexamples: list[Codes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.conditions = self.sampler.conditions
+        self.counterexamples: Codes = self.sampler.codes[:, :0]
+        """Rows that get another class, as bins, (columns, rows)."""
         self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng, self.deadline)
 
     @cached_property
@@ -150,7 +151,7 @@ class ReasonProver:
         The literals are the tightest of their columns, so that few are needed; fine ones only where those
         are not enough.
         """
-        self.counterexamples.append(found)
+        self._remember(found)
         table = self.sampler.codes
         while (left := self.conditions.meets(body, found)).any():
             excluded = left.sum() - self.conditions.count_met(found[:, left])  # (literals,)
@@ -180,27 +181,56 @@ class ReasonProver:
         """
         left = [number for number in sorted(self.conditions.tightest - body) if self.usable[number]]
         own = self.sampler.codes[:, -1:]  # (columns, 1)
-        found = np.concatenate([own, *self.counterexamples], axis=1)
-        differences = (found != own).sum(axis=1)
+        differences = (self.counterexamples != own).sum(axis=1)
         places = {self.conditions.literals[number].place for number in left}
         chosen = sorted(places, key=lambda place: -int(differences[place]))[: (len(places) + 1) // 2]
         added = frozenset(number for number in left if self.conditions.literals[number].place in chosen)
         return self.conditions.remove_implied(body | added)
 
     def _shrink(self, body: Body) -> tuple[Body, str]:
-        """The body without literals that can go; and why it is not known of one whether it can."""
-        reason = ""
-        for number in sorted(body, key=self._rank_literal):
-            without = body - {number}
-            if number not in body or self._has_counterexample(without):
-                continue
-            verdict = self._ask(without) if time.perf_counter() < self.deadline else None
-            if verdict is not None and verdict.status == "proved":
-                body = self._keep_needed(without, verdict)
-            elif verdict is None or verdict.witness is None:
+        """The body without literals that can go; and why it is not known of one whether it can.
+
+        One proof drops all literals that no counterexample shows to be needed, for the proofs of the
+        steps on the way would take as long each. If it stays undecided, half as many are to go.
+        """
+        searched: set[int] = set()
+        undecided: list[int] = []
+        size = len(body)
+        while spare := self._list_spare(body, undecided, searched):
+            if time.perf_counter() > self.deadline:
+                undecided += spare
+                break
+            group = spare[:size]
+            verdict = self._ask(body - {*group})
+            if verdict.status == "proved":
+                body = self._keep_needed(body - {*group}, verdict)
+            elif not self._has_counterexample(body - {*group}) and len(group) == 1:
+                undecided += group
+            elif not self._has_counterexample(body - {*group}):
+                size = len(group) // 2
+        for number in undecided:
+            if number in body and not self._has_counterexample(body - {number}):
                 described = self.conditions.literals[number].condition
-                reason = f"whether {described} can go was not decided in time"
-        return body, reason
+                return body, f"whether {described} can go was not decided in time"
+        return body, ""
+
+    def _list_spare(self, body: Body, undecided: list[int], searched: set[int]) -> list[int]:
+        """Literals that can go together, as far as counterexamples tell, in order.
+
+        For a literal that is not among the searched ones, local search looks for a counterexample first.
+        """
+        spare = []
+        for number in sorted(body - {*undecided}, key=self._rank_literal):
+            without = body - {number}
+            if self._has_counterexample(without):
+                continue
+            if number not in searched and time.perf_counter() < self.deadline:
+                searched.add(number)
+                if self._ask(without, seconds=0.0).witness is not None:
+                    continue
+            body = without
+            spare.append(number)
+        return spare
 
     def _keep_needed(self, body: Body, verdict: Verdict[pd.DataFrame]) -> Body:
         """The literals of a proved body on which its proof rests, where the prover knows them."""
@@ -253,14 +283,21 @@ class ReasonProver:
                     ladders[number] = looser[middle + 1 :]
         return body
 
-    def _ask(self, body: Body) -> Verdict[pd.DataFrame]:
-        """The prover's verdict about a body; what refutes it becomes a counterexample."""
-        limit = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
-        verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=limit)
+    def _ask(self, body: Body, seconds: float | None = None) -> Verdict[pd.DataFrame]:
+        """The prover's verdict about a body; what refutes it becomes a counterexample.
+
+        Without time, local search alone is asked.
+        """
+        if seconds is None:
+            seconds = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
+        verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=seconds)
         if verdict.witness is not None:
-            self.counterexamples.append(self.conditions.encode(self._finder.complete(verdict.witness)))
+            self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))
         return verdict
+
+    def _remember(self, found: Codes) -> None:
+        self.counterexamples = np.concatenate([self.counterexamples, found], axis=1)
 
     def _has_counterexample(self, body: Body) -> bool:
         """Whether some counterexample so far meets a body."""
-        return any(bool(self.conditions.meets(body, found).any()) for found in self.counterexamples)
+        return bool(self.conditions.meets(body, self.counterexamples).any())
