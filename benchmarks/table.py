@@ -1,15 +1,19 @@
-"""Runs the quick benchmarks and writes their figures into docs/benchmarks.md, with machine and date.
+"""Runs benchmarks and writes their figures into docs/benchmarks.md, with machine and date.
 
-    python benchmarks/table.py [--print]
+    python benchmarks/table.py [--print]                    the quick figures, a minute or two
+    python benchmarks/table.py --again learning surrogates  the tables whose commands have one of these words
 
-A minute or two on two idle cores. Seconds are CPU-seconds of one run: on a busy machine they are higher,
-and the load is written beside them. `--print` leaves the document as it is.
+The document marks what a command prints: `<!-- prints: benchmarks/learning.py -->` begins a table, and
+`<!-- end -->` ends it. Seconds are CPU-seconds: on a busy machine they are higher, and the load is written
+beside them. `--print` leaves the document as it is.
 """
 
 import argparse
 import os
 import platform
+import re
 import resource
+import shlex
 import statistics
 import subprocess
 import sys
@@ -30,6 +34,8 @@ from hornbook.paper import HARD_PROTOCOL, Task
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 START = "<!-- the quick figures, put here by benchmarks/table.py -->\n"
 END = "<!-- the end of the quick figures -->\n"
+
+PRINTED = re.compile(r"<!-- prints: (?P<command>.+?) -->\n.*?<!-- end -->\n", re.DOTALL)
 
 Line = tuple[str, str, str]
 """What is measured, its figure, and the command that prints it alone."""
@@ -88,6 +94,9 @@ def measure_reading() -> Iterator[Line]:
     yield "100 queries on the paper's network, synthetic cohort, `hard`", figure, "`benchmarks/compiled.py`"
 
 
+TEXT_COLUMNS = ("learner", "model", "counterexamples", "form")
+"""Columns of words."""
+
 MEASUREMENTS: tuple[Callable[[], Iterator[Line]], ...] = (
     measure_commands,
     measure_closure,
@@ -108,16 +117,45 @@ def describe_machine() -> str:
     )
 
 
-def main() -> None:
-    """Measure, and write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--print", action="store_true", help="print the table and change nothing")
-    only_print = parser.parse_args().print
-    document = DOCUMENT.read_text("utf-8")
-    if not (START in document and END in document):
-        parser.error(f"{DOCUMENT} has lost one of its markers")
+def measure_again(document: str, words: list[str]) -> str:
+    """The document with the tables of some commands as they are printed now."""
+
+    def run(marked: re.Match[str]) -> str:
+        command = marked["command"]
+        if not any(word in command for word in words):
+            return marked[0]
+        printed = subprocess.run(
+            [sys.executable, *shlex.split(command)],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=DOCUMENT.parents[1],
+            env=os.environ | {"COLUMNS": "200"},
+        ).stdout
+        body = f"`python {command}`; {describe_machine()}\n\n{write_tables(printed)}"
+        print(body)
+        return f"<!-- prints: {command} -->\n\n{body}\n<!-- end -->\n"
+
+    return PRINTED.sub(run, document)
+
+
+def write_tables(printed: str) -> str:
+    """The tables among printed lines in Markdown, each under its title; numbers to the right."""
+    written = ""
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in re.split("[┃│]", line)[1:-1]]
+        if line.startswith("┃"):
+            kinds = ["---" if cell in TEXT_COLUMNS else "---:" for cell in cells]
+            written += f"| {' | '.join(cells)} |\n|{'|'.join(kinds)}|\n"
+        elif cells:
+            written += f"| {' | '.join(cells)} |\n"
+        elif line.strip() and line.strip()[0] not in "┏┡└":
+            written += f"\n{line.strip()}:\n\n"
+    return written.lstrip("\n")
+
+
+def write_glance(document: str) -> str:
+    """The document with the quick figures as they are now."""
     machine = describe_machine()
     lines = [line for measure in MEASUREMENTS for line in measure()]
     rows = "".join(f"| {what} | {figure} | {command} |\n" for what, figure, command in lines)
@@ -125,8 +163,23 @@ def main() -> None:
     above, _, rest = document.partition(START)
     _, _, below = rest.partition(END)
     print(table)
-    if not only_print:
-        DOCUMENT.write_text("".join((above, START, "\n", table, "\n", END, below)), "utf-8")
+    return "".join((above, START, "\n", table, "\n", END, below))
+
+
+def main() -> None:
+    """Measure, and write what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--print", action="store_true", help="print the table and change nothing")
+    parser.add_argument("--again", nargs="+", metavar="WORD", help="words of the commands to run again")
+    arguments = parser.parse_args()
+    document = DOCUMENT.read_text("utf-8")
+    if not (START in document and END in document):
+        parser.error(f"{DOCUMENT} has lost one of its markers")
+    written = measure_again(document, arguments.again) if arguments.again else write_glance(document)
+    if not arguments.print:
+        DOCUMENT.write_text(written, "utf-8")
 
 
 if __name__ == "__main__":
