@@ -286,8 +286,9 @@ class MLP:
         encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
         with torch.inference_mode(), one_thread():
             parts = [
-                # one row a variable is how bits lie, and a product takes either order
-                module(torch.from_numpy(encoded(block, np.float32, "F")).to(weights.device)).squeeze(1)
+                apply_to_columns(
+                    module, torch.from_numpy(encoded(block, np.float32, "F").T).to(weights.device)
+                )[0]
                 for block in batch.blocks(ROWS_PER_BLOCK)
             ]
         return np.concatenate([np.empty(0, np.float32), *(part.cpu().numpy() for part in parts)])
@@ -346,6 +347,19 @@ class MLP:
         kept = load_model(weights)
         about = json.loads(description.read_text(encoding="utf-8"))
         return cls(kept.vocabulary, about["encoding"], kept.module, about.get("provenance", {}))
+
+
+def apply_to_columns(module: torch.nn.Sequential, columns: torch.Tensor) -> torch.Tensor:
+    """The output of a network, (outputs, items), for inputs that lie by variable, (inputs, items).
+
+    So lie the bits of a batch; and products with narrow layers are two to three times faster so.
+    """
+    for layer in module:
+        if isinstance(layer, torch.nn.Linear):
+            columns = torch.addmm(layer.bias[:, None], layer.weight, columns)
+        else:
+            columns = torch.relu_(columns)
+    return columns
 
 
 def _module(layers: Sequence[int]) -> torch.nn.Sequential:
