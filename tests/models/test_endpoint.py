@@ -607,6 +607,25 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
         ('url = "http://h"\nmax_rows = "many"', "max_rows cannot be 'many'"),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),
         ("url = ", "is no TOML"),
+        ("url = " + "[" * 3000, "it is nested too deeply"),
+        *(
+            (f'url = "http://h/x"\nprotocol = "json"\n{line}', message)
+            for line, message in {
+                "timeout = inf": "timeout is at least 0.001 and at most 86,400; got inf",
+                "timeout = nan": "timeout is at least 0.001 and at most 86,400; got nan",
+                "retries = 1000000": "retries is at least 0 and at most 100",
+                "threshold = nan": "a threshold is a finite number",
+                "classes = [1, [2]]": "classes of an endpoint cannot be",
+                'classes = ["a", "a"]': "named once each",
+                'classes = ["a"]': "two classes or more",
+                "columns = [1]": "columns of an endpoint cannot be '1'",
+                'request = {a = "$rows", day = 1979-05-27}': "holds texts, finite numbers",
+                'request = {a = "$rows", b = nan}': "holds texts, finite numbers",
+                '[headers]\n"a b" = "x"': "the header 'a b', or its value, has a character",
+                '[headers]\na = "x\\r\\nb: y"': "the header 'a', or its value, has a character",
+                '[headers]\na = "\u20ac"': "the header 'a', or its value, has a character",
+            }.items()
+        ),
     ],
 )
 def test_wrong_descriptions_say_what_is_wrong(lines: str, message: str, tmp_path: Path) -> None:

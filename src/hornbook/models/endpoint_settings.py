@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -19,6 +21,18 @@ PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json")
 
 TOKEN_VARIABLE = "HORNBOOK_ENDPOINT_TOKEN"
 """The environment variable whose value is sent as a bearer token."""
+
+SETTING_RANGES: dict[str, tuple[float, float]] = {
+    "timeout": (0.001, 86_400),
+    "in_flight": (1, 1000),
+    "max_batch": (1, 1_000_000),
+    "max_rows": (1, 10**12),
+    "retries": (0, 100),
+}
+"""The least and the largest value of a number."""
+
+HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII), re.compile(r"[\t -~\xa0-\xff]*")
+"""What a header may be, and its value."""
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """An environment variable in the value of a header, such as ${SCORING_KEY}."""
@@ -96,11 +110,33 @@ class EndpointSettings:
             raise HornbookError(f"the protocol is one of {', '.join(PROTOCOLS)}; not {self.protocol!r}")
         if self.missing not in ("null", "nan"):
             raise HornbookError(f"missing values are written as 'null' or 'nan'; not {self.missing!r}")
-        for name, least in (("timeout", 0.001), ("in_flight", 1), ("max_batch", 1), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
-        if self.max_rows is not None and self.max_rows < 1:
-            raise HornbookError(f"max_rows is at least 1; got {self.max_rows}")
+        for name, (least, most) in SETTING_RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise HornbookError(f"{name} is at least {least} and at most {most:,}; got {value}")
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise HornbookError(f"a threshold is a finite number; got {self.threshold}")
+        self._refuse_names()
+        try:
+            json.dumps(self.request, allow_nan=False)
+        except (TypeError, ValueError):
+            raise HornbookError(
+                "the request of an endpoint holds texts, finite numbers, truth values, lists and tables"
+            ) from None
+
+    def _refuse_names(self) -> None:
+        """Refuse columns and classes that are no names, or that are named twice."""
+        for part, names, kinds in (
+            ("columns", self.columns, (str,)),
+            ("classes", self.classes, (str, bool, int, float)),
+        ):
+            for name in names or ():
+                if not isinstance(name, kinds) or name != name:
+                    raise HornbookError(f"{part} of an endpoint cannot be {str(name)[:40]!r}")
+            if names and len(set(names)) < len(names):
+                raise HornbookError(f"{part} of an endpoint are named once each; got {list(names)}")
+        if self.classes is not None and len(self.classes) < 2:
+            raise HornbookError(f"a model has two classes or more; got {list(self.classes)}")
 
     @classmethod
     def read(cls, path: Path) -> EndpointSettings:
@@ -127,7 +163,11 @@ class EndpointSettings:
         """The headers of a request, with credentials from the environment."""
         headers = {name: VARIABLE.sub(_environment, value) for name, value in self.headers.items()}
         token = os.environ.get(TOKEN_VARIABLE)
-        return headers if token is None else {"Authorization": f"Bearer {token}", **headers}
+        headers = headers if token is None else {"Authorization": f"Bearer {token}", **headers}
+        for name, value in headers.items():
+            if not (HEADER_NAME.fullmatch(name) and HEADER_VALUE.fullmatch(value)):
+                raise HornbookError(f"the header {name!r}, or its value, has a character that none can have")
+        return headers
 
     def list_secrets(self) -> list[str]:
         """The values of the environment that requests carry: they occur in no message."""
