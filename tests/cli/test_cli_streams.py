@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from commands import is_one_line, runner
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import HornExtractor
+from hornbook.__main__ import main
 from hornbook.storage import lock_folder, write_file
 
 
@@ -109,3 +111,18 @@ def test_lock_folder_removes_what_a_killed_process_left_unfinished(tmp_path):
     with lock_folder(tmp_path):
         write_file(tmp_path / "rules.horn", "")
     assert {path.name for path in tmp_path.iterdir()} == {".lock", "mine.new", "rules.horn"}
+
+
+def test_interrupt_while_commands_are_imported_is_one_line(capsys, monkeypatch):
+    class Interrupted:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setitem(sys.modules, "hornbook.cli", Interrupted())
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (ended.value.code, capsys.readouterr().err) == (130, "hornbook: interrupted\n")
