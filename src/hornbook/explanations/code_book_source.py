@@ -57,10 +57,12 @@ def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
         name: _bind_column(words, frame[name], f"{book.source}, column {name!r}")
         for name, words in book.columns.items()
     }
-    pairs = {str(name): tuple(values.dropna().unique().tolist()) for name, values in frame.items()}
-    book = replace(book, columns=bound).with_pairs(
-        {name: tuple(sorted(values, key=str)) for name, values in pairs.items() if len(values) == 2}
-    )
+    pairs = {
+        str(name): tuple(sorted(distinct.tolist(), key=str))
+        for name, values in frame.items()
+        if len(distinct := values.dropna().unique()) == 2
+    }
+    book = replace(book, columns=bound).with_pairs(pairs)
     return book.with_whole(
         str(name)
         for name, values in frame.items()
