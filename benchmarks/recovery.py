@@ -228,7 +228,8 @@ def recovery_table(setting: Setting, seeds: Iterable[int], only: Sequence[str]) 
     """One row a competitor: medians over the seeds, and how often the theory was recovered."""
     low, high = setting.body
     table = Table(
-        title=f"{setting.variables} variables, {setting.rules} rules with bodies of {low} to {high}",
+        title=f"{setting.variables} variables, {setting.rules} rules with bodies of {low} to {high}, "
+        f"samples of {setting.labels:,}",
     )
     for column in ("learner", "equivalent", "rules of the theory", "patterns", "unsound", "agreement"):
         table.add_column(column)
