@@ -43,10 +43,10 @@ from hornbook.queries import Budget
 SMALL = Scale(
     "small",
     repetitions=1,
-    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=2, seeds=1),
+    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=1, seeds=1),
     ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000, evaluation=1000, coherence=0),
-    tree=TreeBudget(labels=300, tuning=60, seconds=600),
-    hard_tree=TreeBudget(labels=100, tuning=30, seconds=600),
+    tree=TreeBudget(labels=60, tuning=20, seconds=600),
+    hard_tree=TreeBudget(labels=60, tuning=20, seconds=600),
     sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
     coherent=100,
