@@ -2,7 +2,8 @@
 
     python benchmarks/why.py shares                 # 200 sampled reasons, each held against 20,000 fresh rows
     python benchmarks/why.py ladder --rows 50       # for each kind of model: sampled, proved, minimal
-    python benchmarks/why.py anchors --rows 20      # beside anchors, which are installed apart: see ANCHORS
+    python benchmarks/why.py anchors --rows 20      # beside anchors, which are installed apart: see ANCHORS;
+                                                    # for tables without missing values
     python benchmarks/why.py ladder --tables hcc-synthetic digits     # tables that nothing was tuned on
 
 Models are trained on two thirds of a table; reasons are those of unseen rows. Seconds are CPU-seconds of
@@ -202,6 +203,8 @@ def compare_anchors(tables: tuple[str, ...], rows: int) -> Table:
               "95 % kept", "coverage of unseen rows", "rows asked", "calls", "seconds")  # fmt: skip
     table = Table(*titles, title="sampled reasons and anchors: medians, precision as means")
     for case in list_cases(tables, tuple(MODELS)):
+        if case.seen.isna().any(axis=None):
+            raise SystemExit(f"anchors takes no missing values, and {case.table} has some")
         labels = case.model.predict(case.unseen)
         for by, explain in (("hornbook", explain_here), ("anchors", explain_by_anchors)):
             counted = CountedModel(case.model)

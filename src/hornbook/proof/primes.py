@@ -77,7 +77,7 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
     rule = _drop_unneeded(rule, verdict, last)
     rule, verdict = _drop_groups(prover, rule, verdict, last, inputs, answers, deadline)
     unsure: list[int] = []
-    needed, spare = _split_literals(prover, rule, unsure, last, inputs, deadline)
+    needed, spare = _split_literals(prover, rule, rule.body, last, (), inputs, deadline)
     size = len(spare)
     while spare and time.time() < deadline:
         group = spare[:size]
@@ -95,7 +95,7 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
             unsure += group
         else:
             inputs.append(answer.witness)
-        needed, spare = _split_literals(prover, rule, unsure, last, inputs, deadline)
+        needed, spare = _split_literals(prover, rule, rule.body - set(unsure), last, spare, inputs, deadline)
     # without time to drop the spare literals, an input may break the rule without more than one literal
     needed = {literal: each for literal, each in needed.items() if rule.body - {literal} <= each.true}
     return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))), tuple(answers))
@@ -104,25 +104,28 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
 def _split_literals(
     prover: Prover,
     rule: Rule,
-    unsure: Collection[int],
+    literals: Collection[int],
     last: Collection[int],
+    searched: Collection[int],
     inputs: list[Interpretation],
     deadline: float,
 ) -> tuple[dict[int, Interpretation], list[int]]:
-    """Split a body into literals that are needed, each with an input, and those that may be spare, in order.
+    """Split literals of a body into needed ones, each with an input, and those that may be spare, in order.
 
     A literal is needed if an input that the model accepts breaks the rule once it and the spare literals
-    are dropped; `inputs` are some that it accepts, and local search adds others to them. Next comes the
-    literal without which a linear bound on the output is lowest, so that a proof stays easy as long as
-    possible; all candidates are bounded side by side.
+    are dropped; `inputs` are some that it accepts, and local search adds others to them, but not for
+    literals for which it `searched` in vain. Next comes the literal without which a linear bound on the
+    output is lowest, so that a proof stays easy as long as possible; all candidates are bounded side by
+    side.
     """
     needed: dict[int, Interpretation] = {}
     spare: list[int] = []
-    waiting = _order_literals(prover, rule, rule.body - set(unsure), last)
+    waiting = _order_literals(prover, rule, literals, last)
     while waiting and time.time() < deadline:
         literal = waiting.pop(0)
         smaller = Rule(rule.body - {literal}, rule.head)
-        if (witness := _find_witness(prover, smaller, inputs)) is not None:
+        witness = _find_witness(prover, smaller, inputs, literal not in searched)
+        if witness is not None:
             needed[literal] = witness
             continue
         rule = smaller
@@ -131,10 +134,12 @@ def _split_literals(
     return needed, spare + waiting
 
 
-def _find_witness(prover: Prover, rule: Rule, inputs: list[Interpretation]) -> Interpretation | None:
+def _find_witness(
+    prover: Prover, rule: Rule, inputs: list[Interpretation], search: bool = True
+) -> Interpretation | None:
     """An accepted input that breaks a rule: a known one, or else one that local search adds to these."""
     known = next((each for each in inputs if rule.body <= each.true), None)
-    if known is not None:
+    if known is not None or not search:
         return known
     witness = prover.find_witness(rule, inputs[-CLIMB_STARTS:])
     inputs += [] if witness is None else [witness]
