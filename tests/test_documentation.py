@@ -92,7 +92,7 @@ def test_every_command_is_documented():
 def test_every_example_runs(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
-    with redirect_stdout(printed):
+    with redirect_stdout(printed), patch("sys.argv", [str(example)]):
         runpy.run_path(str(example), run_name="__main__")
     assert printed.getvalue()
 
