@@ -180,12 +180,12 @@ def measure(
             shutil.rmtree(folder, ignore_errors=True)
             was_killed, problem = kill_once(run, folder, rng.uniform(0, length))
             killed += was_killed
-            problems += [problem] if problem else []
             if was_killed and not problem and (found := digest_files(folder)) != expected:
                 different += 1
                 other = sorted(path for path in {*found, *expected} if found.get(path) != expected.get(path))
-                problems.append(f"other bytes in {', '.join(other)}")
-            print(f"{name}: {killed} killed", file=sys.stderr)
+                problem = f"other bytes in {', '.join(other)}"
+            problems += [problem] if problem else []
+            print(f"{name}: {killed} killed, {problem or 'the same bytes'}", file=sys.stderr)
     return killed, different, problems
 
 
@@ -207,8 +207,6 @@ def main() -> None:
             killed, different, problems = measure(name, runs[name], arguments.kills, rng)
             table.add_row(name, str(killed), str(different), str(len(problems) - different))
             failures += len(problems)
-            for problem in problems[:10]:
-                print(f"{name}: {problem}", file=sys.stderr)
     Console(width=100).print(table)
     sys.exit(bool(failures))
 
