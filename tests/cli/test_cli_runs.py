@@ -164,13 +164,15 @@ def test_explain_takes_values_of_columns(hornbook, runs, form):
     assert told.returncode == 0 and told.stdout.startswith(f"{decided}, because\n")
     entry = json.loads(hornbook("explain", runs / form, *values, "--json").stdout)
     assert entry["outcome"] == decided and entry["facts"]
-    for wrong, message in {
-        "petal=1": "the table has no column 'petal'; did you mean 'petal_width'",
-        "petal_width": "expected column=value",
-    }.items():
-        assert (
-            is_one_line(done := hornbook("explain", runs / form, "--set", wrong)) and message in done.stderr
-        )
+    for wrong, message in (
+        (["petal=1"], "the table has no column 'petal'; did you mean 'petal_width'"),
+        (["petal_width"], "expected column=value"),
+        (["petal_width=1", "petal_width=2"], "'petal_width' is set twice, to '1' and to '2'"),
+    ):
+        options = [item for pair in wrong for item in ("--set", pair)]
+        for command in ("explain", "why"):
+            done = hornbook(command, runs / form, *options)
+            assert is_one_line(done) and done.stderr.count("--set") == 1 and message in done.stderr
 
 
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])

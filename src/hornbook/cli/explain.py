@@ -35,10 +35,11 @@ def explain(
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction
-    explanation, values = extraction.explanation, dict(map(read_pair, given or []))
+    explanation = extraction.explanation
     conclusion: Conclusion | Decision
     unused: list[str] = []
     try:
+        values = read_pairs(given or [])
         if isinstance(explanation, HornRules):
             conclusion = explanation.conclude(read_facts(extraction, values))
         else:
@@ -56,9 +57,14 @@ def explain(
         emit(f"{label} makes no difference: the {explanation.noun} does not speak of it")
 
 
-def read_pair(pair: str) -> tuple[str, str]:
-    """The column and the value of a `column=value` that was set."""
-    name, sign, value = pair.rpartition("=")
-    if not sign or not name:
-        raise HornbookError(f"--set {pair!r}: expected column=value, such as --set age=61")
-    return name, value
+def read_pairs(given: list[str]) -> dict[str, str]:
+    """The values that were set as `column=value`, by their columns."""
+    values: dict[str, str] = {}
+    for pair in given:
+        name, sign, value = pair.rpartition("=")
+        if not sign or not name:
+            raise HornbookError(f"expected column=value, such as age=61, not {pair!r}")
+        if name in values:
+            raise HornbookError(f"{name!r} is set twice, to {values[name]!r} and to {value!r}; set it once")
+        values[name] = value
+    return values

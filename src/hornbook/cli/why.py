@@ -20,7 +20,7 @@ from hornbook.cli.app import (
     load_run_table,
     progress,
 )
-from hornbook.cli.explain import read_pair
+from hornbook.cli.explain import read_pairs
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ def _read_values(reasoner: Reasoner, given: list[str]) -> dict[str, Any]:
 
     columns = dict.fromkeys(map(str, reasoner.teacher.frame.columns))
     try:
-        return {
-            find_column(name, columns, reasoner.code_book): value for name, value in map(read_pair, given)
-        }
+        values = read_pairs(given).items()
+        return {find_column(name, columns, reasoner.code_book): value for name, value in values}
     except HornbookError as error:
         raise HornbookError(f"--set: {error}") from None
