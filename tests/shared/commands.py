@@ -8,6 +8,7 @@ import pytest
 import typer.main
 
 from hornbook.cli import main
+from hornbook.models import column_training
 
 get_command = cache(typer.main.get_command)
 """The commands with all their options, which are made from signatures once instead of in every run."""
@@ -23,7 +24,12 @@ class Done:
 
 
 def runner(capsys, monkeypatch):
-    """A function that runs a command and says how it ended."""
+    """A function that runs a command and says how it ended.
+
+    With `--train` it chooses among one network; `tests/models/test_column_training.py` has all candidates.
+    """
+    monkeypatch.setattr(column_training, "HIDDEN_SIZES", column_training.HIDDEN_SIZES[:1])
+    monkeypatch.setattr(column_training, "WEIGHT_DECAYS", column_training.WEIGHT_DECAYS[:1])
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])

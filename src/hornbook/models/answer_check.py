@@ -36,7 +36,7 @@ class AnswerCheck:
     >>> rng = np.random.default_rng(0)
     >>> check = AnswerCheck.start(lambda rows: rng.random(len(rows)) < 0.5, np.zeros((1000, 3)))
     >>> print(*check.describe_changes())  # doctest: +ELLIPSIS
-    asked 256 questions again, the model gave another answer to 12...
+    asked 256 questions again, the model gave another answer to 118: ...
 
     """
 
