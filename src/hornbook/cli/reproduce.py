@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -78,6 +79,8 @@ def reproduce(
     context.with_resource(lock_folder(output))
     synthetic, size = data is None, SCALES[scale.value]
     chosen = tuple(PROTOCOLS.values()) if protocol is ProtocolName.BOTH else (PROTOCOLS[protocol.value],)
+    # joblib replaces a worker that has grown, and loses no work
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     try:
         result = (
             scan_choices(table, output, size, seed, synthetic=synthetic)
