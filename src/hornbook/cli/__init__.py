@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
-from signal import SIGTERM, default_int_handler, signal
+from signal import SIG_DFL, SIGTERM, default_int_handler, signal
 from typing import NoReturn
 
 from hornbook.cli import (
@@ -55,12 +55,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may not have all characters
-    signal(SIGTERM, default_int_handler)
+    before = signal(SIGTERM, default_int_handler)
     try:
         try:
             app()
         finally:
             sys.stdout.flush()
+            signal(SIGTERM, before or SIG_DFL)  # processes that are forked later end by it as others do
     except ModelError as error:
         fail(f"the model failed: {error}", 3)
     except HornbookError as error:
