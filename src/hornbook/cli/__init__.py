@@ -60,8 +60,8 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()
             signal(SIGTERM, before or SIG_DFL)  # processes that are forked later end by it as others do
+            sys.stdout.flush()
     except ModelError as error:
         fail(f"the model failed: {error}", 3)
     except HornbookError as error:
