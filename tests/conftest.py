@@ -1,7 +1,5 @@
 """What several test modules share."""
 
-import gc
-
 import pytest
 from browser import chromium
 from hypothesis import settings
@@ -12,20 +10,12 @@ settings.register_profile("hornbook", deadline=None, max_examples=20, derandomiz
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("hornbook")
 
-gc.disable()  # until everything is imported: libraries are no garbage, and a look at all of them takes long
-
 
 def pytest_collection_modifyitems(items):
     """Mark the tests that use a browser."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-
-
-def pytest_collection_finish():
-    """Collect garbage, but not among what is imported."""
-    gc.freeze()
-    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -204,9 +204,11 @@ class ReasonProver:
             verdict = self._ask(body - {*group})
             if verdict.status == "proved":
                 body = self._keep_needed(body - {*group}, verdict)
-            elif not self._has_counterexample(body - {*group}) and len(group) == 1:
+            elif self._has_counterexample(body - {*group}):
+                continue
+            elif len(group) == 1:
                 undecided += group
-            elif not self._has_counterexample(body - {*group}):
+            else:
                 size = len(group) // 2
         for number in undecided:
             if number in body and not self._has_counterexample(body - {number}):

@@ -283,11 +283,9 @@ class Reasoner:
         if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
             return reason
         short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
-        return (
-            replace(reason, short=short)
-            if short.keeps_share and len(short.facts) < len(reason.facts)
-            else reason
-        )
+        if short.keeps_share and len(short.facts) < len(reason.facts):
+            return replace(reason, short=short)
+        return reason
 
     @cached_property
     def _prover(self) -> ColumnProver:
