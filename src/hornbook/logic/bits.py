@@ -85,10 +85,7 @@ def pack_rows(rows: Bools) -> Words:
 
 def mask(variables: Iterable[int]) -> int:
     """A set of variables as a bit mask."""
-    found = 0
-    for v in variables:
-        found |= _POWERS[v]
-    return found
+    return sum(map(_POWERS.__getitem__, frozenset(variables)))
 
 
 def from_masks(masks: Sequence[int], width: int) -> Words:

@@ -118,8 +118,8 @@ class Program:
                 users.setdefault(v, []).append(position)
         return users
 
-    def close(self, facts: int) -> int:
-        """The closure of a bit mask of facts."""
+    def close(self, facts: int, until: int = 0) -> int:
+        """The closure of a bit mask of facts, or the part of it that is derived until one of `until` is."""
         missing = self._every ^ facts
         while True:
             before = missing
@@ -127,6 +127,8 @@ class Program:
             for body, heads in self.masks:
                 if not body & missing:
                     missing &= ~heads
+                    if heads & until:
+                        return self._every ^ missing
             if missing == before:
                 return self._every ^ missing
 
@@ -158,7 +160,8 @@ class Program:
         return closed[:-1], bits.flat(closed[-1], len(batch))
 
     def _conflicts_one_by_one(self, batch: Batch) -> Bools:
-        answers = [bool(self.close(facts) & (forbidden | self.bottom)) for facts, forbidden in batch.masks]
+        sides = ((facts, forbidden | self.bottom) for facts, forbidden in batch.masks)
+        answers = [bool(self.close(facts, until=wrong) & wrong) for facts, wrong in sides]
         return np.array(answers, np.bool_)
 
     def _close_rows(self, true: Words) -> Words:
