@@ -33,35 +33,47 @@ class LabelledItems:
     `items` are the same bits by item, those of the true variables alone, shape (items, ⌈n/64⌉).
     """
 
-    def __init__(self, vocabulary: Vocabulary, device: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, limit: int, device: str | None = None) -> None:
         width = len(vocabulary)
+        self.limit = limit
         self.device = device
         self.rows: Words = arrays.on_device(np.zeros((2 * width, 0), np.uint64), device)
         self.items: Words = arrays.on_device(np.zeros((0, bits.words_for(width)), np.uint64), device)
         self.open: Words = arrays.on_device(np.zeros(0, np.uint64), device)
         self.batch = Batch(vocabulary, self.rows[:width], self.rows[width:], 0)
+        self._next = 0  # the place of the next item
         self._met: dict[bytes, Words] = {}
 
-    def add(self, true: Words, false: Words, limit: int) -> None:
-        """Append items, given by the bits of their true and false variables; the oldest over the limit go."""
+    def make_room(self, size: int) -> None:
+        """Grow by as many items as are to be written, up to the limit."""
+        size = min(self.limit, len(self.batch) + size)
+        if size == len(self.batch):
+            return
+        width, length = len(self.rows) // 2, bits.words_for(size)
+        rows = np.zeros((2 * width, length - self.rows.shape[1]), np.uint64)
+        items = np.zeros((size - len(self.items), self.items.shape[1]), np.uint64)
+        concat = arrays.module_of(self.rows).concat
+        self.rows = concat([self.rows, arrays.on_device(rows, self.device)], 1)
+        self.items = concat([self.items, arrays.on_device(items, self.device)])
+        self.batch = Batch(self.batch.vocabulary, self.rows[:width], self.rows[width:], size)
+
+    def write(self, true: Words, false: Words) -> None:
+        """Write items, given by the bits of their true and false variables, into the next places.
+
+        When all places are taken, the oldest items are overwritten.
+        """
         self._met.clear()
-        vocabulary, width, true, false = (
-            self.batch.vocabulary,
-            len(self.rows) // 2,
-            true[-limit:],
-            false[-limit:],
-        )
-        gone = max(0, len(self.batch) + len(true) - limit)
-        stay = len(self.batch) - gone
-        rows = arrays.on_device(
-            np.zeros((2 * width, bits.words_for(stay + len(true))), np.uint64), self.device
-        )
-        bits.deposit(rows, bits.span(self.rows, gone, stay), 0)
-        for half, items in ((rows[:width], true), (rows[width:], false)):
-            bits.deposit(half, arrays.on_device(bits.from_items(items, width), self.device), stay)
-        together = [self.items, arrays.on_device(true, self.device)]
-        self.rows, self.items = rows, arrays.module_of(self.items).concat(together)[-limit:]
-        self.batch = Batch(vocabulary, rows[:width], rows[width:], stay + len(true))
+        until_end = self.limit - self._next
+        if len(true) > until_end:
+            self.write(true[:until_end], false[:until_end])
+            self.write(true[until_end:], false[until_end:])
+            return
+        width, start = len(self.rows) // 2, self._next
+        for half, items in ((self.rows[:width], true), (self.rows[width:], false)):
+            words = arrays.on_device(bits.from_items(items, width), self.device)
+            bits.replace_span(half, words, start, len(items))
+        self.items[start : start + len(true)] = arrays.on_device(true, self.device)
+        self._next = (start + len(true)) % self.limit
 
     def set_closed(self, done: Bools) -> None:
         """Set which items are closed; the others are open."""

@@ -26,6 +26,10 @@ POOL_ITEMS = 1 << 17
 """Items of each label that a pool remembers."""
 
 
+ITEMS_AT_ONCE = 1 << 15
+"""Number of items that are transposed and written at a time, so that they stay in the cache."""
+
+
 class Pool:
     """Rejected and accepted items, and which of them a hypothesis leaves open.
 
@@ -40,19 +44,23 @@ class Pool:
     ) -> None:
         self.vocabulary = vocabulary
         self.groups = groups
-        self.limit = limit
-        self.device = device
-        self.rejected = LabelledItems(vocabulary, device)
-        self.accepted = LabelledItems(vocabulary, device)
+        self.rejected = LabelledItems(vocabulary, limit, device)
+        self.accepted = LabelledItems(vocabulary, limit, device)
         self._given_up: list[NDArray[np.intp]] = []
         self._judged: HornTheory | None = None
 
     def add(self, batch: Batch, accepted: Bools) -> None:
-        """Remember labelled items."""
+        """Remember labelled items; over the limit of a label, in place of its oldest."""
         self._judged = None
-        true, false = (bits.to_items(words)[: len(batch)] for words in (batch.true, batch.false))
-        for side, chosen in ((self.rejected, ~accepted), (self.accepted, accepted)):
-            side.add(true[chosen], false[chosen], self.limit)
+        sides = (self.rejected, ~accepted), (self.accepted, accepted)
+        for side, chosen in sides:
+            side.make_room(int(chosen.sum()))
+        for start in range(0, len(batch), ITEMS_AT_ONCE):
+            at = slice(start, start + ITEMS_AT_ONCE)
+            part = batch[at]
+            true, false = (bits.to_items(words)[: len(part)] for words in (part.true, part.false))
+            for side, chosen in sides:
+                side.write(true[chosen[at]], false[chosen[at]])
 
     def judge(self, hypothesis: HornTheory) -> None:
         """Recompute which items are open under a hypothesis."""

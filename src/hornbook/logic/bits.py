@@ -137,13 +137,18 @@ def bit_first(row: Words) -> Bools:
 
 
 def deposit(into: Words, words: Words, start: int) -> None:
-    """Write `words` into the zero bits of `into` from bit `start` on, in place."""
+    """Write `words` into the zero bits of `into` from bit `start` on, in place; bits that are set flip."""
     first, shift = divmod(start, WORD)
     count = words.shape[1]
-    into[:, first : first + count] |= words << shift
+    into[:, first : first + count] ^= words << shift
     if shift:
         spill = into[:, first + 1 : first + 1 + count]
-        spill |= arrays.shift_right(words, WORD - shift)[:, : spill.shape[1]]
+        spill ^= arrays.shift_right(words, WORD - shift)[:, : spill.shape[1]]
+
+
+def replace_span(into: Words, words: Words, start: int, size: int) -> None:
+    """Write the `size` bits of `words` over those of `into` from bit `start` on, in place."""
+    deposit(into, words ^ span(into, start, size), start)  # flips those that differ
 
 
 def take(words: Words, items: NDArray[np.intp]) -> Words:

@@ -146,25 +146,46 @@ def find_lacking_at_most(rows: Words, chosen: Index, mask: Words, most: int) -> 
 
 
 def count_neighbours(rows: Words, items: Words, chosen: Index, near: Words) -> Counts:
-    """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`."""
-    width, size = len(rows), len(chosen)
-    table = np.zeros((size + 1, 64 * items.shape[1] + 1), np.int64)
+    """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`.
+
+    Counts are kept as binary digits, `digits[j, d, part]` for 64 variables: an item is added by a carry
+    that runs through two digits on average.
+    """
+    width, size, parts = len(rows), len(chosen), items.shape[1]
+    wanted, place = np.zeros(parts, np.uint64), np.empty(64 * parts, np.int64)
+    for j in range(size):
+        wanted[chosen[j] >> 6] |= ONE << np.uint64(chosen[j] & 63)
+        place[chosen[j]] = j
+    length = 1
+    while 64 * len(near) >> length:
+        length += 1
+    digits, total = np.zeros((size + 1, length, parts), np.uint64), np.zeros(size + 1, np.int64)
     for w in range(len(near)):
         left = near[w]
         while left != NONE:
             item = items[64 * w + np.int64(count_bits_of((left & (~left + ONE)) - ONE))]
             left &= left - ONE
             lack = size
-            for j in range(size):
-                if (item[chosen[j] >> 6] >> np.uint64(chosen[j] & 63)) & ONE == NONE:
-                    lack = j
-            table[lack, -1] += 1
-            for part in range(len(item)):
-                counts, word = table[lack, 64 * part : 64 * part + 64], item[part]
-                for bit in range(64):
-                    counts[bit] += np.int64((word >> np.uint64(bit)) & ONE)
-    found = np.empty((size + 1, width + 1), np.int64)
-    found[:, :width], found[:, width] = table[:, :width], table[:, -1]
+            for part in range(parts):
+                missing = wanted[part] & ~item[part]
+                if missing != NONE:
+                    lack = place[64 * part + np.int64(count_bits_of((missing & (~missing + ONE)) - ONE))]
+            total[lack] += 1
+            for part in range(parts):
+                carry, d = item[part], 0
+                while carry != NONE:
+                    before = digits[lack, d, part]
+                    digits[lack, d, part] = before ^ carry
+                    carry &= before
+                    d += 1
+    found = np.zeros((size + 1, width + 1), np.int64)
+    for j in range(size + 1):
+        found[j, width] = total[j]
+        for d in range(length):
+            if not total[j] >> d:
+                break
+            for v in range(width):
+                found[j, v] += np.int64((digits[j, d, v >> 6] >> np.uint64(v & 63)) & ONE) << d
     return found
 
 
