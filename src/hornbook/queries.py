@@ -162,16 +162,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Change:
-    """The change of a hypothesis by a counterexample: rules added, removed and refined.
+    """The change of a hypothesis by a counterexample: rules added and removed.
 
-    `refined` holds (before, after) pairs. `witness` is an item that the teacher accepts and a
-    refuted rule rejects; rules dropped for better ones have none. `failed` are the terms that
-    failed their trials, as questions, one tuple a trial, so that a resumed run can repeat it.
+    `witness` is an item that the teacher accepts and a refuted rule rejects; rules dropped for
+    better ones have none. `failed` are the terms that failed their trials, as questions, one
+    tuple a trial, so that a resumed run can repeat it.
     """
 
     added: tuple[Rule, ...] = ()
     removed: tuple[Rule, ...] = ()
-    refined: tuple[tuple[Rule, Rule], ...] = ()
     witness: Interpretation | None = None
     given_up: Interpretation | None = None
     failed: tuple[tuple[Interpretation, ...], ...] = ()
@@ -179,12 +178,11 @@ class Change:
     @property
     def is_idle(self) -> bool:
         """Whether the hypothesis is unchanged."""
-        return not (self.added or self.removed or self.refined)
+        return not (self.added or self.removed)
 
     def apply_to(self, hypothesis: HornTheory) -> HornTheory:
         """The changed hypothesis."""
-        became = dict(self.refined)
-        rules = (became.get(rule, rule) for rule in hypothesis if rule not in self.removed)
+        rules = (rule for rule in hypothesis if rule not in self.removed)
         return HornTheory(hypothesis.vocabulary, (*rules, *self.added))
 
 
@@ -218,12 +216,12 @@ class Budget:
 
 
 def batch_from_terms(vocabulary: Vocabulary, terms: Bools) -> Batch:
-    """The questions in a (terms, 2n) matrix of literals: v is true in column v, false in column n + v."""
-    words = bits.pack(terms)
+    """The questions in a (2n, terms) matrix of literals: v is true in row v, false in row n + v."""
+    words = bits.pack_rows(terms)
     true, false = words[: len(vocabulary)], words[len(vocabulary) :]
     if vocabulary.has_duals:
         this, other = vocabulary.paired_rows
         was_true = true[other]
         true[this] |= false[other]
         false[this] |= was_true
-    return Batch(vocabulary, true, false, len(terms))
+    return Batch(vocabulary, true, false, terms.shape[1])

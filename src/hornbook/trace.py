@@ -164,8 +164,6 @@ def step_object(step: Step) -> Entry:
     for name, rules in (("added", change.added), ("removed", change.removed)):
         if rules:
             parts[name] = [rule_object(vocabulary, rule) for rule in rules]
-    if change.refined:
-        parts["refined"] = [[rule_object(vocabulary, rule) for rule in pair] for pair in change.refined]
     for name, item in (("witness", change.witness), ("given_up", change.given_up)):
         if item is not None:
             parts[name] = _item_object(vocabulary, item)
@@ -194,15 +192,13 @@ def _read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
         _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
     )
     added, removed = (_read_rules(vocabulary, parts.get(name, ())) for name in ("added", "removed"))
-    pairs = (_read_rules(vocabulary, pair) for pair in parts.get("refined", ()))
-    refined = tuple((before, after) for before, after in pairs)
     witness, given_up = (
         _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
     )
     failed = tuple(
         tuple(_read_item(vocabulary, term) for term in together) for together in parts.get("failed", ())
     )
-    return Step(hypothesis, answer, Change(added, removed, refined, witness, given_up, failed))
+    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
 
 
 def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:

@@ -43,7 +43,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
         Mistaken(THEORY.satisfied_by, 0, 0.03),
         {"min_precision": 0.9, "seed": 2},
         {},
-        {"refined", "given_up"},
+        {"added", "given_up"},
     ),
     "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
     "refuting": (

@@ -149,18 +149,18 @@ def test_add_rows_and_find_at_least_count_the_rows_of_each_item(rows, seed):
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_asked_equals_interpretation_item_by_item(vocabulary):
     width = len(vocabulary)
-    terms = np.zeros((200, 2 * width), np.bool_)
+    terms = np.zeros((2 * width, 200), np.bool_)
     generator, items = rng(), []
-    for row in terms:
+    for column in terms.T:
         values = generator.choice(3, width, p=[0.2, 0.2, 0.6])
         for v, w in vocabulary.pairs:
             values[generator.choice([v, w])] = 2  # one of a pair at most, so that nothing conflicts
-        row[:width], row[width:] = values == 1, values == 0
+        column[:width], column[width:] = values == 1, values == 0
         items.append(
             interpretation(vocabulary, np.flatnonzero(values == 1).tolist(), np.flatnonzero(values == 0))
         )
     assert batch_from_terms(vocabulary, terms) == Batch.from_interpretations(items, vocabulary)
-    assert len(batch_from_terms(vocabulary, terms[:0])) == 0
+    assert len(batch_from_terms(vocabulary, terms[:, :0])) == 0
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)

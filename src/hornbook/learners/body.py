@@ -16,7 +16,7 @@ from hornbook.logic import Bools
 ResultT = TypeVar("ResultT")
 Margins: TypeAlias = NDArray[np.floating]
 Ask: TypeAlias = Callable[[Bools], Margins]
-"""Margins of terms, the rows of a (terms, 2n) matrix: negative where the teacher rejects."""
+"""Margins of terms, the columns of a (2n, terms) matrix: negative where the teacher rejects."""
 
 QuerySearch: TypeAlias = Generator[Bools, Margins, ResultT]
 """A generator that yields terms, receives their margins, and returns its result."""
@@ -28,9 +28,9 @@ def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[Resu
     Examples
     --------
     >>> def least_rejected(size):
-    ...     margins = yield np.tri(size, dtype=np.bool_)
+    ...     margins = yield np.tri(size, dtype=np.bool_).T
     ...     return int(np.argmax(margins < 0))
-    >>> run_batched([least_rejected(5), least_rejected(5)], lambda terms: 2.5 - terms.sum(axis=1))
+    >>> run_batched([least_rejected(5), least_rejected(5)], lambda terms: 2.5 - terms.sum(axis=0))
     [2, 2]
 
     """
@@ -45,8 +45,8 @@ def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[Resu
                 found[at] = end.value
         if not asked:
             break
-        margins = ask(np.concatenate(list(asked.values())))
-        ends = np.cumsum([len(terms) for terms in asked.values()])
+        margins = ask(np.concatenate(list(asked.values()), axis=1))
+        ends = np.cumsum([terms.shape[1] for terms in asked.values()])
         answers = dict(zip(asked, np.split(margins, ends[:-1]), strict=True))
     return [found[at] for at in range(len(searches))]
 
@@ -119,7 +119,7 @@ class TermSearch:
 
     def grow(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
         """Add literals until the term is valid, and then while that makes it worth more."""
-        (whole,) = yield self._rows(seed)
+        (whole,) = yield self._questions([seed])
         if whole >= 0:
             return None
         now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
@@ -140,7 +140,7 @@ class TermSearch:
             if worths[best] <= self.worth(now.gain, now.harm):
                 break
             further = np.append(now.term, now.free[best])
-            (margin,) = yield self._rows(further)
+            (margin,) = yield self._questions([further])
             if margin >= 0:
                 break
             now = now.add_literals(np.array([best]))
@@ -159,30 +159,19 @@ class TermSearch:
             valid = (self.is_precise(gains, harms) & (worths >= now))[:-1]
             if not valid.any():
                 return term
-            valid[valid] = (yield self._rows(term, free[valid], False)) < 0
+            valid[valid] = (yield self._variants(term, free[valid], False)) < 0
             if not valid.any():
                 return term
             term = exchange_literal(term, int(droppable[np.argmax(np.where(valid, worths[:-1], -np.inf))]))
             drops += 1
         return term
 
-    def refine(self, term: Term, fixed: Term) -> QuerySearch[Term]:
+    def refine(self, term: Term, fixed: Term) -> Term:
         """Drop, add or exchange a literal while that makes the rule better, or shorter and as good.
 
-        Here a term must be precise on all that it covers, as others may cover the same.
+        The pool alone decides, without questions. Here a term must be precise on all that it covers, as
+        others may cover the same.
         """
-        sides = self._open_items(fixed)
-        while options := list(self._options(term, fixed, sides)):
-            rejected = (yield self._rows_of(options)) < 0
-            possible = (option for option, no in zip(options, rejected, strict=True) if no)
-            better = next(filter(self._is_precise_throughout, possible), None)
-            if better is None:
-                return term
-            term = better
-        return term
-
-    def refine_by_pool(self, term: Term, fixed: Term) -> Term:
-        """Refine a term by the pool alone, without questions."""
         sides = self._open_items(fixed)
         better: Term | None = term
         while better is not None:
@@ -201,8 +190,8 @@ class TermSearch:
         return bool(self.is_precise(gain, harm))
 
     def _extensions(self, now: GrowingTerm) -> Bools:
-        """Questions, shape (1 + free, 2n): the term, and the term with each free variable added."""
-        return np.concatenate([self._rows(now.term), self._rows(now.term, now.free)])
+        """Questions, shape (2n, 1 + free): the term, and the term with each free variable added."""
+        return np.concatenate([self._questions([now.term]), self._variants(now.term, now.free, True)], axis=1)
 
     def _valid(self, now: GrowingTerm, margin: float) -> bool:
         return margin < 0 and bool(self.is_precise(now.gain, now.harm))
@@ -244,22 +233,19 @@ class TermSearch:
         better = sorted((option for option in options if option[0] > least), key=lambda option: -option[0])
         return (exchange_literal(term, at, added) for _, at, added in better)
 
-    def _rows_of(self, terms: Sequence[Term]) -> Bools:
-        """Questions, shape (terms, 2n): these terms."""
-        rows = np.zeros((len(terms), 2 * len(self.pool.vocabulary)), np.bool_)
-        for row, term in zip(rows, terms, strict=True):
-            row[term] = True
-        return rows
+    def _questions(self, terms: Sequence[Term]) -> Bools:
+        """Questions, shape (2n, terms): these terms."""
+        columns = np.zeros((2 * len(self.pool.vocabulary), len(terms)), np.bool_)
+        for at, term in enumerate(terms):
+            columns[term, at] = True
+        return columns
 
-    def _rows(self, term: Term, literals: Term | None = None, value: bool = True) -> Bools:
-        """Questions, shape (terms, 2n): the term, or the term with each of `literals` set to `value`."""
-        row = np.zeros((1, 2 * len(self.pool.vocabulary)), np.bool_)
-        row[0, term] = True
-        if literals is None:
-            return row
-        rows = np.repeat(row, len(literals), axis=0)
-        rows[np.arange(len(literals)), literals] = value
-        return rows
+    def _variants(self, term: Term, literals: Term, value: bool) -> Bools:
+        """Questions, shape (2n, literals): the term with each of `literals` set to `value`."""
+        columns = np.zeros((2 * len(self.pool.vocabulary), len(literals)), np.bool_)
+        columns[term] = True
+        columns[literals, np.arange(len(literals))] = value
+        return columns
 
 
 def find_free(term: Term, fixed: Term) -> NDArray[np.intp]:

@@ -84,14 +84,6 @@ class TermCoverage:
         terms = list(terms)
         return cls(_find_meeting(pool.rejected, terms), _find_meeting(pool.accepted, terms))
 
-    def covered_only_by(self, at: int) -> tuple[Words, Words]:
-        """The rejected and the accepted items that meet one term and no other."""
-        rejected, accepted = (
-            words[at] & ~(_in_any_row(words[:at]) | _in_any_row(words[at + 1 :]))
-            for words in (self.rejected, self.accepted)
-        )
-        return rejected, accepted
-
     def uncovered_by_others(self) -> Iterator[tuple[Words, Words]]:
         """For each term in turn, the rejected and the accepted items that meet no other term.
 
@@ -186,7 +178,7 @@ def _in_one_row(words: Words) -> Words:
     return exactly
 
 
-MAX_SWEEPS = 3
+MAX_SWEEPS = 2
 """Maximum number of passes in which every rule is refined."""
 
 
@@ -225,7 +217,7 @@ def choose_final_rules(
         before = list(rules)
         for at, (rule, uncovered) in enumerate(zip(before, cover.uncovered_by_others(), strict=True)):
             pool.reopen(*uncovered)
-            term = search.refine_by_pool(terms[at], np.array(codec.head_literal(rule.head), np.intp))
+            term = search.refine(terms[at], np.array(codec.head_literal(rule.head), np.intp))
             after = codec.rule(term)
             if after not in rules and passes_trial(term):
                 rules[at], terms[at] = after, term

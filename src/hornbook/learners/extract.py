@@ -268,7 +268,6 @@ class QueryRun:
         """Take the outcome of a step as the theory, and measure it if it is new."""
         if step.change is not None and isinstance(step.answer, Counterexample):
             self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
-            self.found_by |= {after: self.found_by[before] for before, after in step.change.refined}
         theory = step.hypothesis if step.change is None else step.change.apply_to(step.hypothesis)
         self._measure(theory)
 

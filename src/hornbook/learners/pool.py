@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,14 +81,6 @@ class Pool:
         for side, words in ((self.rejected, rejected), (self.accepted, accepted)):
             bits.clear_spare(words, len(side.batch))
             side.open = words
-
-    @contextmanager
-    def keep_open(self, rejected: Words, accepted: Words) -> Iterator[None]:
-        """Open further items within the context."""
-        before = self.rejected.open, self.accepted.open
-        self.rejected.open, self.accepted.open = before[0] | rejected, before[1] | accepted
-        yield
-        self.rejected.open, self.accepted.open = before
 
     def give_up(self, item: Interpretation) -> None:
         """Never return this item, or a more specific one, as a counterexample again."""

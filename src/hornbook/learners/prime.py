@@ -98,9 +98,6 @@ A rule that is right about some rows and half right about others would close the
 are right about more of them.
 """
 
-RULES_REFINED = 5
-"""Number of rules refined after each counterexample, in turn."""
-
 MAX_CANDIDATES = 1024
 """Maximum number of rules of earlier hypotheses, the latest, that compete in the end."""
 
@@ -186,12 +183,9 @@ class HypothesisUpdater:
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
         added = self._choose_useful(self._find_rules(seeds, h), h)
         removed = self._find_superfluous(h, added)
-        lasting = self.background | removed
-        refined = self._refine_rules([rule for rule in h if rule not in lasting], added)
         change = Change(
             tuple(rule for rule in added if rule not in removed),
             tuple(rule for rule in h if rule in removed),
-            refined,
             failed=tuple(self.failed),
         )
         if not change.is_idle:
@@ -278,28 +272,6 @@ class HypothesisUpdater:
                 break
             kept.pop(least)
         return frozenset(rules) - {rules[at] for at in kept}
-
-    def _refine_rules(self, rules: list[Rule], added: Sequence[Rule]) -> tuple[tuple[Rule, Rule], ...]:
-        """Refine the next few rules in turn, given all others; returns (before, after) pairs."""
-        if not rules:
-            return ()
-        cover = TermCoverage.of(self.pool, map(self.codec.term, [*rules, *added]))
-        first = (self.calls * RULES_REFINED) % len(rules)
-        refined: dict[Rule, Rule] = {}
-        for at in sorted({(first + turn) % len(rules) for turn in range(RULES_REFINED)}):
-            before = rules[at]
-            zero = np.array(self.codec.head_literal(before.head), np.intp)
-            with self.pool.keep_open(*cover.covered_only_by(at)):
-                (term,) = run_batched([self.search.refine(self.codec.term(before), zero)], self._margins)
-            after = self.codec.rule(term)
-            taken = {*rules, *added, *refined.values(), *self.refuted}
-            if after in taken:
-                continue
-            if not all(self._try_terms([term])):
-                break  # the trial has changed the pool
-            refined[before] = after
-            cover.replace(at, term, self.pool)
-        return tuple(refined.items())
 
     def _try_terms(self, terms: Sequence[Term]) -> list[bool]:
         """Whether each term passes its trial; the exceptions to the others are added to the pool."""
