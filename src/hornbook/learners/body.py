@@ -118,16 +118,17 @@ class TermSearch:
         return None if grown is None else (yield from self.shrink(grown, fixed))
 
     def grow(self, seed: Term, fixed: Term) -> QuerySearch[Term | None]:
-        """Add literals until the term is valid, and then while that makes it worth more."""
-        (whole,) = yield self._questions([seed])
-        if whole >= 0:
-            return None
+        """Add literals until the term is valid, and then while that makes it worth more.
+
+        None if the seed itself is not valid: then hardly any part of it is.
+        """
         now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
+        (whole,) = yield self._questions([seed])
+        if not self._valid(now.add_literals(np.arange(len(now.free))), whole):
+            return None
         margin, *margins = yield self._extensions(now)
         scale = 0.1 * abs(margin) + 1e-9
-        while not self._valid(now, margin):
-            if not len(now.free):
-                return None
+        while len(now.free) and not self._valid(now, margin):
             progress = self._progress(now, margin, np.array(margins), scale)
             # the longer a term, the less hangs on one literal: several are taken at once
             chosen = np.argsort(-progress, kind="stable")[: 1 + len(now.term) // LITERALS_PER_EXTRA]

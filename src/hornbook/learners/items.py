@@ -136,7 +136,7 @@ class OpenItems:
 
     def having(self, variables: NDArray[np.intp]) -> OpenItems:
         """The items that have all of the variables."""
-        return self._choose(self.mask & intersect_rows(self.rows, variables))
+        return self._choose(self.mask & intersect_rows(self.rows, variables)) if len(variables) else self
 
     def lacking_at_most(self, most: int, variables: NDArray[np.intp]) -> OpenItems:
         """The items that lack at most `most` of the variables."""
