@@ -49,12 +49,9 @@ class LabelledItems:
         size = min(self.limit, len(self.batch) + size)
         if size == len(self.batch):
             return
-        width, length = len(self.rows) // 2, bits.words_for(size)
-        rows = np.zeros((2 * width, length - self.rows.shape[1]), np.uint64)
-        items = np.zeros((size - len(self.items), self.items.shape[1]), np.uint64)
-        concat = arrays.module_of(self.rows).concat
-        self.rows = concat([self.rows, arrays.on_device(rows, self.device)], 1)
-        self.items = concat([self.items, arrays.on_device(items, self.device)])
+        width = len(self.rows) // 2
+        self.rows = _enlarge(self.rows, len(self.rows), bits.words_for(size))
+        self.items = _enlarge(self.items, size, self.items.shape[1])
         self.batch = Batch(self.batch.vocabulary, self.rows[:width], self.rows[width:], size)
 
     def write(self, true: Words, false: Words) -> None:
@@ -99,6 +96,13 @@ class LabelledItems:
         every: Words = ~arrays.module_of(self.rows).zeros_like(self.rows[0])
         bits.clear_spare(every, len(self.batch))
         return every
+
+
+def _enlarge(words: Words, *shape: int) -> Words:
+    """A copy of a matrix in the upper left corner of one of this shape, with zeros for the rest."""
+    larger: Words = arrays.module_of(words).zeros(shape, dtype=words.dtype, device=words.device)
+    larger[: len(words), : words.shape[1]] = words
+    return larger
 
 
 @dataclass(frozen=True)
