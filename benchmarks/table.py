@@ -94,7 +94,18 @@ def measure_reading() -> Iterator[Line]:
     yield "100 queries on the paper's network, synthetic cohort, `hard`", figure, "`benchmarks/compiled.py`"
 
 
-TEXT_COLUMNS = ("counterexamples", "default", "form", "learner", "method", "model", "run", "server", "table")
+TEXT_COLUMNS = (
+    "counterexamples",
+    "default",
+    "form",
+    "learner",
+    "method",
+    "model",
+    "protocol",
+    "run",
+    "server",
+    "table",
+)
 """Columns of words."""
 
 MEASUREMENTS: tuple[Callable[[], Iterator[Line]], ...] = (
