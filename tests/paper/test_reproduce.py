@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,10 +75,16 @@ def content(run, protocol="paper", leave=("seconds.json",)):
     return files | {"metrics": json.dumps(own)}
 
 
+def reproduce_alone(table, folder, scale=TINY, **options):
+    """Without other processes, in searches too, which take every core by themselves."""
+    with joblib.parallel_config("sequential"):
+        return reproduce(table, folder, scale, processes=1, **options)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "nested"
-    reproduce(patients(), folder, TINY, protocols=SHORT, synthetic=True, processes=1)
+    reproduce_alone(patients(), folder, protocols=SHORT, synthetic=True)
     return folder
 
 
@@ -94,12 +101,12 @@ def test_reproduce_seed_gives_the_same_files_whatever_the_processes(run, tmp_pat
 def test_reproduce_finished_run_gives_the_same_report(run):
     names = ("metrics.json", "report.html", "tables.md")
     before = [(run / name).read_bytes() for name in names]
-    reproduce(patients(), run, TINY, protocols=SHORT, synthetic=True, processes=1)
+    reproduce_alone(patients(), run, protocols=SHORT, synthetic=True)
     assert [(run / name).read_bytes() for name in names] == before
 
 
 def test_reproduce_another_seed_gives_others(run, tmp_path):
-    reproduce(patients(), tmp_path, replace(TINY, repetitions=1), seed=1, protocols=PUBLISHED, processes=1)
+    reproduce_alone(patients(), tmp_path, replace(TINY, repetitions=1), seed=1, protocols=PUBLISHED)
     kept = read_json(tmp_path / "paper" / "seed-1" / "evaluation" / "evaluation.json")
     assert kept == read_json(run / "paper" / "seed-1" / "evaluation" / "evaluation.json")
     assert kept != read_json(run / "paper" / "seed-0" / "evaluation" / "evaluation.json")
@@ -117,20 +124,20 @@ def test_reproduce_interrupted_run_goes_on_to_the_same_files(run, tmp_path, monk
 
     monkeypatch.setattr(Repetition, stage, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        reproduce(patients(), tmp_path, TINY, protocols=PUBLISHED, synthetic=True, processes=1)
+        reproduce_alone(patients(), tmp_path, protocols=PUBLISHED, synthetic=True)
     monkeypatch.setattr(Repetition, stage, whole)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
     assert before
-    reproduce(patients(), tmp_path, TINY, protocols=PUBLISHED, synthetic=True, processes=1)
+    reproduce_alone(patients(), tmp_path, protocols=PUBLISHED, synthetic=True)
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert content(tmp_path) == content(run)
 
 
 def test_changed_settings_redo_what_they_decide(run, tmp_path):
-    reproduce(patients(), tmp_path, TINY, protocols=PUBLISHED, synthetic=True, processes=1)
+    reproduce_alone(patients(), tmp_path, protocols=PUBLISHED, synthetic=True)
     done = {path.parent: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
     larger = replace(TINY, tree=replace(TINY.tree, labels=400))
-    reproduce(patients(), tmp_path, larger, protocols=PUBLISHED, synthetic=True, processes=1)
+    reproduce_alone(patients(), tmp_path, larger, protocols=PUBLISHED, synthetic=True)
     redone = {folder.name for folder in done if (folder / "stage.json").stat().st_mtime_ns != done[folder]}
     assert redone == {"tree", "evaluation"}
 
@@ -318,8 +325,19 @@ def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monke
     assert asked == [["paper", "hard"], ["hard"]]
 
 
+COMMAND = """
+from dataclasses import replace
+from hornbook.cli import main
+from hornbook.paper import SCALES, ModelSelection, grid
+
+SCALES["quick"] = replace(SCALES["quick"], selection=ModelSelection(grid((1,), (4,), (0.1,)), seeds=1))
+main()
+"""
+"""The command with the shortest search that there is."""
+
+
 def test_reproduce_interrupted_command_keeps_what_is_finished(tmp_path):
-    command = [sys.executable, "-m", "hornbook", "reproduce", "-o", str(tmp_path / "run")]
+    command = [sys.executable, "-c", COMMAND, "reproduce", "-o", str(tmp_path / "run")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     # a worker that is interrupted while joblib starts it prints a traceback, so one has answered first
