@@ -154,7 +154,7 @@ def test_parallel_map_one_process_needs_no_pickling_and_begins_nothing_it_does_n
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky", "multiprocessing"])
 def test_parallel_map_gives_the_same_on_every_backend(backend: str) -> None:
     with joblib.parallel_config(backend, n_jobs=2):
-        for count in range(6):
+        for count in (0, 1, 5):
             assert list(parallel_map(partial(pow, 3), range(count))) == [3**item for item in range(count)]
 
 

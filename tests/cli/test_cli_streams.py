@@ -90,8 +90,8 @@ def test_standard_output_that_is_full_or_lacks_letters():
         done = subprocess.run([*command, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (2, f"hornbook: standard output: {os.strerror(errno.ENOSPC)}\n")
     latin = os.environ | {"PYTHONIOENCODING": "latin-1"}
-    done = subprocess.run([*command, "show", "∅"], capture_output=True, env=latin)
-    assert done.returncode == 2 and b"there is no run folder \\u2205; " in done.stderr
+    done = subprocess.run([*command, "learn", "∅"], capture_output=True, env=latin)
+    assert done.returncode == 2 and b"cannot read \\u2205" in done.stderr
 
 
 def test_show_says_that_a_report_is_cut_short(hornbook, run_folder):

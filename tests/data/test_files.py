@@ -137,7 +137,7 @@ def test_read_new_parts_names_the_row_of_infinity_in_the_file(tmp_path: Path) ->
 
 def test_read_table_samples_every_row_with_the_same_probability(tmp_path: Path) -> None:
     path = write_table(pd.DataFrame({"row": range(30)}), "table.csv", tmp_path)
-    draws, size = 300, 6
+    draws, size = 100, 6
     counts = np.zeros(30)
     for seed in range(draws):
         counts[read_table(path, max_rows=size, seed=seed).frame["row"]] += 1

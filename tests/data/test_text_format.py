@@ -73,7 +73,7 @@ CELLS = st.text("0123456789.,' -", min_size=1, max_size=9).map(str.strip).filter
 
 
 @given(st.lists(st.lists(CELLS, max_size=4), max_size=3))
-@draw_examples(7.5)
+@draw_examples(2.0)
 def test_column_readings_are_the_notations_that_read_each_cell(parts: list[list[str]]) -> None:
     column = ColumnReadings()
     for part in parts:

@@ -11,7 +11,7 @@ RUNS = 6
 QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}
 KINDS = {
     "explanation": (
-        partial(try_classifier, fresh=100_000, form="rules", n_samples=500, max_literals=10),
+        partial(try_classifier, fresh=30_000, form="rules", n_samples=500, max_literals=10),
         {"fidelity on unseen rows"},
     ),
     "queries": (partial(try_queries, fresh=10_000, **QUERIES), {"fidelity on unseen rows"}),

@@ -48,7 +48,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
     "refuting": (
         NETWORK,
-        SCARCE | {"shares": {}},
+        SCARCE | {"shares": {}, "budget": Budget(equivalence_queries=30)},
         {"margin": NETWORK.margin},
         {"rules", "sampling", "removed", "witness"},
     ),
@@ -71,7 +71,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_extract_killed_run_resumes_to_the_same_result(name, tmp_path):
     member, settings, options, expected = SCENARIOS[name]
-    settings = replace(QUICK, **{"budget": Budget(equivalence_queries=30), **settings})
+    settings = replace(QUICK, **{"budget": Budget(equivalence_queries=15), **settings})
     path = tmp_path / "trace.jsonl"
     whole = extract(member, PARTIAL, settings, trace=path, **options)
     text = path.read_text("utf-8")

@@ -18,7 +18,6 @@ from extractions import (
 
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
-from hornbook.learners.extract import MAX_IDLE_COUNTEREXAMPLES
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.oracles import Counted
 from hornbook.queries import Budget, Estimated, Pac
@@ -40,20 +39,22 @@ def test_constant_no():
 @pytest.mark.parametrize("accepted", [0.05, 0.5, 0.95])
 def test_a_coin(accepted):
     coin = Coin(rng(), accepted)
-    found = extract(coin, PARTIAL, QUICK)
-    assert found.stop_reason.startswith(("stalled", "budget of 100 equivalence queries"))
+    found = extract(coin, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=25)))
+    assert found.stop_reason.startswith(("stalled", "budget of 25 equivalence queries"))
     assert isinstance(found.guarantee, Estimated) and is_faithful(found, coin, PARTIAL)
 
 
-def test_extract_stall_is_reported_as_such():
+def test_extract_stall_is_reported_as_such(monkeypatch):
+    idle = 5
+    monkeypatch.setitem(extract.__globals__, "MAX_IDLE_COUNTEREXAMPLES", idle)
     patient = replace(QUICK, seed=6, budget=Budget(equivalence_queries=1000))
     found = extract(Coin(rng()), PARTIAL, patient)
     assert found.stop_reason == (
-        f"stalled: the last {MAX_IDLE_COUNTEREXAMPLES} counterexamples gave no rule that is precise enough"
+        f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
     )
-    assert [
-        entry["change"].keys() - {"failed"} for entry in found.trace.entries[-MAX_IDLE_COUNTEREXAMPLES:]
-    ] == (MAX_IDLE_COUNTEREXAMPLES * [{"given_up"}])
+    assert [entry["change"].keys() - {"failed"} for entry in found.trace.entries[-idle:]] == (
+        idle * [{"given_up"}]
+    )
 
 
 @pytest.mark.parametrize("kind", [Noisy, Mistaken])
@@ -66,12 +67,12 @@ def test_extract_with_one_percent_of_the_answers_flipped(kind):
     assert found.stop_reason.startswith(("stalled", "budget"))
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_an_incoherent_network(seed):
     network = Network(PARTIAL, rng(seed))
-    settings = replace(QUICK, budget=Budget(equivalence_queries=40))
+    settings = replace(QUICK, budget=Budget(equivalence_queries=20))
     found = extract(network, PARTIAL, settings, margin=network.margin)
-    assert found.stop_reason.startswith(("stalled", "budget of 40 equivalence queries"))
+    assert found.stop_reason.startswith(("stalled", "budget of 20 equivalence queries"))
     assert is_faithful(found, network, PARTIAL)
     assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
     done = {"added", "removed"}
@@ -142,9 +143,9 @@ def test_a_budget_of_membership_queries_is_kept_exactly(budget):
 def test_guided_search_is_under_the_budget_too():
     network = Network(PARTIAL, rng(3))
     margin = Counted(network.margin)
-    settings = replace(QUICK, budget=Budget(membership_queries=30_000), size=100, min_precision=0.5)
+    settings = replace(QUICK, budget=Budget(membership_queries=10_000), size=100, min_precision=0.5)
     found = extract(network, PARTIAL, settings, margin=margin, local_search=local_search)
-    assert margin.questions == found.membership_queries <= 30_000
+    assert margin.questions == found.membership_queries <= 10_000
 
 
 def test_a_budget_of_equivalence_queries():

@@ -79,7 +79,7 @@ def closed_rows(theory, batch):
 
 
 @given(explanations())
-@draw_examples(3.75)
+@draw_examples(1.5)
 def test_compiled_theories_decide_as_explanations_do(case):
     explanation, frame = case
     compiled = explanation.compile()

@@ -156,6 +156,7 @@ def test_predictor_decisions_depend_on_the_row_alone_on_other_machines(machine):
     if not information.exists() or feature not in information.read_text().split():
         pytest.skip(f"this processor has no {feature}")
     tests = [str(Path(__file__).parents[1] / test) for test in TESTS]
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
+    options = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio"]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

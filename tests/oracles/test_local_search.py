@@ -51,7 +51,7 @@ def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
         Random(vocabulary, groups=groups),
         seed=0,
         groups=groups,
-        size=30_000,
+        size=8_000,
         walkers=64,
     )
     sides = set()

@@ -76,7 +76,7 @@ def vocabulary_of(size, dual):
 def test_every_verdict_equals_brute_force(encoding, dual, groups):
     rng = np.random.default_rng(0)
     seen = {"proved": 0, "refuted": 0, "undecided": 0}
-    for seed in range(8):
+    for seed in range(4):
         size = int(rng.integers(4, 7))
         vocabulary = vocabulary_of(size, dual)
         channels = 2 if encoding == "two-channel" else 1
@@ -97,7 +97,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
                 assert verdict.witness in found
             else:
                 assert "rounding" in verdict.reason
-    assert seen["proved"] > 10 and seen["refuted"] > 10 and seen["undecided"] <= 1, seen
+    assert seen["proved"] > 5 and seen["refuted"] > 5 and seen["undecided"] <= 1, seen
 
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])

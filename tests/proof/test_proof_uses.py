@@ -62,7 +62,7 @@ def test_single_bounds_prove_only_what_holds_and_ranks_bound_all_outputs(groups)
 
 def test_shrunk_rules_are_prime_by_brute_force():
     found = 0
-    for seed in range(12):
+    for seed in range(6):
         prover = judge(seed)
         rng = np.random.default_rng(seed)
         states = 2 * rng.integers(0, 2, (40, 5))
@@ -76,12 +76,12 @@ def test_shrunk_rules_are_prime_by_brute_force():
                 assert not holds(prover, Rule(prime.rule.body - {literal}, BOTTOM))
                 assert prime.rule.body - {literal} <= witness.true
             found += 1
-    assert found > 10
+    assert found > 5
 
 
 def test_refuted_rules_are_repaired_if_they_can_be():
     mended = 0
-    for seed in range(40):
+    for seed in range(16):
         prover = judge(seed)
         rng = np.random.default_rng(seed)
         rule = Rule(rng.choice(10, 2, replace=False).tolist(), BOTTOM)
@@ -93,7 +93,7 @@ def test_refuted_rules_are_repaired_if_they_can_be():
             assert prime.is_prime and set(prime.needed) == prime.rule.body
             assert not any(holds(prover, Rule(prime.rule.body - {v}, BOTTOM)) for v in prime.rule.body)
             mended += 1
-    assert mended > 6
+    assert mended > 2
 
 
 class Counting(Prover):
@@ -200,7 +200,7 @@ def test_teachers_answer_exactly_on_request():
 
 def test_equivalence_is_decided_as_by_brute_force():
     answers = {Counterexample: 0, Proved: 0}
-    for seed in range(6):
+    for seed in range(3):
         prover = judge(seed, size=4)
         background = HornTheory.background(prover.vocabulary)
         every = prover.space.batch(np.array(list(product(range(3), repeat=4))))
@@ -220,7 +220,7 @@ def test_equivalence_is_decided_as_by_brute_force():
             if isinstance(answer, Counterexample):
                 item = Batch.from_interpretations([answer.interpretation], prover.vocabulary)
                 assert prover.member(item)[0] == answer.positive == ~hypothesis.satisfied_by(item)[0]
-    assert answers[Counterexample] > 4, answers
+    assert answers[Counterexample] > 2, answers
 
 
 def _bodies(size):

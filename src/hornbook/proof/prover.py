@@ -33,7 +33,7 @@ from hornbook.randomness import Purpose, generator
 
 BY_BRANCHING, BY_SOLVER = "branch and bound", "a SAT solver"
 
-PROBES, PROBE_BLOCK = 4096, 512
+PROBES, PROBE_BLOCK = 4096, 2048
 """Number of random inputs on which a reading is compared with its model, and batch size."""
 
 LARGEST_SUM = 1e30
