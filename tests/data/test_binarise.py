@@ -218,7 +218,7 @@ def test_infer_kind_of_values(values: list[Any], kind: str) -> None:
     st.sampled_from(STRATEGIES),
     st.integers(0, 99),
 )
-@draw_examples(5)
+@draw_examples(2)
 def test_cut_points_ascend_and_bins_partition(
     values: list[float], bins: int, strategy: Any, seed: int
 ) -> None:

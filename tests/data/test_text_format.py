@@ -263,7 +263,7 @@ CSV_TEXT = st.text('ab1 ,"\n', max_size=30)
 
 
 @given(CSV_TEXT, st.integers(1, 3))
-@draw_examples(5)
+@draw_examples(2)
 def test_read_delimited_reads_what_the_csv_module_does(text: str, rows_per_part: int) -> None:
     """In parts, and row by row; what it refuses is uneven, unfinished or unnamed."""
     try:

@@ -89,7 +89,7 @@ def expected_names(explanation, frame):
 
 
 @given(explanations)
-@draw_examples(3.75)
+@draw_examples(1.5)
 def test_sql_and_python_decide_as_the_explanation_does(explanation):
     expected = expected_names(explanation, ROWS)
     assert decide_in_sqlite(write_source(explanation, "sql"), ROWS) == expected

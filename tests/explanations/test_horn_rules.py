@@ -41,7 +41,7 @@ def brute(theory, facts, goal):
     return None
 
 
-@draw_examples(3.75)
+@draw_examples(1.5)
 @given(st.data())
 def test_the_fewest_facts_are_those_of_brute_force(data):
     theory = data.draw(theories(max_variables=WIDTH, max_rules=12))

@@ -210,7 +210,7 @@ class AnyFormula:
 @pytest.mark.parametrize("width", [2, 3, 4, 5])
 def test_the_horn_envelope_of_any_formula(width, shrink):
     rng = np.random.default_rng(width)
-    for _ in range(60):
+    for _ in range(20):
         models = frozenset(np.flatnonzero(rng.random(1 << width) < rng.random()).tolist())
         teacher = AnyFormula(models, width, rng)
         *_, last = lrn_star_by_heads(teacher.vocabulary, teacher.member, teacher.equivalent, shrink=shrink)
@@ -307,7 +307,7 @@ def as_printed(teacher: AnyAnswers, limit: int) -> HornTheory:
     "vocabulary", [Vocabulary(list("abcdef")), Vocabulary.with_duals("abcd")], ids=["plain", "duals"]
 )
 def test_lrn_star_asks_what_the_paper_prints_whatever_the_teacher(vocabulary):
-    for seed in range(15):
+    for seed in range(6):
         ours, theirs = AnyAnswers(vocabulary, seed), AnyAnswers(vocabulary, seed)
         background = HornTheory.background(vocabulary)
         *_, last = lrn_star(

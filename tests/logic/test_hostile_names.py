@@ -127,7 +127,7 @@ def test_half_a_character_is_no_name():
 
 
 @given(hostile_theories(), st.data())
-@draw_examples(3.75)
+@draw_examples(1.5)
 def test_exported_sql_says_the_same_in_sqlite(theory, data):
     batch = data.draw(batches(theory.vocabulary, 12))
     rows = answers_in_sqlite(theory.export("sql"), sql_columns(theory.vocabulary), batch)
@@ -176,7 +176,7 @@ def read_prolog(text):
 
 
 @given(hostile_theories())
-@draw_examples(3.75)
+@draw_examples(1.5)
 def test_exported_prolog_reads_back_as_the_same_rules(theory):
     clauses = [Rule.of(theory.vocabulary, body, head) for head, body in read_prolog(theory.export("prolog"))]
     assert set(clauses) == set(theory.rules) and len(clauses) == len(theory)
@@ -203,7 +203,7 @@ def test_exported_python_and_sympy_mean_the_same(theory, data):
 
 
 @given(hostile_theories())
-@draw_examples(2.5)
+@draw_examples(1.5)
 def test_json_dimacs_and_text_come_back(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory

@@ -244,7 +244,7 @@ def test_whole_numbers_have_no_witness_between_them():
     assert ColumnProver(as_predictor(tent), Domain.of(real)).prove([], outcome=0).status == "refuted"
 
 
-@draw_examples(5)
+@draw_examples(2)
 @given(st.floats(-1e30, 1e30), st.booleans(), st.integers(-3, 3))
 def test_single_cut_divides_doubles_as_single_precision_does(threshold, strict, steps):
     cut = single_cut(threshold, strict)

@@ -24,7 +24,7 @@ from hornbook.explanations import (
 )
 from hornbook.report.page import read_script
 
-EXPLANATIONS, ROWS = 240, 25
+EXPLANATIONS, ROWS = 120, 25
 
 DECIDE = """
 for (const [name, words] of JSON.parse(arguments[1])) Decider.words.set(name, words);

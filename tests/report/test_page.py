@@ -76,6 +76,16 @@ const lines = [...document.querySelectorAll("#explanation .lines tbody tr")];
 return lines.filter((line) => line.checkVisibility() && line.getBoundingClientRect().height > 0).length;
 """
 
+VISIBLE = """
+const options = { opacityProperty: true, visibilityProperty: true };
+return arguments[0].filter((each) => each.checkVisibility(options) && each.getClientRects().length > 0);
+"""
+
+FIND = """
+const [boxes, title, words] = arguments;
+return [...document.querySelectorAll(boxes)].find((box) => box.querySelector(title).textContent === words);
+"""
+
 CLICK = """
 const before = performance.now();
 document.querySelector(".fact input[value=yes]").click();
@@ -399,9 +409,8 @@ def test_models_that_judge_are_explored_too(browser, tmp_path):
 @pytest.mark.parametrize("form", ["card", "theory"])
 def test_everything_that_can_be_used_has_a_name(browser, tmp_path, form):
     show(browser, to_html(FORMS[form]()), tmp_path)
-    for control in browser.find_elements(By.CSS_SELECTOR, "input, select, button"):
-        if control.is_displayed():
-            assert control.accessible_name.strip(), control.get_attribute("outerHTML")
+    for control in visible(browser.find_elements(By.CSS_SELECTOR, "input, select, button")):
+        assert control.accessible_name.strip(), control.get_attribute("outerHTML")
     for group in browser.find_elements(By.CSS_SELECTOR, "fieldset"):
         assert group.find_element(By.TAG_NAME, "legend").text
     for picture in browser.find_elements(By.CSS_SELECTOR, "svg"):
@@ -594,7 +603,8 @@ def shown(browser):
 
 
 def visible(elements):
-    return [element for element in elements if element.is_displayed()]
+    """Those that can be seen; the page is asked once about all of them."""
+    return elements[0].parent.execute_script(VISIBLE, elements) if elements else []
 
 
 def verdict(browser):
@@ -602,17 +612,12 @@ def verdict(browser):
 
 
 def fields(browser):
-    labels = browser.find_elements(By.CSS_SELECTOR, ".field:not([hidden]) label[for]")
-    return [label.get_property("textContent") for label in labels]
+    labels = "document.querySelectorAll('.field:not([hidden]) label[for]')"
+    return browser.execute_script(f"return [...{labels}].map((label) => label.textContent)")
 
 
 def find_field(browser, name):
-    boxes = browser.find_elements(By.CSS_SELECTOR, ".field")
-    return next(
-        box
-        for box in boxes
-        if box.find_element(By.CSS_SELECTOR, "label[for]").get_property("textContent") == name
-    )
+    return browser.execute_script(FIND, ".field", "label[for]", name)
 
 
 def enter(browser, name, value):
@@ -623,12 +628,7 @@ def enter(browser, name, value):
 
 
 def find_fact(browser, words):
-    facts = browser.find_elements(By.CLASS_NAME, "fact")
-    return next(
-        fact
-        for fact in facts
-        if fact.find_element(By.CSS_SELECTOR, "legend span").get_property("textContent") == words
-    )
+    return browser.execute_script(FIND, ".fact", "legend span", words)
 
 
 def choose(browser, words, value):
