@@ -9,6 +9,7 @@ import pytest
 from commands import runner
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.extractor import query
 from hornbook.testing import FAULTS, FaultyClassifier
 
 FAILURES = {
@@ -31,7 +32,7 @@ MODEL = ["--model", "model.pkl", "--target", "ill", "--trust-pickle"]
 EXTRACT = ["extract", "table.csv", *MODEL, "--samples", "300", "--max-literals", "2", "-o", "run"]
 COMMANDS = {
     "extract": (8_400, EXTRACT),
-    "query": (100_000, ["query", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
+    "query": (20_000, ["query", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
     "check": (200, ["check", "claims.horn", "--data", "table.csv", *MODEL, "--samples", "300"]),
     "compare": (2_000, ["compare", "run", "--samples", "2000", *MODEL[4:]]),
     "why": (200, ["why", "run", "--row", "3", "--no-proof", *MODEL[4:]]),
@@ -46,6 +47,8 @@ COMMANDS = {
 @pytest.fixture
 def hornbook(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(query, "POOL_SAMPLES", 1000)
+    monkeypatch.setattr(query, "FRESH_SAMPLES", 1000)
     ROWS.assign(ill=ILL).to_csv("table.csv", index=False)
     (tmp_path / "claims.horn").write_text("age > 52 & fever = 1 -> ill\n")
     return runner(capsys, monkeypatch)

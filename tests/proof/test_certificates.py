@@ -306,8 +306,9 @@ def test_verify_prints_one_line_about_a_change(run, hornbook, tmp_path, change):
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILS  ")]
     assert (done.returncode, done.stderr) == (1, "")
     assert len(failed) == (before if change == "all deleted" else 1)
-    told = json.loads(hornbook("verify", folder, "--trust-pickle", "--json").stdout)
-    assert told["holds"] is False and sum(not each["holds"] for each in told["findings"]) == len(failed)
+    if change == "bound":
+        told = json.loads(hornbook("verify", folder, "--trust-pickle", "--json").stdout)
+        assert told["holds"] is False and [each["holds"] for each in told["findings"]].count(False) == 1
 
 
 def test_verify_notices_another_model(run, hornbook, runs, tmp_path):

@@ -137,7 +137,7 @@ def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, grou
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),), ((0, 2, 4), (1, 3), (5,))])
 def test_greatest_values_are_those_of_all_inputs(values, encoding, groups):
     rng = np.random.default_rng(len(groups))
-    for _ in range(40):
+    for _ in range(15):
         size = 1 + (encoding == "two-channel")
         predictor = as_predictor(module([12 * size, 3], 0), encoding=encoding)
         space = Space.of(vocabulary_of(6, dual=True), predictor.encoding, groups, values)
