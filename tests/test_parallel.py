@@ -1,7 +1,7 @@
 """One map, whoever does the work: the same results in order, after losses too, and little work in vain.
 
 Every law holds in this process, on its cores and on clusters. A cluster's laws are one test,
-since it takes seconds to start.
+since it takes seconds to start, and are run by `-m cluster`.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def test_parallel_map_cores(tmp_path: Path) -> None:
     obeys_the_laws(tmp_path, n_jobs=2)
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_parallel_map_dask_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (

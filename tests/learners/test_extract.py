@@ -144,7 +144,7 @@ def test_extract_coherence_is_measured_unless_it_is_not_wanted():
 
 
 def test_extract_frontier_repeats_no_point():
-    found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=40)))
+    found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=20)))
     assert any("given_up" in entry["change"] for entry in found.trace.entries)
     assert all(one != other for one, other in pairwise(found.frontier))
 

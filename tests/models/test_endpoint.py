@@ -358,12 +358,12 @@ def test_requests_that_are_too_large_or_too_slow_are_halved() -> None:
         if len(rows) > 8:
             return Reply("", 413)
         if len(rows) > 4:
-            time.sleep(0.8)
+            time.sleep(0.5)
         return Reply({"predictions": probability(rows)})
 
     with serve(respond) as server:
         rows = numbers(20)
-        settings = EndpointSettings(f"{server.url}/invocations", timeout=0.4, in_flight=1, max_batch=16)
+        settings = EndpointSettings(f"{server.url}/invocations", timeout=0.25, in_flight=1, max_batch=16)
         assert Endpoint(settings).answer_rows(rows) == probability(rows)
         assert {16, 8, 4} <= {len(read_rows(body)) for body in server.bodies}
 

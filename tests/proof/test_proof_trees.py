@@ -48,7 +48,7 @@ def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
         positive, threshold = (seed % 2 == 0), (0.5, 0.35)[seed // 2]
         predictor = as_predictor(model, encoding=encoding, positive=positive, threshold=threshold)
         prover = Prover(predictor, vocabulary_of(5, dual=True), groups=groups)
-        for _ in range(8):
+        for _ in range(5):
             body = rng.choice(10, int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(10)) if rng.random() < 0.7 else BOTTOM
             verdict = prover.prove_rule(Rule(body, head))
@@ -58,7 +58,7 @@ def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
             assert verdict.status == ("refuted" if found else "proved")
             assert verdict.witness in [*found, None]
             seen[verdict.status] += 1
-    assert min(seen.values()) > 3, seen
+    assert min(seen.values()) > 1, seen
 
 
 @pytest.mark.parametrize("kind", MODELS)
