@@ -8,7 +8,7 @@ from coverage_trials import Coverage, Trial, try_classifier, try_judge, try_quer
 from hornbook.extractor import query
 
 RUNS = 6
-QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 12}
+QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 8}
 KINDS = {
     "explanation": (
         partial(try_classifier, fresh=30_000, form="rules", n_samples=500, max_literals=10),

@@ -135,8 +135,7 @@ def learn(form, classes):
     return extractor.fit(frame[:300]).explanation_, frame
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("form", ["tree", "card", "rules"])
+@pytest.mark.parametrize(("form", "classes"), [("tree", 3), ("card", 2), ("card", 3), ("rules", 3)])
 def test_exports_of_an_extraction_decide_thousands_of_rows_alike(form, classes, tmp_path):
     explanation, frame = learn(form, classes)
     assert explanation.form == form and explanation.literals > 5

@@ -27,7 +27,7 @@ from hornbook.testing import Constant, Failing, Network
 SHORT = replace(QUICK, budget=Budget(equivalence_queries=8))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_total_assignments_suffice_to_recover_a_horn_theory(seed):
     theory = random_theory(20, 8, (2, 4), rng(seed))
 

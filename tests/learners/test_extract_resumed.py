@@ -35,7 +35,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
     "completions": (
         Completions(THEORY.satisfied_by, THEORY.vocabulary, 16, rng=rng()),
-        {"min_precision": 1.0, "budget": Budget(equivalence_queries=9)},
+        {"min_precision": 1.0, "budget": Budget(equivalence_queries=6)},
         {},
         {"failed", "given_up"},
     ),

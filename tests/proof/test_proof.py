@@ -105,7 +105,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
 def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, groups):
     rng = np.random.default_rng(1)
     signs = []
-    for seed in range(12):
+    for seed in range(8):
         vocabulary = vocabulary_of(6, dual=True)
         predictor = as_predictor(
             module([12 * (1 + (encoding == "two-channel")), 8, 6], seed), encoding=encoding
