@@ -15,7 +15,7 @@ X, benign = load_breast_cancer(return_X_y=True, as_frame=True)
 y = np.where(benign, "benign", "malignant")
 model = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(X, y)
 
-extractor = HornExtractor(model, target="the diagnosis", n_samples=8000, random_state=0).fit(X)
+extractor = HornExtractor(model, target="the diagnosis", n_samples=4000, random_state=0).fit(X)
 
 print(extractor.explanation_)
 for figure in extractor.fidelity_.describe():

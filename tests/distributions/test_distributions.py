@@ -19,7 +19,7 @@ PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
 MIXED = Vocabulary(["not_a", "b", "a", "c", "not_c", "d", "e", "f"], {"a": "not_a", "c": "not_c"})
 GROUPS = ((0, 1, 2), (4, 5), (8,))
-MANY = 200_000
+MANY = 60_000
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -253,7 +253,7 @@ def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tup
     )
     mixture = Mixture(components, (3, 3, 1, 1, 1, 2, 1))
     assert [sorted(over) for _, over in mixture.shared_bases] == [[0, 1, 2, 3, 4], [5]]
-    batch, origin = mixture.draw_labelled(8 * MANY, rng())
+    batch, origin = mixture.draw_labelled(4 * MANY, rng())
     for number, component in enumerate(components):
         ours, alone = (
             together(batch[np.flatnonzero(origin == number)]),

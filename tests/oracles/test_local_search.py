@@ -40,9 +40,10 @@ def teacher_over(vocabulary):
 # what a search finds
 
 
-@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
-@pytest.mark.parametrize("groups", [(), GROUPS])
-@pytest.mark.parametrize("decides_only", [False, True])
+@pytest.mark.parametrize(
+    ("vocabulary", "groups", "decides_only"),
+    [(PLAIN, (), False), (PAIRED, GROUPS, False), (PLAIN, GROUPS, True), (PAIRED, (), True)],
+)
 def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
     teacher, hypothesis = teacher_over(vocabulary), rules_over(vocabulary)
     guided = LocalSearch(

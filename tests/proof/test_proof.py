@@ -71,8 +71,7 @@ def vocabulary_of(size, dual):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("dual", [False, True])
-@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+@pytest.mark.parametrize(("dual", "groups"), [(False, ()), (True, ((0, 1, 2),))])
 def test_every_verdict_equals_brute_force(encoding, dual, groups):
     rng = np.random.default_rng(0)
     seen = {"proved": 0, "refuted": 0, "undecided": 0}

@@ -37,8 +37,7 @@ def fitted(kind, seed, size, encoding="half"):
     return MODELS[kind](seed).fit(inputs, labels)
 
 
-@pytest.mark.parametrize("encoding", ["half", "complete"])
-@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
+@pytest.mark.parametrize(("encoding", "groups"), [("half", ()), ("complete", ((0, 1, 2),))])
 @pytest.mark.parametrize("kind", MODELS)
 def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
     rng = np.random.default_rng(0)
