@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.neural_network import MLPClassifier
 
 from hornbook.errors import HornbookError
 from hornbook.models import column_training, load_model, train_column_network
 from hornbook.models.column_network import LevelInputs, NumericInputs
+from hornbook.models.perceptron import Perceptron
 
 
 def patients(size, seed=0):
@@ -42,6 +44,21 @@ def test_train_column_network_learns_numbers_categories_and_missingness(trained)
     assert right > 0.9
     assert trained.accuracy.low <= right <= trained.accuracy.high
     assert trained.accuracy.size == 50 and trained.network.provenance["rows"] == 200
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("sizes", [(16,), (8, 4)])
+def test_perceptron_is_trained_as_by_scikit_learn_to_the_last_digit(classes, sizes):
+    rng = np.random.default_rng(0)
+    rows, codes = rng.standard_normal((5, 100)).T, rng.integers(0, classes, 100)
+    ours = Perceptron(rows, codes, classes, sizes, weight_decay=0.1, rate=0.01, batch_size=64, seed=7)
+    theirs = MLPClassifier(sizes, alpha=0.1, learning_rate_init=0.01, batch_size=64, random_state=7)
+    for _ in range(5):
+        ours.train_epoch()
+        theirs.partial_fit(rows, codes, classes=np.arange(classes))
+    assert ours.probabilities(rows).tobytes() == theirs.predict_proba(rows).tobytes()
+    for mine, other in zip(ours.weights + ours.biases, theirs.coefs_ + theirs.intercepts_, strict=True):
+        assert mine.tobytes() == other.tobytes()
 
 
 def test_train_column_network_needs_the_missing_input(trained):

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from hornbook.errors import HornbookError
@@ -28,6 +27,7 @@ from hornbook.models.column_network import (
     NumericInputs,
     read_numeric,
 )
+from hornbook.models.perceptron import Perceptron
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
@@ -241,7 +241,7 @@ def _fit_network(
         plan = _choose_plan(rows, codes, len(classes), rng)
         *_, model = _train_epochs(plan, rows, codes, len(classes), rng)
     layers = tuple(
-        Layer(weights.T, biases) for weights, biases in zip(model.coefs_, model.intercepts_, strict=True)
+        Layer(weights.T, biases) for weights, biases in zip(model.weights, model.biases, strict=True)
     )
     provenance = {"rows": len(rows), **asdict(plan), "hidden_sizes": list(plan.hidden_sizes)}  # as JSON
     return ColumnNetwork(columns, layers, classes, provenance)
@@ -265,24 +265,28 @@ def _choose_plan(rows: Floats64, codes: Codes, classes: int, rng: np.random.Gene
 
 def _train_epochs(
     plan: NetworkPlan, rows: Floats64, codes: Codes, classes: int, rng: np.random.Generator
-) -> Iterator[Any]:
-    """Train a network by Adam; yield it after each epoch."""
-    model = MLPClassifier(
+) -> Iterator[Perceptron]:
+    """Train a network; yield it after each epoch."""
+    model = Perceptron(
+        rows,
+        codes,
+        classes,
         plan.hidden_sizes,
-        alpha=plan.weight_decay,
-        batch_size=min(BATCH_SIZE, len(rows)),
-        learning_rate_init=LEARNING_RATE,
-        random_state=int(rng.integers(2**31)),
+        plan.weight_decay,
+        LEARNING_RATE,
+        BATCH_SIZE,
+        seed=int(rng.integers(2**31)),
     )
     for _ in range(plan.epochs):
-        yield model.partial_fit(rows, codes, classes=np.arange(classes))
+        model.train_epoch()
+        yield model
 
 
-def _least_loss(models: Iterator[Any], rows: Floats64, codes: Codes) -> tuple[float, int]:
+def _least_loss(models: Iterator[Perceptron], rows: Floats64, codes: Codes) -> tuple[float, int]:
     """The least loss on unseen rows, and after how many epochs; stops when it no longer falls."""
     least, best = np.inf, 0
     for epoch, model in enumerate(models, start=1):
-        probabilities = model.predict_proba(rows)[np.arange(len(codes)), codes]
+        probabilities = model.probabilities(rows)[np.arange(len(codes)), codes]
         loss = -float(np.log(probabilities.clip(LEAST_PROBABILITY)).mean())
         if loss < least:
             least, best = loss, epoch
