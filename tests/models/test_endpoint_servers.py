@@ -107,7 +107,7 @@ def is_listening(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.mark.cluster
+@pytest.mark.slow
 def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, model, patients):
     served, local = (
         hb.HornExtractor(each, "health", n_samples=500, random_state=0).fit(patients)
@@ -118,7 +118,7 @@ def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, mode
     assert served.extraction_.notes == ()
 
 
-@pytest.mark.cluster
+@pytest.mark.slow
 def test_mlflow_server_takes_both_frames_and_says_in_which_columns_values_may_miss(
     mlflow_url, model, patients
 ):
