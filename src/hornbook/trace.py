@@ -191,6 +191,8 @@ def _read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
     answer = Counterexample(
         _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
     )
+    if strange := parts.keys() - {"added", "removed", "witness", "given_up", "failed"}:
+        raise ValueError(f"a change with {', '.join(sorted(strange))}")
     added, removed = (_read_rules(vocabulary, parts.get(name, ())) for name in ("added", "removed"))
     witness, given_up = (
         _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")

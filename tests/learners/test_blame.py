@@ -7,6 +7,7 @@ from laws import draw_examples
 from pools import PAIRED, VOCABULARIES, rng
 
 from hornbook.distributions import Random
+from hornbook.errors import HornbookError
 from hornbook.learners.prime import blame
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.oracles import Counted
@@ -77,5 +78,8 @@ def test_a_step_is_read_as_it_was_written(vocabulary):
         step = Step(hypothesis, answer, change)
         assert read_step(hypothesis, step_object(step)) == step
         assert change.is_idle == (change.given_up is not None)
+    other = step_object(step) | {"query": 1, "change": {"reworded": []}}
+    with pytest.raises(HornbookError, match=r"query 1 of the trace is not as a run wrote it .*reworded"):
+        read_step(hypothesis, other)
     start = HornTheory(vocabulary, rules[1:])
     assert Change(added=(rules[0],), removed=(rules[1],)).apply_to(start).rules == (rules[0],)
