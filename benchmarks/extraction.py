@@ -194,7 +194,7 @@ def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     title = (
         f"network of seed {seed} on {task.table.name}; '{OURS}' took "
         f"{cpu_seconds:.1f} CPU-seconds, {100 * share:.0f} % of its time in the network; "
-        f"it differs from T on {shares['nn_t']}"
+        f"the network differs from T on {shares['nn_t']}"
     )
     return [replace(row, differs=shares[f"nn_{row.name}"]) for row, _ in found], title
 
@@ -243,7 +243,7 @@ def compare(tables: list[list[Row]]) -> None:
             f"{np.median([row.rules for row in rows]):,.0f}",
             f"{np.median([row.seconds for row in rows]):.1f}",
         )
-    Console(width=170).print(printed)
+    Console(width=220).print(printed)
 
 
 def show(rows: list[Row], title: str) -> None:
@@ -269,7 +269,7 @@ def show(rows: list[Row], title: str) -> None:
             f"{row.membership_queries:,}",
             f"{row.seconds:.1f}",
         )
-    Console(width=170).print(printed)
+    Console(width=220).print(printed)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,7 @@ def test_an_incoherent_network(seed):
     changed = [entry for entry in found.trace.entries if done & entry["change"].keys()]
     assert len(found.frontier) <= len(changed) + 1
     assert found.frontier[-1].rules == len(found.rules)
+    assert found.frontier[-1].literals == sum(len(rule.body) for rule in found.rules)
 
 
 def test_refuted_rules_stay_away_and_their_witnesses_are_accepted():

@@ -337,7 +337,7 @@ class QueryRun:
         assert self.held_out is not None
         seen, labels = self.held_out
         disagreed, found = Share.where(self.theory.satisfied_by(seen) != labels), self._rules()
-        return DisagreementPoint(len(found), sum(len(rule.body) + 1 for rule in found), disagreed)
+        return DisagreementPoint(len(found), sum(len(rule.body) for rule in found), disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:

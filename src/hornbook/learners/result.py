@@ -117,7 +117,7 @@ def _head_name(vocabulary: Vocabulary, head: Head) -> str | None:
 
 @dataclass(frozen=True)
 class DisagreementPoint:
-    """The size of one hypothesis, and its disagreement with the model on held-out samples."""
+    """The size of a hypothesis, in rules and literals of bodies, and its disagreement on held-out samples."""
 
     rules: int
     literals: int
