@@ -95,6 +95,7 @@ def measure_reading() -> Iterator[Line]:
 
 
 TEXT_COLUMNS = (
+    "answered by",
     "counterexamples",
     "default",
     "form",
