@@ -32,6 +32,15 @@ def test_hornbook_learn_loads_no_table_and_no_model_library():
     assert not loaded_by("hornbook.cli, hornbook.learners, hornbook.oracles, hornbook.models") & HEAVY
 
 
+def test_commands_about_a_kept_run_load_no_model_library():
+    """They read a folder, and a table at most; importing scikit-learn alone would double their time."""
+    needed = "hornbook.cli, hornbook.runs.folder, hornbook.runs.comparison, hornbook.explain.changes.finder"
+    assert not loaded_by(f"{needed}, hornbook.report.page, hornbook.extraction.classifier") & {
+        "sklearn",
+        "torch",
+    }
+
+
 @pytest.mark.parametrize("name", hornbook.__all__)
 def test_public_names_of_hornbook_exist(name):
     assert getattr(hornbook, name) is not None

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from hornbook.data import Binariser, Reader, Table, exclusivity_rules
+from hornbook.data import BinaryColumns, Reader, Table, exclusivity_rules
 from hornbook.distributions import Distribution, Groups, Labelled, Rows
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
@@ -241,13 +241,13 @@ class BoundModel:
     def reads_columns(self) -> bool:
         """Whether the model reads the columns of the table, and not the variables made of them."""
         source = self.reader.source
-        return isinstance(source, Binariser) and reads_columns(self.predictor, source.columns_)
+        return not isinstance(source, BinaryColumns) and reads_columns(self.predictor, source.columns_)
 
     @cached_property
     def variable_model(self) -> Predictor:
         """The model as a function of variables: one of columns is shown values that meet the question."""
         source = self.reader.source
-        if not self.reads_columns or not isinstance(source, Binariser):
+        if not self.reads_columns or isinstance(source, BinaryColumns):
             return self.predictor
         rng = generator(self.seed, Purpose.BIN_VALUES)
         return wrap_column_model(self.predictor, source, self.frame, self._takes_missing, rng)
@@ -258,7 +258,7 @@ class BoundModel:
         if self.variable_model.names is not None:
             return None
         reader = self.reader
-        given = reader.vocabulary.names if isinstance(reader.source, Binariser) else reader.columns
+        given = reader.columns if isinstance(reader.source, BinaryColumns) else reader.vocabulary.names
         counts = {self.variable_model.encoding.inputs(len(names)): names for names in (reader.plain, given)}
         return counts.get(self.variable_model.inputs or -1, given)
 
@@ -340,6 +340,8 @@ def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, see
 
     Variables get duals if the rules or the model name one, or if the model has twice as many inputs.
     """
+    from hornbook.data import Binariser
+
     plain = Binariser(kinds=table.kinds).fit(table.frame).vocabulary_
     paired = Vocabulary.with_duals(plain)
     named = {*_names(rules), *(predictor.names or ())}

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
 
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
@@ -190,11 +189,14 @@ def _load_classifier(model: Any) -> Any:
     """The model, or the one in a file; refuse a regressor."""
     if isinstance(model, str | Path):
         model = load_model(model)
-    if hasattr(model, "__sklearn_tags__") and is_regressor(model):
-        raise HornbookError(
-            f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
-            "number on it says yes: as_predictor(model, threshold=…)"
-        )
+    if hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_regressor
+
+        if is_regressor(model):
+            raise HornbookError(
+                f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
+                "number on it says yes: as_predictor(model, threshold=…)"
+            )
     return model
 
 

@@ -10,56 +10,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import joblib
-import numpy as np
-import pandas as pd
 import pytest
 from commands import runner
+from tiny_reproduction import PUBLISHED, SHORT, TINY, patients
 
-from hornbook.data import read_table
 from hornbook.errors import HornbookError
-from hornbook.learners import Settings
-from hornbook.models import Net
-from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, SCALES, ModelSelection, Scale, Sweep, grid
+from hornbook.paper import SCALES
 from hornbook.paper.claims import answer_in_sentences, judge_claims
 from hornbook.paper.repetition import Repetition
 from hornbook.paper.report import tables, to_markdown
 from hornbook.paper.reproduce import reproduce
-from hornbook.paper.settings import PAPER, QUICK, TreeBudget
+from hornbook.paper.settings import PAPER, QUICK
 from hornbook.paper.summary import summarise_shares
-from hornbook.queries import Budget
 from hornbook.storage import read_json
 
-READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
-SHORT = tuple(replace(protocol, epochs=8) for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL))
 pytestmark = pytest.mark.slow
 
-TINY = Scale(
-    "tiny",
-    repetitions=3,
-    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=2, seeds=1),
-    ours=READ,
-    tree=TreeBudget(labels=300, tuning=60, seconds=60),
-    hard_tree=TreeBudget(labels=100, tuning=30, seconds=60),
-    sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
-    fresh=20,
-    coherent=100,
-)
-PUBLISHED = SHORT[:1]
 FIGURES = {
     "lrn_star": {"t_h", "t_nn", "h_nn"},
     "ours": {"t_h", "t_nn", "h_nn"},
     "tree": {"t_tree", "tree_nn"},
 }
-
-
-def patients(seed=0):
-    """A dozen made-up rows with many holes."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.integers(0, 2, (12, 12)).astype(float), columns=list("abcdefghijkl"))
-    frame["age"] = rng.permutation(np.arange(12) * 7.5)
-    frame = frame.mask(rng.random(frame.shape) < 0.3)
-    frame["well"] = rng.permutation([0, 1] * 6)
-    return read_table(frame, label="well", name="made-up")
 
 
 def content(run, protocol="paper", leave=("seconds.json",)):
@@ -93,14 +64,6 @@ def metrics(run):
     return read_json(run / "metrics.json")
 
 
-def test_reproduce_seed_gives_the_same_files_whatever_the_processes(run, tmp_path):
-    once = replace(TINY, repetitions=1)
-    reproduce(patients(), tmp_path, once, protocols=PUBLISHED, synthetic=True, processes=2)
-    found, expected = content(tmp_path), content(run)
-    del found["metrics"]
-    assert found == {name: expected[name] for name in found} and len(found) > 20
-
-
 def test_reproduce_finished_run_gives_the_same_report(run):
     names = ("metrics.json", "report.html", "tables.md")
     before = [(run / name).read_bytes() for name in names]
@@ -120,20 +83,21 @@ def test_reproduce_interrupted_run_goes_on_to_the_same_files(run, tmp_path, monk
     whole = getattr(Repetition, stage)
 
     def interrupted(self, folder):
-        if self.seed == 1:
-            (folder / "half.json").write_text("{")
-            raise KeyboardInterrupt
-        whole(self, folder)
+        (folder / "half.json").write_text("{")
+        raise KeyboardInterrupt
 
+    once = replace(TINY, repetitions=1)
     monkeypatch.setattr(Repetition, stage, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        reproduce_alone(patients(), tmp_path, protocols=PUBLISHED, synthetic=True)
+        reproduce_alone(patients(), tmp_path, once, protocols=PUBLISHED, synthetic=True)
     monkeypatch.setattr(Repetition, stage, whole)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
     assert before
-    reproduce_alone(patients(), tmp_path, protocols=PUBLISHED, synthetic=True)
+    reproduce_alone(patients(), tmp_path, once, protocols=PUBLISHED, synthetic=True)
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    assert content(tmp_path) == content(run)
+    found, expected = content(tmp_path), content(run)
+    del found["metrics"]  # of one repetition instead of three
+    assert found == {name: expected[name] for name in found} and len(found) > 20
 
 
 def test_changed_settings_redo_what_they_decide(run, tmp_path):
@@ -330,26 +294,38 @@ def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monke
 
 
 COMMAND = """
-from dataclasses import replace
+import hornbook.data
 from hornbook.cli import main
-from hornbook.paper import SCALES, ModelSelection, grid
+from hornbook.paper import PROTOCOLS, SCALES
+from tiny_reproduction import PUBLISHED, TINY, patients
 
-SCALES["quick"] = replace(SCALES["quick"], selection=ModelSelection(grid((1,), (4,), (0.1,)), seeds=1))
+hornbook.data.load_dataset, SCALES["quick"] = patients, TINY
+PROTOCOLS.update({protocol.name: protocol for protocol in PUBLISHED})
 main()
 """
-"""The command with the shortest search that there is."""
+"""The command at the smallest scale."""
 
 
-def test_reproduce_interrupted_command_keeps_what_is_finished(tmp_path):
-    command = [sys.executable, "-c", COMMAND, "reproduce", "-o", str(tmp_path / "run")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_processes(run, tmp_path):
+    """The command uses every core, `run` and what goes on here one process."""
+    arguments = ["reproduce", "--protocol", "paper", "-o", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "shared")},
+    )
     deadline = time.monotonic() + 60
-    # a worker that is interrupted while joblib starts it prints a traceback, so one has answered first
-    while not any(path.is_file() for path in (tmp_path / "run" / "paper").rglob("*")):
+    # a worker that is interrupted while joblib starts it prints a traceback, so one has read a network first
+    while not any((tmp_path / "run" / "paper").glob("seed-*/tree/stage.json")):
         assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert out == "" and err.startswith("hornbook: interrupted; run the same command again")
-    assert os.path.exists(tmp_path / "run" / "config.json")
+    done = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
+    reproduce_alone(patients(), tmp_path / "run", protocols=PUBLISHED, synthetic=True)
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    assert content(tmp_path / "run") == content(run)

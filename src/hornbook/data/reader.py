@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data.binarise import Binariser
 from hornbook.data.conditions import Between, Condition, group_by_column
 from hornbook.data.table import as_frame
 from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
+
+if TYPE_CHECKING:
+    from hornbook.data.binarise import Binariser  # needs scikit-learn, which takes a second to import
 
 
 def is_binary(frame: pd.DataFrame) -> bool:
@@ -162,12 +164,12 @@ class Reader:
     @property
     def vocabulary(self) -> Vocabulary:
         """The variables."""
-        return self.source.vocabulary_ if isinstance(self.source, Binariser) else self.source.vocabulary
+        return self.source.vocabulary if isinstance(self.source, BinaryColumns) else self.source.vocabulary_
 
     @property
     def groups(self) -> Groups:
         """Sets of variables of which at most one is true."""
-        return self.source.groups_ if isinstance(self.source, Binariser) else self.source.groups
+        return self.source.groups if isinstance(self.source, BinaryColumns) else self.source.groups_
 
     @property
     def plain(self) -> tuple[str, ...]:
@@ -208,13 +210,13 @@ class Reader:
 
     def bins(self, column: str) -> tuple[str, ...]:
         """The names of the bins of a column of numbers."""
-        if not isinstance(self.source, Binariser):
+        if isinstance(self.source, BinaryColumns):
             return ()
         own = (each for each in self.source.conditions_ if each.column == column)
         return tuple(condition.bin for condition in own if isinstance(condition, Between))
 
     def _facts_of(self, column: str, value: str) -> Interpretation:
-        if isinstance(self.source, Binariser):
+        if not isinstance(self.source, BinaryColumns):
             return self.source.facts(column, value)
         if value.strip() not in ("0", "1", "?"):
             raise HornbookError(f"column {column!r} is 0, 1 or ?, not {value!r}")

@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import Binariser, BinaryColumns, Reader
+from hornbook.data import BinaryColumns, Reader
 from hornbook.data import conditions as data_conditions
 from hornbook.errors import HornbookError
 from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
@@ -33,6 +33,9 @@ from hornbook.logic import (
     read_rule,
     rule_object,
 )
+
+if TYPE_CHECKING:
+    from hornbook.data import Binariser
 
 UNDETERMINED = -1
 """The number that stands for no class: neither follows, or both do."""
@@ -239,7 +242,7 @@ class HornRules(Explanation):
             "rules": [rule_object(vocabulary, rule) for rule in self.rules],
             "background": [rule_object(vocabulary, rule) for rule in self.background],
             "columns": list(self.reader.columns),
-            "binarises": isinstance(source, Binariser),
+            "binarises": not isinstance(source, BinaryColumns),
             "binariser": None if binariser is None else json.loads(binariser.to_json()),
             "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
         }
@@ -247,6 +250,8 @@ class HornRules(Explanation):
     @classmethod
     def from_object(cls, content: Mapping[str, Any]) -> HornRules:
         """The rules that `to_object` wrote."""
+        from hornbook.data import Binariser
+
         vocabulary = Vocabulary(content["vocabulary"], content["duals"])
         background = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["background"]))
         rules = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["rules"]))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import Binariser, Kind
+from hornbook.data import Kind
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing
+
+if TYPE_CHECKING:
+    from hornbook.data import Binariser
 
 VALUES_PER_BIN = 5
 """Values of each bin that a question about it is asked with."""
@@ -126,6 +129,8 @@ def fit_binariser(
     If the model reads the columns themselves, bins are cut where its answers change most, because
     rules cannot express what happens within a bin.
     """
+    from hornbook.data import Binariser
+
     columns = list(map(str, frame.columns))
     if reads_columns(predictor, columns):
         named = frame.set_axis(columns, axis=1)

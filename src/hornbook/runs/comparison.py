@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation, HornRules
@@ -57,6 +56,8 @@ def compare_with_trees(
         Decides the samples.
 
     """
+    from sklearn.tree import DecisionTreeClassifier
+
     training, fresh = (
         teacher.sample(size, generator(seed, purpose))
         for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)

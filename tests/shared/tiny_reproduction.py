@@ -1,0 +1,39 @@
+"""The paper's reproduction at a scale of seconds, on a dozen made-up rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from hornbook.data import read_table
+from hornbook.learners import Settings
+from hornbook.models import Net
+from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, ModelSelection, Scale, Sweep, grid
+from hornbook.paper.settings import TreeBudget
+from hornbook.queries import Budget
+
+READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
+SHORT = tuple(replace(protocol, epochs=8) for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL))
+PUBLISHED = SHORT[:1]
+
+TINY = Scale(
+    "tiny",
+    repetitions=3,
+    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=2, seeds=1),
+    ours=READ,
+    tree=TreeBudget(labels=300, tuning=60, seconds=60),
+    hard_tree=TreeBudget(labels=100, tuning=30, seconds=60),
+    sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
+    fresh=20,
+    coherent=100,
+)
+
+
+def patients(seed=0):
+    """A dozen made-up rows with many holes."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 2, (12, 12)).astype(float), columns=list("abcdefghijkl"))
+    frame["age"] = rng.permutation(np.arange(12) * 7.5)
+    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    frame["well"] = rng.permutation([0, 1] * 6)
+    return read_table(frame, label="well", name="made-up")
