@@ -31,6 +31,7 @@ from hornbook.explanations.explanation import format_lines
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
+from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import fit_explanations
@@ -156,6 +157,32 @@ def test_grid_sums_are_those_of_its_conditions(frame, classes, seed):
         assert rows.where_unknown(number).tolist() == (~true & ~false).tolist()
         assert sums[number] == pytest.approx(weights[true].sum())
         assert grid.literals[number ^ 1] == condition.negate()
+
+
+@given(frames, st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_merged_rows_have_the_sums_of_all_rows(frame, classes, seed):
+    repeated = frame.iloc[np.random.default_rng(seed).integers(0, len(frame), 40 * len(frame))]
+    rows = Grid.of(frame).encode(repeated)
+    weights = np.random.default_rng(seed).integers(0, 5, (len(repeated), classes)).astype(float)
+    merged, totals = rows.merge_equal(weights)
+    assert len(merged) == len({tuple(row) for row in rows.codes.T.tolist()}) <= len(frame)
+    assert merged.fill_bins(totals).tolist() == rows.fill_bins(weights).tolist()
+    first = [rows.codes.T.tolist().index(row) for row in merged.codes.T.tolist()]
+    assert first == sorted(first)
+    assert merged.merge_equal(totals)[0] is merged
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_fit_explanations_finds_the_same_by_merged_rows(classes, monkeypatch):
+    frame, labels = labelled(1, classes=classes)
+    rows, weights = Grid.of(frame, max_cuts=6).encode(frame), np.eye(classes)[labels]
+    assert len(rows.merge_equal(weights)[0]) < 0.9 * len(rows)
+    names = tuple(map(str, range(classes)))
+    merged = [decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 8, "auto")]
+    monkeypatch.setattr(grid_module, "MOST_DIFFERENT", 0.0)
+    assert merged == [
+        decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 8, "auto")
+    ]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), min_size=20, max_size=60))

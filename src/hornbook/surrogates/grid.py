@@ -54,6 +54,9 @@ MAX_CATEGORIES = 32
 EXCHANGE_SAMPLES = 24_000
 """Samples by which literals are exchanged; if there are more, trees are still grown by all of them."""
 
+MOST_DIFFERENT = 0.9
+"""The share of different rows up to which equal ones are merged."""
+
 MIN_RANKED, MAX_SET = 4, 6
 """The fewest categories of a column with sets, and the most that a set names."""
 
@@ -300,6 +303,21 @@ class CodedRows:
                 column = replace(column, rankings=rankings)
             columns.append(column)
         return CodedRows(Grid(tuple(columns)), self.codes, self.chosen)
+
+    def merge_equal(self, weights: Floats) -> tuple[CodedRows, Floats]:
+        """Each different row once, where it comes first, and the weights of all that equal it, added up.
+
+        `weights` has the shape (rows, k). Of few columns many samples are equal. Where few are, nothing
+        is gained by it, and all rows stay.
+        """
+        codes = np.stack([self.column(position) for position in range(len(self.codes))], axis=1)
+        whole_rows = codes.view(np.dtype((np.void, codes.shape[1] * codes.itemsize)))[:, 0]
+        _, first, group = np.unique(whole_rows, return_index=True, return_inverse=True)
+        if len(first) > MOST_DIFFERENT * len(self):
+            return self, weights
+        order = np.argsort(first)
+        totals = np.stack([np.bincount(group, own, len(first)) for own in weights.T], axis=1)
+        return CodedRows(self.grid, np.ascontiguousarray(codes[first[order]].T)), totals[order]
 
     def sum_true(self, weights: Floats) -> Floats:
         """For each literal the weight of the rows in which it is true: shape (literals,) or (literals, k).

@@ -174,13 +174,14 @@ class LineFit:
 
     def _find_below(self, above: Body, errors: Floats, spreads: Floats) -> tuple[Body, float]:
         """The best line below a body that is not there yet, and about how much the loss falls by it."""
-        part = self.rows
+        part, weight = self.rows, self.weights.sum()
         if above:
             where = np.flatnonzero(np.logical_and.reduce([self.rows.where_true(v) for v in above]))
-            if self.weights[where].sum() < LEAST_REGION * self.weights.sum():
+            whole, weight = weight, self.weights[where].sum()
+            if weight < LEAST_REGION * whole:
                 return (), 0.0
             part, errors, spreads = self.rows.take(where), errors[where], spreads[where]
-        gains = _fit_gains(part, errors, spreads)
+        gains = _fit_gains(part, errors, spreads, weight)
         present = [body[-1] for body in self.bodies if body[:-1] == above]
         gains[present] = gains[[literal ^ 1 for literal in present]] = 0.0
         literal = int(gains.astype(np.float32).argmax())  # of nearly equal ones the first, on all processors
@@ -225,8 +226,8 @@ class LineFit:
         return strength
 
 
-def _fit_gains(rows: CodedRows, errors: Floats, spreads: Floats) -> Floats:
-    """How much the loss falls by each literal beside a free intercept, shape (literals,)."""
+def _fit_gains(rows: CodedRows, errors: Floats, spreads: Floats, weight: float) -> Floats:
+    """How much the loss of rows of this weight falls by each literal beside a free intercept, (literals,)."""
     wholes = errors.sum(axis=0), spreads.sum(axis=0)
     gains = np.zeros(len(rows.grid.literals))
     for output in range(errors.shape[1]):
@@ -234,7 +235,7 @@ def _fit_gains(rows: CodedRows, errors: Floats, spreads: Floats) -> Floats:
         whole_error, whole_spread = wholes[0][output], wholes[1][output]
         centred = error - spread * whole_error / whole_spread
         effective = spread * (whole_spread - spread) / whole_spread
-        gains += centred**2 / (effective + RIDGE * len(rows) + 1e-9)
+        gains += centred**2 / (effective + RIDGE * weight + 1e-9)
     return gains
 
 

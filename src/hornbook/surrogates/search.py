@@ -187,6 +187,7 @@ def fit_explanations(
     yield np.full(len(judged), common), lambda change: DecisionTree(classes, common)
     if weights.any(axis=0).sum() < 2:
         return
+    rows, weights = rows.merge_equal(weights)
     grid = rows.grid
     some, own = rows.first(EXCHANGE_SAMPLES), weights[:EXCHANGE_SAMPLES]
     trees: list[Node[int]] = [] if form == "card" else list(fit_trees(rows, weights, sizes))
