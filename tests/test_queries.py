@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation
 from hornbook.oracles import Cached, Counted, PerfectTeacher
-from hornbook.queries import Budget, Counterexample, Exact, Step, Unknown
+from hornbook.queries import Budget, Counterexample, Exact, Step, Unknown, run_together
 from hornbook.testing import batches
 from hornbook.trace import Trace
 
@@ -102,3 +103,25 @@ def test_unknown_policies_are_refused():
 def test_guarantee_is_said_in_words():
     assert str(Exact()).startswith("exact:")
     assert str(Unknown("the budget ended")) == "none: the budget ended"
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=6))
+def test_run_together_gives_each_search_its_own_answers_in_as_few_rounds_as_the_longest(questions):
+    """Each search asks its questions one after the other, and returns the answers."""
+
+    def search(own):
+        answers = []
+        for question in own:
+            answers.append((yield question))
+        return answers
+
+    rounds = []
+
+    def ask(several):
+        rounds.append(several)
+        return {number: (number, question) for number, question in several.items()}
+
+    results = run_together([search(own) for own in questions], ask)
+    assert results == [[(number, question) for question in own] for number, own in enumerate(questions)]
+    assert len(rounds) == max(map(len, questions), default=0)
+    assert sum(map(len, rounds)) == sum(map(len, questions))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hornbook.learners.items import OpenItems, count_bits
 from hornbook.learners.pool import Pool
 from hornbook.logic import Bools
+from hornbook.queries import run_together
 
 ResultT = TypeVar("ResultT")
 Margins: TypeAlias = NDArray[np.floating]
@@ -34,21 +35,13 @@ def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[Resu
     [2, 2]
 
     """
-    found: dict[int, ResultT] = {}
-    answers: dict[int, Margins | None] = dict.fromkeys(range(len(searches)))
-    while answers:
-        asked: dict[int, Bools] = {}
-        for at, answer in answers.items():
-            try:
-                asked[at] = next(searches[at]) if answer is None else searches[at].send(answer)
-            except StopIteration as end:
-                found[at] = end.value
-        if not asked:
-            break
-        margins = ask(np.concatenate(list(asked.values()), axis=1))
-        ends = np.cumsum([terms.shape[1] for terms in asked.values()])
-        answers = dict(zip(asked, np.split(margins, ends[:-1]), strict=True))
-    return [found[at] for at in range(len(searches))]
+
+    def ask_all(questions: dict[int, Bools]) -> dict[int, Margins]:
+        margins = ask(np.concatenate(list(questions.values()), axis=1))
+        ends = np.cumsum([terms.shape[1] for terms in questions.values()])
+        return dict(zip(questions, np.split(margins, ends[:-1]), strict=True))
+
+    return run_together(searches, ask_all)
 
 
 Term: TypeAlias = NDArray[np.intp]

@@ -316,7 +316,7 @@ class CodedRows:
         if len(first) > MOST_DIFFERENT * len(self):
             return self, weights
         order = np.argsort(first)
-        totals = np.stack([np.bincount(group, own, len(first)) for own in weights.T], axis=1)
+        totals: Floats = np.stack([np.bincount(group, own, len(first)) for own in weights.T], axis=1)
         return CodedRows(self.grid, np.ascontiguousarray(codes[first[order]].T)), totals[order]
 
     def sum_true(self, weights: Floats) -> Floats:

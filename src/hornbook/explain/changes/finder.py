@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hornbook.data import read_frame, replace_columns
 from hornbook.errors import HornbookError
-from hornbook.explain.changes.search import ChangeSearch, Grade
+from hornbook.explain.changes.search import ChangeAnswer, ChangeSearch, Grade, run_searches
 from hornbook.explain.changes.space import (
     DISTANCE_WORDS,
     NO_LIMITS,
@@ -260,14 +260,17 @@ class ChangeFinder:
         if goal == own:
             raise HornbookError(f"the model decides for {self.classes[own]} already; wish for another class")
 
-        def flips(rows: pd.DataFrame) -> NDArray[np.bool_]:
+        score = self._choose_scores(own, goal)
+
+        def answer(rows: pd.DataFrame, _: NDArray[np.intp], scored: bool) -> ChangeAnswer:
+            if scored:
+                return score(rows)
             labels = self.teacher.labels(rows)
             flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
             return flipped
 
-        deadline = time.perf_counter() + search_seconds
-        search = ChangeSearch(space, flips, self._choose_scores(own, goal), max_rows, deadline)
-        found = search.run(self.teacher.sampler.frame, count)
+        search = ChangeSearch(space, max_rows, time.perf_counter() + search_seconds)
+        (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
         proved, witness = 0, None

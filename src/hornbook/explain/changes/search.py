@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from hornbook.explain.changes.space import ChangeSpace, Places
 from hornbook.logic import Bools
+from hornbook.queries import run_together
 
 CHUNK_ROWS = 1 << 12
 """Rows that the model is asked about at a time."""
@@ -45,6 +47,53 @@ Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
 """How certain it is that no change does: for all values, for those that occur, or for those tried."""
 
 
+@dataclass(frozen=True, eq=False)
+class ChangeQuestion:
+    """Changed rows of which a search asks whether they are decided as wished; if `scored`, how clearly."""
+
+    rows: pd.DataFrame
+    scored: bool = False
+
+
+ChangeAnswer: TypeAlias = NDArray[np.bool_] | NDArray[np.float64]
+"""For each row of a question, whether it is decided as wished, or a number that guides the search."""
+
+ChangeQuestions: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, None]
+ChangeRun: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, list[Places]]
+
+
+def run_searches(
+    searches: Sequence[ChangeRun], answer: Callable[[pd.DataFrame, NDArray[np.intp], bool], ChangeAnswer]
+) -> list[list[Places]]:
+    """Run searches about several rows side by side, so that the model is asked few times about many rows.
+
+    Parameters
+    ----------
+    searches
+        What `ChangeSearch.run` returns.
+    answer
+        Answers about rows, the number of each one's search, and whether they are to be scored.
+
+    """
+
+    def ask(questions: dict[int, ChangeQuestion]) -> dict[int, ChangeAnswer]:
+        answers: dict[int, ChangeAnswer] = {}
+        for scored in (False, True):
+            several = {number: each for number, each in questions.items() if each.scored == scored}
+            if several:
+                sizes = [len(each.rows) for each in several.values()]
+                rows = pd.concat([each.rows for each in several.values()], ignore_index=True)
+                every = answer(rows, np.repeat(list(several), sizes), scored)
+                ends = np.cumsum(sizes).tolist()
+                answers |= {
+                    number: every[end - size : end]
+                    for number, size, end in zip(several, sizes, ends, strict=True)
+                }
+        return answers
+
+    return run_together(searches, ask)
+
+
 class ChangeSearch:
     """The search for changes of one row, and what it found.
 
@@ -52,10 +101,6 @@ class ChangeSearch:
     ----------
     space
         The row, and the values that it may change to.
-    flips
-        Which rows the model decides as wished.
-    scores
-        How clearly it decides so, a number a row, which guides the search.
     max_rows
         The most rows that the model is asked about.
     deadline
@@ -66,12 +111,10 @@ class ChangeSearch:
     def __init__(
         self,
         space: ChangeSpace,
-        flips: Callable[[pd.DataFrame], Bools],
-        scores: Callable[[pd.DataFrame], NDArray[np.float64]],
         max_rows: int,
         deadline: float = math.inf,
     ) -> None:
-        self.space, self.flips, self.scores = space, flips, scores
+        self.space = space
         self.deadline, self.is_late = deadline, False
         self.left = max_rows  # how many rows the model may still be asked about
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
@@ -79,8 +122,8 @@ class ChangeSearch:
         self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
         self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
 
-    def run(self, table: pd.DataFrame, count: int) -> list[Places]:
-        """So many changes of different columns, if there are; the fewest columns and nearest first.
+    def run(self, table: pd.DataFrame, count: int) -> ChangeRun:
+        """Ask for, and return, so many changes of different columns; the fewest columns and nearest first.
 
         No change has all columns of another one. Rows of the table are tried where one column does not do.
         """
@@ -88,10 +131,10 @@ class ChangeSearch:
             if sum(len(columns) < size for columns in self.best) >= count:
                 break
             if size == 2:
-                self._try_near_rows(table)
-            self._try_level(size)
-        self._tighten()
-        self._try_smaller(count)
+                yield from self._try_near_rows(table)
+            yield from self._try_level(size)
+        yield from self._tighten()
+        yield from self._try_smaller(count)
         smallest = sorted(self.best, key=lambda columns: (len(columns), self.best[columns][0], columns))
         kept: list[tuple[int, ...]] = []
         for columns in smallest:
@@ -103,16 +146,20 @@ class ChangeSearch:
         """How certain it is that changes of so many columns were all seen."""
         return "exhausted" if size in self.exhausted else "sampled"
 
-    def _try_level(self, size: int) -> None:
+    def _try_level(self, size: int) -> ChangeQuestions:
         """Try changes of so many columns: all, if there are rows enough, or the most promising."""
         columns = self._list_movable(size)
         if _count_changes(self.space.sizes[columns], size) <= self.left:
             for changes in self._enumerate(columns, size):
-                self._ask(changes)
+                yield from self._ask(changes)
             if not self.is_late:
                 self.exhausted.add(size)
         elif self.left > 0:
-            self._ask(self._thin_singles(columns, self.left // 2) if size == 1 else self._extend(columns))
+            if size == 1:
+                changes = self._thin_singles(columns, self.left // 2)
+            else:
+                changes = yield from self._extend(columns)
+            yield from self._ask(changes)
 
     def _list_movable(self, size: int) -> list[int]:
         """The columns that may change; of several together, only those that do not suffice alone."""
@@ -147,14 +194,14 @@ class ChangeSearch:
             singles.append(changes)
         return np.concatenate(singles) if singles else self.promising[:0]
 
-    def _extend(self, columns: list[int]) -> Places:
+    def _extend(self, columns: list[int]) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
         """The most promising changes of the last level, each with one column more."""
         rows = self.left // 2
         if not len(self.steps):
-            singles = self._rank(self._thin_singles(columns, rows // 2))
+            singles = yield from self._rank(self._thin_singles(columns, rows // 2))
             self.steps = self._choose_steps(singles, max(1, int((2 * rows) ** 0.5)))
         steps = self.steps
-        bases = self._rank(self.promising) if len(self.promising) else steps
+        bases = (yield from self._rank(self.promising)) if len(self.promising) else steps
         bases = bases[: max(1, rows // max(1, len(steps)))]
         extended = [bases + step for step in steps]
         apart = [(bases[:, step > 0] == 0).all(axis=1) for step in steps]
@@ -174,24 +221,22 @@ class ChangeSearch:
                 chosen.append(number)
         return singles[chosen]
 
-    def _rank(self, changes: Places) -> Places:
+    def _rank(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
         """The changes, those first that the model scores as closest to flipping; of equals the extreme."""
         changes = changes[: max(0, self.left)]
         if not len(changes):
             return changes
-        parts = [changes[start : start + CHUNK_ROWS] for start in range(0, len(changes), CHUNK_ROWS)]
-        scores = np.concatenate(
-            [
-                np.zeros(len(part)) if self._look_at_clock() else self.scores(self.space.make_rows(part))
-                for part in parts
-            ]
-        )
+        scores = np.zeros(len(changes))
+        for start in range(0, len(changes), CHUNK_ROWS):
+            part = changes[start : start + CHUNK_ROWS]
+            if not self._look_at_clock():
+                scores[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part), True)
         self.left = max(0, self.left - len(changes))
         order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
         ranked: Places = changes[order]
         return ranked
 
-    def _try_near_rows(self, table: pd.DataFrame) -> None:
+    def _try_near_rows(self, table: pd.DataFrame) -> ChangeQuestions:
         """Give the row all values of near rows of the table, and take back as many as can be."""
         rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
         changes = np.unique(self.space.find_places(rows), axis=0)
@@ -201,16 +246,17 @@ class ChangeSearch:
             if self.left <= 0 or len(found) >= NEAR_ROWS:
                 break
             part = changes[start : start + NEAR_CHUNK]
-            found = np.concatenate([found, part[self._ask(part, record=False)]])
-        self._take_back(found[:NEAR_ROWS])
+            flipped = yield from self._ask(part, record=False)
+            found = np.concatenate([found, part[flipped]])
+        yield from self._take_back(found[:NEAR_ROWS])
 
-    def _take_back(self, changes: Places) -> None:
+    def _take_back(self, changes: Places) -> ChangeQuestions:
         """Give columns of changes the row's own values again, halves of them first, then smaller parts."""
         self._record(changes)
         waiting = [(change, int((change > 0).sum())) for change in changes]
         while waiting and self.left > 0:
             parts = [list(self._restore_parts(change, size)) for change, size in waiting]
-            flipped = iter(self._ask(np.stack([part for own in parts for part in own])))
+            flipped = iter((yield from self._ask(np.stack([part for own in parts for part in own]))))
             later = []
             for (change, size), own in zip(waiting, parts, strict=True):
                 restored = [part for part in own if next(flipped)]
@@ -228,7 +274,7 @@ class ChangeSearch:
             restored[changed[start : start + size]] = 0
             yield restored
 
-    def _tighten(self) -> None:
+    def _tighten(self) -> ChangeQuestions:
         """Move the best changes closer to the row, one column at a time, unless all were tried."""
         improving = True
         while improving and self.left > 0:
@@ -236,10 +282,10 @@ class ChangeSearch:
             closer = [each for columns in before for each in self._step_closer(self.best[columns][1])]
             if not closer:
                 return
-            self._ask(np.concatenate(closer))
+            yield from self._ask(np.concatenate(closer))
             improving = any(self.best[columns][0] < length for columns, length in before.items())
 
-    def _try_smaller(self, count: int) -> None:
+    def _try_smaller(self, count: int) -> ChangeQuestions:
         """Try all smaller changes of the columns of the best changes, as far as rows are left."""
         for columns in self._list_open()[:count]:
             length, change = self.best[columns]
@@ -252,7 +298,7 @@ class ChangeSearch:
             if len(grid) <= self.left:
                 changes = np.repeat(change[None], len(grid), axis=0)
                 changes[:, list(columns)] = grid
-                self._ask(changes)
+                yield from self._ask(changes)
 
     def _list_open(self) -> list[tuple[int, ...]]:
         """The columns of changes that may not be the smallest of them, those of the best change first."""
@@ -268,14 +314,14 @@ class ChangeSearch:
             closer[:, column] = places
             yield closer
 
-    def _ask(self, changes: Places, record: bool = True) -> Bools:
+    def _ask(self, changes: Places, record: bool = True) -> Generator[ChangeQuestion, ChangeAnswer, Bools]:
         """Which changes flip the model, as far as rows are left; the nearest of each columns is kept."""
         flipped = np.zeros(len(changes), np.bool_)
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
             if self._look_at_clock():
                 break
-            flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
+            flipped[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part))
         self.left = max(0, self.left - len(changes))
         if record:
             self._record(changes[flipped])

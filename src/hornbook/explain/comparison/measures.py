@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.explain.changes.finder import ChangedValue, describe_values, plain_cell
-from hornbook.explain.changes.search import ChangeSearch
+from hornbook.explain.changes.search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.explain.changes.space import ChangeLimits, ChangeSpace
 from hornbook.explain.comparison.disagreement import ModelPair, PairSamples
 from hornbook.explain.comparison.model_diff import DiffLine, DiffRow, ModelSide
@@ -137,7 +137,7 @@ def measure_diff_lines(
 
 @dataclass(frozen=True, eq=False)
 class AgreementFinder:
-    """Finds the fewest columns of a row, and the smallest change of them, that end a disagreement.
+    """Finds the fewest columns of each row, and the smallest change of them, that end a disagreement.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ class AgreementFinder:
     label_rows
         The number of the class that the first side gives each row.
     agrees
-        Which rows both sides would give the same class; the second argument is the class of the second
-        side for the row that is changed.
+        Which rows both sides would give the same class; the second argument has, for each row, the class
+        that the second side gives to the row as it was before the change.
     closeness
         How close each row is to another decision, a number a row, which guides the search.
     classes
@@ -159,21 +159,31 @@ class AgreementFinder:
 
     table: pd.DataFrame
     label_rows: Callable[[pd.DataFrame], Ints]
-    agrees: Callable[[pd.DataFrame, int], Bools]
+    agrees: Callable[[pd.DataFrame, Ints], Bools]
     closeness: Callable[[pd.DataFrame], Floats]
     classes: tuple[str, ...]
     code_book: CodeBook
 
-    def find(self, row: pd.DataFrame, other: int) -> tuple[tuple[ChangedValue, ...], str]:
-        """The new values of a frame of one row, and the class of both sides then; empty without any."""
-        space = ChangeSpace.of(self.table, row, self.code_book, ChangeLimits())
-        search = ChangeSearch(
-            space, lambda rows: self.agrees(rows, other), self.closeness, MAX_ROWS_ASKED_FOR_CHANGE
+    def find(self, rows: pd.DataFrame, others: Ints) -> Iterator[tuple[tuple[ChangedValue, ...], str]]:
+        """For each row its new values, and the class of both sides then; empty where there are none."""
+        if not len(rows):
+            return
+        spaces = [
+            ChangeSpace.of(self.table, rows.iloc[[place]], self.code_book, ChangeLimits())
+            for place in range(len(rows))
+        ]
+        searches = [ChangeSearch(space, MAX_ROWS_ASKED_FOR_CHANGE).run(self.table, 1) for space in spaces]
+
+        def answer(changed: pd.DataFrame, numbers: Ints, scored: bool) -> ChangeAnswer:
+            return self.closeness(changed) if scored else self.agrees(changed, others[numbers])
+
+        nothing = np.zeros(len(self.table.columns), np.int32)
+        found = [next(iter(best), nothing) for best in run_searches(searches, answer)]
+        changed = pd.concat(
+            [space.make_rows(own[None]) for space, own in zip(spaces, found, strict=True)], ignore_index=True
         )
-        for places in search.run(self.table, 1):
-            outcome = int(self.label_rows(space.make_rows(places[None]))[0])
-            return describe_values(space, places, self.code_book), self.classes[outcome]
-        return (), ""
+        for space, own, outcome in zip(spaces, found, self.label_rows(changed), strict=True):
+            yield describe_values(space, own, self.code_book), self.classes[outcome] if own.any() else ""
 
 
 def list_diff_rows(
@@ -196,13 +206,13 @@ def list_diff_rows(
     plain = rows.frame.drop(columns=column)
     lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
     shown = [name for name in explanation.columns if name != column]
-    for place in np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS].tolist():
-        row = plain.iloc[[place]].reset_index(drop=True)
-        changed, agreed = finder.find(row, int(rows.new[place]))
+    places = np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS]
+    differing = plain.iloc[places].reset_index(drop=True)
+    for place, (changed, agreed) in zip(places, finder.find(differing, rows.new[places]), strict=True):
         columns = dict.fromkeys([*shown, *(value.column for value in changed)])
         yield DiffRow(
             row=int(numbers[place]),
-            values={name: plain_cell(row[name].iloc[0]) for name in columns},
+            values={name: plain_cell(plain[name].iloc[place]) for name in columns},
             old=finder.classes[rows.old[place]],
             new=finder.classes[rows.new[place]],
             line=int(lines[place]) if decided[place] else None,
