@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LOCK := requirements.lock
+# two processes with a thread each, on two cores; the processes that tests start find compiled modules
+TEST_ENVIRONMENT := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 
 .PHONY: demo test check docs format benchmarks clean
 
@@ -17,7 +19,7 @@ check: .venv/test.stamp
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist=worksteal  # two processes with a thread each, on two cores
+	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest -n 2 --dist=worksteal
 
 docs: .venv/docs.stamp
 	$(BIN)/zensical build --strict

@@ -110,10 +110,10 @@ def test_run_together_gives_each_search_its_own_answers_in_as_few_rounds_as_the_
     """Each search asks its questions one after the other, and returns the answers."""
 
     def search(own):
-        answers = []
+        answers = ()
         for question in own:
-            answers.append((yield question))
-        return answers
+            answers = (*answers, (yield question))
+        return list(answers)
 
     rounds = []
 
