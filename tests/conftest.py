@@ -23,3 +23,19 @@ def browser():
     """One browser for all pages; tests that change its settings set them back."""
     with chromium() as started:
         yield started
+
+
+@pytest.fixture
+def hornbook(capsys, monkeypatch):
+    """The command line, see `commands.runner`."""
+    from commands import runner
+
+    return runner(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A table and models of it, see `patients.write_patients`; tests read it and write elsewhere."""
+    from patients import write_patients
+
+    return write_patients(tmp_path_factory.mktemp("patients"))

@@ -10,7 +10,8 @@ from fuzzing_others import OTHER_FORMATS
 CASES = {
     "trace": 10,
     "run-extraction": 15,
-    "run-config": 30,
+    "run-config": 20,
+    "run-metrics": 20,
     "run-report": 10,
     "run-rules": 2,
     "run-seconds": 2,

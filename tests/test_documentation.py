@@ -18,6 +18,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
+from commands import work_less
 from skl2onnx import to_onnx
 from sklearn.tree import DecisionTreeClassifier
 
@@ -65,6 +66,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
     """In a folder with the files that it speaks of; long ones are asked for their options only."""
+    work_less(monkeypatch)
     monkeypatch.chdir(tmp_path)
     prepare()
     for command in commands(ROOT / "README.md"):

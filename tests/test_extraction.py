@@ -49,22 +49,29 @@ def encoder():
     return ColumnTransformer([("words", words, ["sex"])], remainder="passthrough")
 
 
-def models(frame, holes, classes):
-    numbers = frame[["age", "bili"]]
-    yield (
-        "forest with ties",
-        RandomForestClassifier(10, random_state=0).fit(numbers, classes == "high"),
-        numbers,
-    )
-    yield "three classes", RandomForestClassifier(5, random_state=0).fit(numbers, classes), numbers
-    native = make_pipeline(encoder(), HistGradientBoostingClassifier(max_iter=20, random_state=0))
-    yield "words and NaN", native.fit(holes, classes == "high"), holes
+@pytest.fixture(scope="module")
+def models(table):
+    """Models of several kinds, each with the rows that it takes."""
+    frame, holes, classes = table
+    numbers, known = frame[["age", "bili"]], holes[["age", "bili"]]
+    forest, three = (RandomForestClassifier(trees, random_state=0) for trees in (10, 5))
+    native = make_pipeline(encoder(), HistGradientBoostingClassifier(max_iter=5, random_state=0))
     imputed = make_pipeline(SimpleImputer(), LogisticRegression())
-    yield "imputer inside", imputed.fit(holes[["age", "bili"]], classes == "high"), holes[["age", "bili"]]
+    return {
+        "forest with ties": (forest.fit(numbers, classes == "high"), numbers),
+        "three classes": (three.fit(numbers, classes), numbers),
+        "words and NaN": (native.fit(holes, classes == "high"), holes),
+        "imputer inside": (imputed.fit(known, classes == "high"), known),
+    }
 
 
-def test_teacher_labels_are_what_predict_says_of_rows_as_they_are(table):
-    for name, model, rows in models(*table):
+@pytest.fixture(scope="module")
+def extractions(models):
+    return {name: explain_model(model, rows, "ill", **SMALL) for name, (model, rows) in models.items()}
+
+
+def test_teacher_labels_are_what_predict_says_of_rows_as_they_are(models):
+    for name, (model, rows) in models.items():
         teacher = bind_classifier(model, rows, seed=0)
         samples = teacher.sample(500, np.random.default_rng(1))
         for shown in (rows, samples):
@@ -122,9 +129,8 @@ def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table
         assert (teacher.labels(rows) == model.predict(rows)).all()
 
 
-def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(table):
-    for name, model, rows in models(*table):
-        extraction = explain_model(model, rows, "ill", **SMALL)
+def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(extractions):
+    for name, extraction in extractions.items():
         fidelity = extraction.fidelity
         assert fidelity.population == "unseen rows" and fidelity.share.size == 80, name
         assert fidelity.estimate > 0.85, name
@@ -133,21 +139,15 @@ def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(tabl
         assert literals == sorted(literals)
 
 
-def test_extraction_is_repeatable_and_read_back_from_json(table):
-    frame, _, classes = table
-    rows = frame[["age", "bili"]]
-    model = RandomForestClassifier(5, random_state=0).fit(rows, classes)
-    one, two = (explain_model(model, rows, "state", seed=3, **SMALL) for _ in range(2))
+def test_extraction_is_repeatable_and_read_back_from_json(models, extractions):
+    one, two = extractions["three classes"], explain_model(*models["three classes"], "ill", **SMALL)
     assert one == two and one.to_json() == two.to_json()
     again = Extraction.from_json(one.to_json())
     assert again == one and again.theory == one.theory
 
 
-def test_extraction_refuses_json_that_is_none(table):
-    frame, _, classes = table
-    rows = frame[["age", "bili"]]
-    model = RandomForestClassifier(2, random_state=0).fit(rows, classes == "high")
-    content = explain_model(model, rows, **SMALL).to_object()
+def test_extraction_refuses_json_that_is_none(extractions):
+    content = extractions["imputer inside"].to_object()
     for key in content:
         for wrong in (None, 7, "poem", [], {}):
             if key == "provenance" and wrong == {}:
@@ -165,9 +165,9 @@ def test_extraction_refuses_json_that_is_none(table):
             Extraction.from_json(text)
 
 
-def test_theory_of_an_extraction_derives_what_it_decides(table):
-    for _, model, rows in models(*table):
-        extraction = explain_model(model, rows, **SMALL)
+def test_theory_of_an_extraction_derives_what_it_decides(models, extractions):
+    for name, (_, rows) in models.items():
+        extraction = extractions[name]
         assert (extraction.compiled.decide(rows) == extraction.explanation.decide(rows)).all()
 
 
@@ -185,9 +185,9 @@ def test_extractor_names_columns_and_refuses_what_cannot_be_explained():
 
 def test_lines_of_an_extraction_are_counted_on_rows_and_samples(table):
     frame, holes, classes = table
-    for form in ("tree", "card", "rules"):
-        for rows, names in ((frame[["age", "bili"]], classes == "high"), (holes[["age", "bili"]], classes)):
-            model = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(rows, names)
+    for rows, names in ((frame[["age", "bili"]], classes == "high"), (holes[["age", "bili"]], classes)):
+        model = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(rows, names)
+        for form in ("tree", "card", "rules"):
             extraction = explain_model(model, rows, form=form, **SMALL)
             explanation = extraction.explanation
             matches = explanation.match_lines(rows)
@@ -203,7 +203,7 @@ def test_lines_of_an_extraction_are_counted_on_rows_and_samples(table):
 def test_differences_of_an_extraction_are_rows_that_the_model_decides_otherwise(table):
     frame, _, classes = table
     rows = frame[["age", "bili"]]
-    model = RandomForestClassifier(20, random_state=0).fit(rows, classes)
+    model = RandomForestClassifier(5, random_state=0).fit(rows, classes)
     extraction = explain_model(model, rows, "state", n_samples=1000, max_literals=1)
     unseen = extraction.fidelity.unseen_rows
     assert len(extraction.differences) == min(20, unseen.size - unseen.hits) > 0

@@ -2,25 +2,11 @@
 
 import json
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
-
-from hornbook.cli import main
-
-
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -37,40 +23,40 @@ def folder(tmp_path_factory):
     return path
 
 
-OPTIONS = ("--trust-pickle", "--samples", 1000)
+OPTIONS = ("--trust-pickle", "--samples", 500, "--max-literals", 4)
 
 
 def test_diff_saves_what_it_prints_and_exits_by_the_tolerance(hornbook, folder, tmp_path):
     models = ("--old", folder / "old.pkl", "--new", folder / "new.pkl", "--data", folder / "patients.csv")
-    code, out, _ = hornbook(
+    done = hornbook(
         "diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.02, "-o", tmp_path / "run"
     )
-    assert code == 1 and "above the tolerance of 2 %" in out
-    assert "if age ≥ 8" in out and "old not dead, new dead" in out
+    assert done.returncode == 1 and "above the tolerance of 2 %" in done.stdout
+    assert "if age ≥ 8" in done.stdout and "old not dead, new dead" in done.stdout
     saved = json.loads((tmp_path / "run" / "diff.json").read_text())
     page = (tmp_path / "run" / "report.html").read_text()
     assert "Both models, side by side" in page and "old not dead, new dead" in page
-    code, out, _ = hornbook("diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.9, "--json")
-    printed = json.loads(out)
-    assert code == 0 and printed["above_tolerance"] is False
+    done = hornbook("diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.9, "--json")
+    printed = json.loads(done.stdout)
+    assert done.returncode == 0 and printed["above_tolerance"] is False
     assert all(printed[part] == saved[part] for part in saved if part != "provenance")
-    code, _, err = hornbook("diff", *models, "--target", "dead", *OPTIONS, "-o", tmp_path / "run")
-    assert code == 2 and "--force" in err
+    done = hornbook("diff", *models, "--target", "dead", *OPTIONS, "-o", tmp_path / "run")
+    assert done.returncode == 2 and "--force" in done.stderr
 
 
 def test_diff_compares_the_model_of_a_run_with_another(hornbook, folder, tmp_path):
     run, data = tmp_path / "run", folder / "patients.csv"
     model = ("--model", folder / "old.pkl", "--form", "tree")
-    assert hornbook("extract", data, "--target", "dead", *model, "-o", run, *OPTIONS)[0] == 0
-    code, out, _ = hornbook("diff", run, "--with", folder / "new.pkl", *OPTIONS)
-    assert code == 0 and "old not dead, new dead" in out
+    assert hornbook("extract", data, "--target", "dead", *model, "-o", run, *OPTIONS).returncode == 0
+    done = hornbook("diff", run, "--with", folder / "new.pkl", *OPTIONS)
+    assert done.returncode == 0 and "old not dead, new dead" in done.stdout
 
 
 def test_diff_compares_a_model_with_the_truth(hornbook, folder):
     data = ("--data", folder / "patients.csv", "--target", "dead")
-    code, out, _ = hornbook("diff", "--model", folder / "new.pkl", *data, *OPTIONS, "--json")
-    found = json.loads(out)
-    assert code == 0 and found["sides"] == ["model", "truth"]
+    done = hornbook("diff", "--model", folder / "new.pkl", *data, *OPTIONS, "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["sides"] == ["model", "truth"]
     assert found["groups"][0]["discovery"] and "age ≥" in found["groups"][0]["condition"]
 
 
@@ -83,5 +69,5 @@ def test_diff_compares_a_model_with_the_truth(hornbook, folder):
     ],
 )
 def test_diff_says_what_can_be_compared(hornbook, given):
-    code, _, err = hornbook("diff", *given)
-    assert code == 2 and "--with FILE" in err and "--target COLUMN" in err
+    done = hornbook("diff", *given)
+    assert done.returncode == 2 and "--with FILE" in done.stderr and "--target COLUMN" in done.stderr

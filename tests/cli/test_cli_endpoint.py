@@ -18,7 +18,7 @@ SMALL = ["--samples", 300, "--max-literals", 4, "--form", "rules"]
 @pytest.fixture
 def hornbook(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.002)
+    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.0005)
     for name in ("HORNBOOK_ENDPOINT_TOKEN", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     return runner(capsys, monkeypatch)

@@ -1,23 +1,13 @@
 """Commands that are killed, terminated or run twice at once; many more kills are in `benchmarks/kills.py`."""
 
-import signal
 import sys
 import time
 from pathlib import Path
 from subprocess import PIPE, Popen
 
-import pytest
-from commands import runner
-from patients import write_patients
+from commands import start
 
 from hornbook.storage import lock_folder
-
-QUERY = ["query", "../patients.csv", "--target", "ill", "--model", "../tree.onnx", "--max-queries", "4"]
-
-
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
 
 
 def read_files(folder):
@@ -30,23 +20,20 @@ def count_lines(path):
     return path.read_text().count("\n") if path.exists() else 1
 
 
-def test_query_killed_and_terminated_goes_on_to_the_same_bytes(hornbook, tmp_path, monkeypatch):
-    write_patients(tmp_path)
-    folders = whole, stopped = tmp_path / "whole" / "run", tmp_path / "stopped" / "run"
-    for folder in folders:
-        folder.parent.mkdir()
-    command = [sys.executable, "-m", "hornbook", *QUERY, "-o", "run"]
-    for sent, code in ((signal.SIGKILL, -9), (signal.SIGTERM, 130)):
+def test_query_killed_and_terminated_goes_on_to_the_same_bytes(hornbook, folder, tmp_path):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    model = ["--target", "ill", "--model", folder / "tree.pkl", "--trust-pickle"]
+    query = ["query", folder / "patients.csv", *model, "--max-queries", 4, "-o"]
+    for stop, code in (("kill", -9), ("terminate", 130)):
         before = count_lines(stopped / "trace.jsonl")
-        process = Popen(command, stdout=PIPE, stderr=PIPE, cwd=stopped.parent)
-        while process.poll() is None and count_lines(stopped / "trace.jsonl") <= before:
+        process = start(*query, stopped)
+        while process.is_alive() and count_lines(stopped / "trace.jsonl") <= before:
             time.sleep(0.01)
-        process.send_signal(sent)
-        process.communicate()
-        assert process.returncode in (code, 0)  # 0 if it ended before the signal came
-    for folder in folders:
-        monkeypatch.chdir(folder.parent)
-        done = hornbook(*QUERY, "-o", "run")
+        getattr(process, stop)()
+        process.join()
+        assert process.exitcode in (code, 0)  # 0 if it ended before the signal came
+    for path in (whole, stopped):
+        done = hornbook(*query, path)
         assert done.returncode == 0 or "it is finished" in done.stderr
     assert read_files(stopped) == read_files(whole)
 

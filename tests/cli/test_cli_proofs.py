@@ -2,21 +2,14 @@
 
 import json
 import shutil
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import is_one_line, runner
+from commands import is_one_line, run_all
 
-from hornbook.cli import main
 from hornbook.models import ColumnNetwork
 from hornbook.models.column_network import Layer, NumericInputs
-
-
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
 
 
 def save_network(path, bias=-0.5):
@@ -37,15 +30,11 @@ def proved(tmp_path_factory):
     table = pd.DataFrame({"x": x, "z": np.where(z == 19, 9, 0), "bought": np.where(x > 4, "yes", "no")})
     table.to_csv(folder / "table.csv", index=False)
     save_network(folder / "model.npz")
-    arguments = ["extract", "table.csv", "--target", "bought", "--model", "model.npz", "--form", "rules"]
+    extract = ["extract", "table.csv", "--target", "bought", "--model", "model.npz", "--form", "rules"]
+    limits = ["--max-literals", 1, "--samples", 500]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for name, more in (("run", ["--proof"]), ("bare", [])):
-            limits = ["--max-literals", "1", "--samples", "500", "-o", name]
-            patch.setattr(sys, "argv", ["hornbook", *arguments, *limits, *more])
-            with pytest.raises(SystemExit) as ended:
-                main()
-            assert not ended.value.code
+        run_all([*extract, *limits, "--proof", "-o", "run"], [*extract, *limits, "-o", "bare"])
     return folder
 
 

@@ -5,31 +5,21 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
-from commands import is_one_line, runner
-from patients import write_patients
+from commands import is_one_line
 
 import hornbook as hb
 from hornbook.data import split_rows
-from hornbook.extractor import query
+from hornbook.models import Training
 from hornbook.runs import Run
 
 SMALL = ["--epsilon", 0.1, "--max-rules", 6, "--max-queries", 4]
 
 
-@pytest.fixture(autouse=True)
-def few_samples(monkeypatch):
-    monkeypatch.setattr(query, "POOL_SAMPLES", 1000)
-    monkeypatch.setattr(query, "FRESH_SAMPLES", 1000)
-
-
 @pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_patients(tmp_path_factory.mktemp("query"))
+def arguments(folder, tmp_path):
+    """A command about a model from a file."""
+    model = ["--model", folder / "tree.pkl", "--trust-pickle"]
+    return ["query", folder / "patients.csv", "--target", "ill", *model, "-o", tmp_path, *SMALL]
 
 
 def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, folder, tmp_path):
@@ -48,9 +38,7 @@ def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, fold
     assert told[0] == told[1]
 
 
-def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, folder, tmp_path):
-    arguments = ["query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
-                 "-o", tmp_path, *SMALL]  # fmt: skip
+def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, arguments, tmp_path):
     assert hornbook(*arguments).returncode == 0
     result, trace = (tmp_path / "extraction.json").read_text(), (tmp_path / "trace.jsonl").read_text()
     assert is_one_line(done := hornbook(*arguments)) and "it is finished" in done.stderr
@@ -62,18 +50,16 @@ def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, fo
     assert (tmp_path / "extraction.json").read_text() == result
     assert (tmp_path / "trace.jsonl").read_text().count("\n") == trace.count("\n")
     assert is_one_line(done := hornbook(*arguments, "--seed", 1)) and "another settings" in done.stderr
-    assert hornbook(*arguments, "--seed", 1, "--force").returncode == 0
+    assert hornbook(*arguments, "--seed", 1, "--max-queries", 1, "--force").returncode == 0
 
 
-def test_interrupted_run_is_saved_and_ends_with_130(hornbook, folder, tmp_path, monkeypatch):
+def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_path, monkeypatch):
     learner = import_module("hornbook.learners.extract")
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
         yield
 
-    arguments = ["query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
-                 "-o", tmp_path, *SMALL]  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(learner, "prime", interrupt)
         done = hornbook(*arguments)
@@ -83,17 +69,24 @@ def test_interrupted_run_is_saved_and_ends_with_130(hornbook, folder, tmp_path, 
     assert Run.load(tmp_path).metrics["stop_reason"] != "interrupted"
 
 
-@pytest.mark.parametrize("source", [("--train",), ("--model", "tree.onnx")])
-def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, source):
+@pytest.fixture
+def short_training(monkeypatch):
+    monkeypatch.setattr("hornbook.models.training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
+
+
+@pytest.mark.parametrize("source", [["--train"], ["--model", "tree.pkl", "--trust-pickle"]])
+@pytest.mark.usefixtures("short_training")
+def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, monkeypatch, source):
     """The ranges of a run are the same whatever stands in those rows."""
+    monkeypatch.chdir(folder)
     table = pd.read_csv(folder / "patients.csv")
     _, held_out = split_rows(table[["age", "fever"]], seed=0)
     table.loc[held_out, "age"] = range(20, 20 + len(held_out))
     table.to_csv(tmp_path / "changed.csv", index=False)
-    model = [folder / name if name.endswith("onnx") else name for name in source]
+    short = ["--max-queries", 1, "--epsilon", 0.1]
     binarisers = []
     for data in (folder / "patients.csv", tmp_path / "changed.csv"):
-        done = hornbook("query", data, "--target", "ill", *model, "-o", tmp_path / data.stem, *SMALL)
+        done = hornbook("query", data, "--target", "ill", *source, "-o", tmp_path / data.stem, *short)
         assert done.returncode == 0
         binarisers.append(
             json.loads((tmp_path / data.stem / "extraction.json").read_text())["explanation"]["binariser"]
@@ -101,9 +94,10 @@ def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, sour
     assert binarisers[0] == binarisers[1]
 
 
+@pytest.mark.usefixtures("short_training")
 def test_rules_are_compared_with_trees_over_the_same_variables(hornbook, folder, tmp_path):
     hornbook("query", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path, *SMALL)
-    done = hornbook("compare", tmp_path, "--samples", 1000, "--seconds", 2, "--json")
+    done = hornbook("compare", tmp_path, "--samples", 500, "--seconds", 2, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
     assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2", "Hoeffding tree of river"}
@@ -122,6 +116,6 @@ def test_rules_are_compared_with_trees_over_the_same_variables(hornbook, folder,
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(hornbook, folder, monkeypatch, options, message):
     monkeypatch.chdir(folder)
-    done = hornbook("query", "patients.csv", *options)
+    done = hornbook("query", "patients.csv", *options, "--max-queries", 1)
     assert is_one_line(done), done
     assert message in done.stderr

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import is_one_line, runner
+from commands import is_one_line, run_all
 
 from hornbook import __version__
-from hornbook.cli import app, main
+from hornbook.cli import app
 from hornbook.data import files
 from hornbook.explanations import write_pmml, write_source
 from hornbook.logic import HornTheory
@@ -27,25 +27,17 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
 
 
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Three runs on iris: rules, a card, and a tree."""
     folder = tmp_path_factory.mktemp("runs")
-    small = ["--samples", "1000", "--max-literals", "6"]
-    model = ["--train"]  # once: the other runs explain the network of the first
-    with pytest.MonkeyPatch.context() as patch:
-        for form in ("rules", "card", "tree"):
-            arguments = ["extract", "iris", *model, "--form", form, "-o", str(folder / form)]
-            model = ["--model", str(folder / "rules" / "model.npz")]
-            patch.setattr(sys, "argv", ["hornbook", *arguments, *small])
-            with pytest.raises(SystemExit) as ended:
-                main()
-            assert not ended.value.code
+    small = ["--samples", 1000, "--max-literals", 6]
+    model = ["--model", folder / "rules" / "model.npz"]  # the network that the first run trains
+    run_all(
+        ["extract", "iris", "--train", "--form", "rules", "-o", folder / "rules", *small],
+        ["extract", "iris", *model, "--form", "card", "-o", folder / "card", *small],
+        ["extract", "iris", *model, "--form", "tree", "-o", folder / "tree", *small],
+    )
     return folder
 
 
@@ -164,15 +156,18 @@ def test_explain_takes_values_of_columns(hornbook, runs, form):
     assert told.returncode == 0 and told.stdout.startswith(f"{decided}, because\n")
     entry = json.loads(hornbook("explain", runs / form, *values, "--json").stdout)
     assert entry["outcome"] == decided and entry["facts"]
+
+
+@pytest.mark.parametrize("command", ["explain", "why"])
+def test_values_of_columns_that_make_no_sense_are_refused(hornbook, runs, command):
     for wrong, message in (
         (["petal=1"], "the table has no column 'petal'; did you mean 'petal_width'"),
         (["petal_width"], "expected column=value"),
         (["petal_width=1", "petal_width=2"], "'petal_width' is set twice, to '1' and to '2'"),
     ):
         options = [item for pair in wrong for item in ("--set", pair)]
-        for command in ("explain", "why"):
-            done = hornbook(command, runs / form, *options)
-            assert is_one_line(done) and done.stderr.count("--set") == 1 and message in done.stderr
+        done = hornbook(command, runs / "rules", *options)
+        assert is_one_line(done) and done.stderr.count("--set") == 1 and message in done.stderr
 
 
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])
@@ -195,27 +190,25 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
     assert (form == "card") == any(entry["reason_codes"] for entry in entries)
 
 
-@pytest.mark.parametrize("form", ["rules", "card"])
-def test_predict_in_parts_prints_what_it_prints_of_the_whole(hornbook, runs, tmp_path, monkeypatch, form):
+def test_predict_in_parts_prints_what_it_prints_of_the_whole(hornbook, runs, tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     names = ("sepal_length", "sepal_width", "petal_length", "petal_width")
-    frame = pd.DataFrame({name: rng.uniform(0, 8, 23).round(1) for name in names}).mask(
-        rng.random((23, 4)) < 0.3
+    frame = pd.DataFrame({name: rng.uniform(0, 8, 13).round(1) for name in names}).mask(
+        rng.random((13, 4)) < 0.3
     )
     frame.to_csv(tmp_path / "new.csv", index=False)
     frame.to_parquet(tmp_path / "new.parquet")
     asked = [
-        ("predict", runs / form, tmp_path / file, *options)
-        for file in ("new.csv", "new.parquet")
-        for options in ((), ("--json",))
+        ("predict", runs / "card", tmp_path / file, *options)
+        for file, *options in (["new.csv"], ["new.csv", "--json"], ["new.parquet"])
     ]
     whole = [hornbook(*each) for each in asked]
     monkeypatch.setattr(files, "ROWS_PER_PART", 5)
     assert [hornbook(*each) for each in asked] == whole and whole[0].stdout == whole[2].stdout
-    frame.astype(object).fillna("").assign(petal_width=["1"] * 22 + ["wide"]).to_csv(
+    frame.astype(object).fillna("").assign(petal_width=["1"] * 12 + ["wide"]).to_csv(
         tmp_path / "new.csv", index=False
     )
-    assert "row 23: column 'petal_width' is never 'wide'" in hornbook(*asked[0]).stderr
+    assert "row 13: column 'petal_width' is never 'wide'" in hornbook(*asked[0]).stderr
 
 
 def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):
@@ -234,7 +227,7 @@ def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
 
 
 def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
-    done = hornbook("compare", runs / "rules", "--samples", 1000, "--json")
+    done = hornbook("compare", runs / "rules", "--samples", 500, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
     assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2"}
@@ -242,7 +235,7 @@ def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
     assert rows["hornbook"]["literals"] == explanation.explanation.literals
     assert rows["hornbook"]["rows"]["share"] == explanation.fidelity.unseen_rows.estimate
     assert all(0.5 < row["samples"]["share"] <= 1 for row in rows.values())
-    text = hornbook("compare", runs / "tree", "--samples", 500).stdout
+    text = hornbook("compare", runs / "tree", "--samples", 200).stdout
     assert "unseen rows" in text and "tree of scikit-learn, at most 32" in text
 
 
@@ -319,16 +312,14 @@ def piped(script, **environment):
     )
 
 
-def test_pipes_that_close_early_are_no_error(runs):
-    done = piped(f"hornbook show {runs}/card --format prolog | head -n 1")
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("decide(R, Class) :- ")
+def test_pipes_that_close_early_are_no_error():
+    done = piped("hornbook datasets | true")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_color_and_completion():
     done = piped("hornbook --help", NO_COLOR="1", FORCE_COLOR="1")
     assert done.returncode == 0 and "\x1b[3" not in done.stdout
-    done = piped(
-        "hornbook", _PYTHON__M_HORNBOOK_COMPLETE="complete_bash", COMP_WORDS="hornbook ext", COMP_CWORD="1"
-    )
-    words = piped("hornbook", _HORNBOOK_COMPLETE="complete_bash", COMP_WORDS="hornbook ext", COMP_CWORD="1")
-    assert "extract" in done.stdout + words.stdout
+    names = dict.fromkeys(["_HORNBOOK_COMPLETE", "_PYTHON__M_HORNBOOK_COMPLETE"], "complete_bash")
+    done = piped("hornbook", **names, COMP_WORDS="hornbook ext", COMP_CWORD="1")
+    assert "extract" in done.stdout

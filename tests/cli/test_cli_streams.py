@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pandas as pd
 import pytest
-from commands import is_one_line, runner
+from commands import is_one_line
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import HornExtractor
@@ -19,17 +19,18 @@ from hornbook.__main__ import main
 from hornbook.storage import lock_folder, write_file
 
 
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
-
-
-@pytest.fixture
-def run_folder(tmp_path):
+@pytest.fixture(scope="module")
+def kept_run(tmp_path_factory):
     rows = pd.DataFrame({"age": range(20, 80)})
     model = DecisionTreeClassifier().fit(rows, rows.age > 50)
-    HornExtractor(model, n_samples=200, max_literals=2, random_state=0).fit(rows).save(tmp_path / "run")
-    return tmp_path / "run"
+    run = tmp_path_factory.mktemp("kept") / "run"
+    HornExtractor(model, form="tree", n_samples=200, max_literals=2, random_state=0).fit(rows).save(run)
+    return run
+
+
+@pytest.fixture
+def run_folder(kept_run, tmp_path):
+    return shutil.copytree(kept_run, tmp_path / "run")
 
 
 @contextmanager

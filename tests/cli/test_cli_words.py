@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from commands import is_one_line, runner
-from patients import write_patients
+from commands import is_one_line
 
 from hornbook import HornExtractor, QueryExtractor, as_predictor
 from hornbook.runs import Run
@@ -51,22 +50,23 @@ class Voter:
     n_features_in_ = 3
 
 
-@pytest.fixture
-def hornbook(capsys, monkeypatch):
-    return runner(capsys, monkeypatch)
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = write_patients(tmp_path_factory.mktemp("words"))
-    (path / "book.toml").write_text(BOOK)
+def book(tmp_path_factory):
+    path = tmp_path_factory.mktemp("words") / "book.toml"
+    path.write_text(BOOK)
     return path
+
+
+@pytest.fixture
+def model(folder):
+    """The options of a model from a file."""
+    return ["--target", "ill", "--model", folder / "tree.pkl", "--trust-pickle"]
 
 
 @pytest.fixture(scope="module")
 def voters():
     return HornExtractor(
-        Voter(), "yes", form="tree", n_samples=1000, random_state=0, code_book=VOTES_BOOK
+        Voter(), "yes", form="tree", n_samples=500, random_state=0, code_book=VOTES_BOOK
     ).fit(VOTES)
 
 
@@ -76,10 +76,11 @@ def run(voters, tmp_path_factory):
     return tmp_path_factory.getbasetemp() / "votes0" / "run"
 
 
-def test_extract_speaks_in_the_words_of_a_code_book_and_the_run_keeps_them(hornbook, folder, tmp_path):
-    model = "--target", "ill", "--model", folder / "tree.onnx", "--samples", 1000
-    book = "--code-book", folder / "book.toml"
-    done = hornbook("extract", folder / "patients.csv", *model, *book, "--form", "tree", "-o", tmp_path)
+def test_extract_speaks_in_the_words_of_a_code_book_and_the_run_keeps_them(
+    hornbook, folder, model, book, tmp_path
+):
+    extract = ["extract", folder / "patients.csv", *model, "--samples", 500, "--form", "tree"]
+    done = hornbook(*extract, "--code-book", book, "-o", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     text = hornbook("show", tmp_path).stdout
     assert done.stdout.startswith(text) and "Age at admission ≥ 6" in text and " years" in text
@@ -90,14 +91,13 @@ def test_extract_speaks_in_the_words_of_a_code_book_and_the_run_keeps_them(hornb
     assert told.startswith("ill, because\n") and "  Age at admission ≥ 6" in told
     assert Run.load(tmp_path).config["settings"]["code_book"].startswith("book.toml, sha256 ")
     plain = tmp_path / "plain"
-    hornbook("extract", folder / "patients.csv", *model, "--form", "tree", "-o", plain)
+    hornbook(*extract, "-o", plain)
     assert Run.load(plain).extraction.explanation.root == Run.load(tmp_path).extraction.explanation.root
 
 
-def test_query_speaks_in_the_words_of_a_code_book(hornbook, folder, tmp_path):
-    options = "--target", "ill", "--model", folder / "tree.onnx", "--max-queries", 10
-    book = "--code-book", folder / "book.toml"
-    done = hornbook("query", folder / "patients.csv", *options, *book, "-o", tmp_path)
+def test_query_speaks_in_the_words_of_a_code_book(hornbook, folder, model, book, tmp_path):
+    limits = ["--max-queries", 10, "--code-book", book]
+    done = hornbook("query", folder / "patients.csv", *model, *limits, "-o", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     text = hornbook("show", tmp_path).stdout
     assert (
@@ -108,14 +108,12 @@ def test_query_speaks_in_the_words_of_a_code_book(hornbook, folder, tmp_path):
     assert hornbook("explain", tmp_path, "--set", "age=low").returncode == 0, "names of bins are values too"
 
 
-def test_check_reads_claims_in_the_words_of_a_code_book(hornbook, folder):
-    (folder / "claims.horn").write_text(
+def test_check_reads_claims_in_the_words_of_a_code_book(hornbook, folder, model, book, tmp_path):
+    (tmp_path / "claims.horn").write_text(
         '"Age at admission" >= 70 years & fever = fever -> ill\nfever = "no fever" -> ill\n'
     )
-    options = "--model", folder / "tree.onnx", "--data", folder / "patients.csv", "--target", "ill"
-    done = hornbook(
-        "check", folder / "claims.horn", *options, "--code-book", folder / "book.toml", "--samples", 200
-    )
+    data = ["--data", folder / "patients.csv", "--code-book", book]
+    done = hornbook("check", tmp_path / "claims.horn", *model, *data, "--samples", 200)
     assert done.returncode == 1
     holds, broken, row = done.stdout.splitlines()[:3]
     assert holds.startswith('holds   "Age at admission" >= 70 & fever = fever -> ill')
@@ -123,8 +121,7 @@ def test_check_reads_claims_in_the_words_of_a_code_book(hornbook, folder):
     assert "healthy: Age at admission=" in row and "fever=no fever" in row
 
 
-def test_code_books_that_are_wrong_are_refused_in_one_line(hornbook, folder, tmp_path):
-    model = folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx"
+def test_code_books_that_are_wrong_are_refused_in_one_line(hornbook, folder, model, tmp_path):
     for text, message in {
         "columns.agee.unit = 'y'": "did you mean 'age'?",
         "columns.fever.levels = { 2 = 'x' }": "'2' never occurs; its values are 0, 1",
@@ -133,7 +130,7 @@ def test_code_books_that_are_wrong_are_refused_in_one_line(hornbook, folder, tmp
     }.items():
         (tmp_path / "book.toml").write_text(text)
         for command in ("extract", "query"):
-            done = hornbook(command, *model, "--code-book", tmp_path / "book.toml")
+            done = hornbook(command, folder / "patients.csv", *model, "--code-book", tmp_path / "book.toml")
             assert is_one_line(done) and message in done.stderr, done
 
 

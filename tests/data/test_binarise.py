@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import draw_examples
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -218,7 +217,6 @@ def test_infer_kind_of_values(values: list[Any], kind: str) -> None:
     st.sampled_from(STRATEGIES),
     st.integers(0, 99),
 )
-@draw_examples(2)
 def test_cut_points_ascend_and_bins_partition(
     values: list[float], bins: int, strategy: Any, seed: int
 ) -> None:

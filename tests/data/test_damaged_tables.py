@@ -16,7 +16,7 @@ from fuzzing import TABLE_FORMATS, try_case
 from hornbook.data import read_table
 from hornbook.errors import HornbookError
 
-CASES = 25
+CASES = 15
 
 
 @pytest.mark.parametrize("name", list(TABLE_FORMATS))

@@ -6,7 +6,7 @@ import io
 import os
 import zipfile
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import hornbook.data
-from hornbook.data import DATASETS, DEFAULT_DATASET, Table, binarise_table, load_dataset
+from hornbook.data import DATASETS, DEFAULT_DATASET, Binariser, Table, binarise_table, load_dataset
 from hornbook.data.datasets import hide_values
 from hornbook.data.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
 from hornbook.errors import HornbookError
@@ -30,9 +30,14 @@ needs_hcc = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=[pytest.param("hcc", marks=needs_hcc), "hcc-synthetic"])
+@pytest.fixture(params=[pytest.param("hcc", marks=needs_hcc), "hcc-synthetic"], scope="module")
 def patients(request: pytest.FixtureRequest) -> Table:
     return load_dataset(request.param, path=REAL if request.param == "hcc" else None)
+
+
+@pytest.fixture(scope="module")
+def binarised(patients: Table) -> tuple[Binariser, Batch]:
+    return binarise_table(patients, dual=True)
 
 
 def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
@@ -51,10 +56,10 @@ def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
             assert values.max() <= feature.figures[-1]
 
 
-def test_target_theory_of_the_hcc_patients(patients: Table) -> None:
+def test_target_theory_of_the_hcc_patients(patients: Table, binarised: tuple[Binariser, Batch]) -> None:
     plain, _ = binarise_table(patients)
     assert len(plain.vocabulary_) == 102
-    binariser, rows = binarise_table(patients, dual=True)
+    binariser, rows = binarised
     assert len(binariser.vocabulary_) == 204
     assert len(binariser.groups_) == 26
     theory = target_theory(rows, "survives")
@@ -67,8 +72,8 @@ def test_target_theory_of_the_hcc_patients(patients: Table) -> None:
     assert not theory.satisfied_by(Batch.from_array(dense, rows.vocabulary)).any()
 
 
-def test_draw_training_set_of_the_hcc_patients(patients: Table) -> None:
-    _, rows = binarise_table(patients, dual=True)
+def test_draw_training_set_of_the_hcc_patients(binarised: tuple[Binariser, Batch]) -> None:
+    _, rows = binarised
     theory = target_theory(rows, "survives")
     examples = draw_training_set(theory, HARD_PROTOCOL.recipe(theory, rows), np.random.default_rng(0))
     assert examples.accepted.sum() == (~examples.accepted).sum() == 200
@@ -123,6 +128,10 @@ def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:
             call()
 
 
+made_up = cache(make_synthetic_hcc)
+"""Patients that nobody changes."""
+
+
 def archive_of(table: Table, member: str = "hcc-survival/hcc-data.txt") -> bytes:
     """Made-up patients packed as the published archive is: no header, ? for missing."""
     content = io.BytesIO()
@@ -137,14 +146,14 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A local server of a folder with a made-up archive: its address and the folder."""
     folder = tmp_path / "served"
     folder.mkdir()
-    (folder / "hcc-survival.zip").write_bytes(archive_of(make_synthetic_hcc(seed=9)))
+    (folder / "hcc-survival.zip").write_bytes(archive_of(made_up(9)))
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/hcc-survival.zip", folder
         server.shutdown()
@@ -157,7 +166,7 @@ def test_a_download_is_cached_and_held_to_its_checksum(
     url, folder = served
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
     first = load_hcc(url=url)
-    assert first.checksum() == make_synthetic_hcc(seed=9).checksum()
+    assert first.checksum() == made_up(9).checksum()
     (folder / "hcc-survival.zip").unlink()
     assert load_hcc(url=url).checksum() == first.checksum()
     kept = tmp_path / "cache" / "hcc-survival.zip"
@@ -186,7 +195,7 @@ def test_cache_folder_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_copies_with_and_without_a_header_are_one_dataset(tmp_path: Path) -> None:
-    table = make_synthetic_hcc()
+    table = made_up(0)
     headed, plain, packed = (tmp_path / name for name in ("h.csv", "hcc-data.txt", "hcc.zip"))
     headings = [*(feature.heading.replace(" (", "\t(") for feature in FEATURES), "1_survives_0_dies"]
     table.frame.to_csv(headed, index=False, header=headings, na_rep="?")
@@ -201,7 +210,7 @@ def test_copies_with_and_without_a_header_are_one_dataset(tmp_path: Path) -> Non
 
 
 def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
-    table = make_synthetic_hcc()
+    table = made_up(0)
     path = tmp_path / "other.csv"
     for text, message in (
         ("age,sex\n1,2\n", "other.csv is not the HCC dataset: it has 2 columns, not 50"),

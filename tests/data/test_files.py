@@ -42,7 +42,7 @@ QUICK = draw_examples(0.38, suppress_health_check=[HealthCheck.function_scoped_f
 @st.composite
 def tables(draw: st.DrawFn) -> pd.DataFrame:
     """Some rows with holes; every column has a known value."""
-    size = draw(st.integers(1, 40))
+    size = draw(st.integers(1, 20))
     frame = pd.DataFrame(
         {
             name: draw(st.lists(st.none() | values, min_size=size, max_size=size))
@@ -90,7 +90,7 @@ def test_read_table_of_all_rows_in_parts_equals_the_whole(
     assert list(sample.frame.index) == list(range(len(frame)))
 
 
-@given(tables(), FILES, st.integers(1, 40), st.integers(0, 9))
+@given(tables(), FILES, st.integers(1, 20), st.integers(0, 9))
 @QUICK
 def test_read_rows_samples_rows_of_the_whole_in_its_order(
     tmp_path_factory: pytest.TempPathFactory, frame: pd.DataFrame, file: str, size: int, seed: int
@@ -137,7 +137,7 @@ def test_read_new_parts_names_the_row_of_infinity_in_the_file(tmp_path: Path) ->
 
 def test_read_table_samples_every_row_with_the_same_probability(tmp_path: Path) -> None:
     path = write_table(pd.DataFrame({"row": range(30)}), "table.csv", tmp_path)
-    draws, size = 100, 6
+    draws, size = 60, 6
     counts = np.zeros(30)
     for seed in range(draws):
         counts[read_table(path, max_rows=size, seed=seed).frame["row"]] += 1

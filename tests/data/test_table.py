@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from laws import draw_examples
 
 from hornbook.data import Table, binarise_table, read_table
 from hornbook.errors import HornbookError
@@ -146,7 +145,7 @@ def test_read_table_kinds_can_be_overridden() -> None:
     ),
     st.sampled_from([",", ";", "\t", "|"]),
 )
-@draw_examples(1.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_read_table_what_pandas_writes_is_read_back(tmp_path: Path, rows: list[Any], delimiter: str) -> None:
     rows = [(1.5, "green"), *rows]
     frame = pd.DataFrame(rows, columns=["number", "word"])

@@ -142,14 +142,25 @@ def module_for(vocabulary, encoding="half", outputs=1, last=()):
     )
 
 
-@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel", "complete"])
+HEADS = {
+    "logit": (1, (), None),
+    "probability of 0": (1, (torch.nn.Sigmoid(),), 0),
+    "two logits": (2, (), None),
+    "three probabilities": (3, (torch.nn.Softmax(1),), 2),
+}
+"""How many outputs a network has, what comes last, and which class counts as true."""
+
+
 @pytest.mark.parametrize(
-    ("outputs", "last", "positive"),
-    [(1, (), None), (1, (torch.nn.Sigmoid(),), 0), (2, (), None), (3, (torch.nn.Softmax(1),), 2)],
-    ids=["logit", "probability of 0", "two logits", "three probabilities"],
+    ("encoding", "head"),
+    [
+        *(("half", head) for head in HEADS),
+        *((name, "logit") for name in ("signed", "two-channel", "complete")),
+    ],
 )
-def test_predictor_torch_model_scores_on_a_device_as_here(encoding, outputs, last, positive, monkeypatch):
+def test_predictor_torch_model_scores_on_a_device_as_here(encoding, head, monkeypatch):
     monkeypatch.setattr(dense, "DEVICE_BLOCK_BYTES", 1 << 16)  # so that it takes several blocks
+    outputs, last, positive = HEADS[head]
     model = module_for(PAIRED, encoding, outputs, last)
     predictor = as_predictor(model, encoding=encoding, positive=positive)
     there, here = drawn(Random(PAIRED, 0 if encoding == "complete" else 0.3))

@@ -214,9 +214,9 @@ def test_distinct_positions_are_distinct_and_in_range(lengths: list[int], count:
 
 def test_rows_are_drawn_as_they_are_and_all_alike() -> None:
     rows = Random(MIXED, 0.3).draw(5, rng(2))
-    drawn = list(Rows(rows).draw(20_000, rng()))
+    drawn = list(Rows(rows).draw(5_000, rng()))
     for row in rows:
-        assert within(drawn.count(row) / 20_000, list(rows).count(row) / 5, 20_000)
+        assert within(drawn.count(row) / 5_000, list(rows).count(row) / 5, 5_000)
     assert set(drawn) == set(rows)
 
 
@@ -253,13 +253,13 @@ def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tup
     )
     mixture = Mixture(components, (3, 3, 1, 1, 1, 2, 1))
     assert [sorted(over) for _, over in mixture.shared_bases] == [[0, 1, 2, 3, 4], [5]]
-    batch, origin = mixture.draw_labelled(4 * MANY, rng())
+    batch, origin = mixture.draw_labelled(2 * MANY, rng())
     for number, component in enumerate(components):
+        size = int((origin == number).sum())
         ours, alone = (
             together(batch[np.flatnonzero(origin == number)]),
-            together(component.draw(MANY, rng(1))),
+            together(component.draw(size, rng(1))),
         )
-        size = min((origin == number).sum(), MANY)
         assert (abs(ours - alone) <= 6 * np.sqrt(2 * alone * (1 - alone) / size) + 20 / size).all()
 
 

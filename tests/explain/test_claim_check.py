@@ -24,6 +24,14 @@ VALUES = [0.0, 1.0, 2.0]
 GRID = pd.DataFrame(list(product(VALUES, repeat=3)), columns=["a", "b", "c"])
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_nearest_rows():
+    """A violation is brought close to few rows of the table, which takes fewer questions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hornbook.explain.claims.claim_check.NEAREST_ROWS", 4)
+        yield
+
+
 def random_tree(seed):
     """A tree with random classes on the grid, and a table of some of its rows."""
     rng = np.random.default_rng(seed)
@@ -102,7 +110,7 @@ def test_missing_values_and_categories_are_part_of_claims():
     assert meet_conditions([Missing("x")], rows).sum() == 15
 
 
-def test_text_columns_are_claimed_about():
+def test_text_columns_are_claimed_about(monkeypatch):
     from sklearn.compose import make_column_transformer
     from sklearn.preprocessing import OneHotEncoder
 
@@ -110,6 +118,7 @@ def test_text_columns_are_claimed_about():
     rows = pd.DataFrame({"status": rng.choice(["A11", "A12", "A13"], 60), "x": rng.normal(size=60)})
     encode = make_column_transformer((OneHotEncoder(), ["status"]), remainder="passthrough")
     model = make_pipeline(encode, DecisionTreeClassifier(max_depth=2)).fit(rows, rows.status == "A13")
+    monkeypatch.setattr("hornbook.explain.claims.claim_check.SEARCH_STEPS", 5)
     held, broken = check(
         "status in {A11, A12} -> not good\nstatus != A11 -> good", model, rows, "good", samples=200
     )

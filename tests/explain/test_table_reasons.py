@@ -13,11 +13,11 @@ from hornbook.explain.claims.body_sampler import meet_conditions
 
 @pytest.fixture(scope="module")
 def case():
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.integers(0, 5, (150, 4)), columns=list("abcd")).astype(float)
+    rng = np.random.default_rng(7)
+    rows = pd.DataFrame(rng.integers(0, 5, (70, 4)), columns=list("abcd")).astype(float)
     rows.loc[::7, "b"] = np.nan
     rows.index += 1000
-    model = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0)
+    model = DecisionTreeClassifier(max_leaf_nodes=5, random_state=0)
     model.fit(rows, (rows.a + rows.b.fillna(2) > 4).astype(int) + (rows.c > 3))
     return model, rows, why_table(model, rows, "grade", max_reasons=30, proof=False)
 
@@ -38,7 +38,7 @@ def test_reasons_of_a_table_cover_the_rows_that_they_count(case):
     assert dict(result.outcomes) == {
         f"grade {label}": count for label, count in enumerate(np.bincount(model.predict(rows)))
     }
-    assert len(result.reasons) <= result.found and len(result.uncovered) < 15
+    assert 5 < len(result.reasons) < result.found and len(result.uncovered) < 7
 
 
 def test_reasons_of_a_table_are_chosen_greedily(case):
@@ -48,7 +48,7 @@ def test_reasons_of_a_table_are_chosen_greedily(case):
     few = why_table(model, rows, "grade", max_reasons=2, proof=False)
     assert few.reasons == result.reasons[:2] and few.found == result.found
     assert len(few.uncovered) == len(rows) - sum(gains[:2])
-    assert f"2 of {few.found} reasons cover {sum(gains[:2])} of 150 rows" in str(few)
+    assert f"2 of {few.found} reasons cover {sum(gains[:2])} of 70 rows" in str(few)
     assert few.to_object()["uncovered"] == list(few.uncovered)
 
 
@@ -59,8 +59,10 @@ def test_a_table_needs_time_and_a_reason(case):
 
 
 def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case, tmp_path):
-    model, rows, _ = case
-    extractor = hb.HornExtractor(model, "grade", n_samples=500, max_literals=2, random_state=0).fit(rows)
+    whole, rows, _ = case
+    labels, rows = whole.predict(rows), rows[["a", "b", "c"]]
+    model = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(rows, labels)
+    extractor = hb.HornExtractor(model, "grade", n_samples=200, max_literals=2, random_state=0).fit(rows)
     view = extractor.why_table(max_reasons=2, proof=False)
     assert view.rows == len(extractor.teacher_.frame) and len(view.reasons) == 2
     frame = extractor.teacher_.frame

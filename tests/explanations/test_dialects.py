@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -52,12 +53,16 @@ def decide_in_sqlite(source, frame):
         database.close()
 
 
-def decide_in_duckdb(source, frame):
+@cache
+def open_duckdb():
     import duckdb
 
-    with duckdb.connect() as database:
-        database.register("patients", frame.convert_dtypes())
-        return [name for (name,) in database.execute(f"SELECT {source} FROM patients").fetchall()]
+    return duckdb.connect()
+
+
+def decide_in_duckdb(source, frame):
+    open_duckdb().register("patients", frame.convert_dtypes())
+    return [name for (name,) in open_duckdb().execute(f"SELECT {source} FROM patients").fetchall()]
 
 
 def decide_in_python(source, frame):
@@ -111,17 +116,17 @@ def test_reasons_of_many_rows_are_those_of_each(explanation):
 
 
 def learn(form, classes):
-    """An explanation of a made-up model of seven columns, and 2,000 rows with holes."""
+    """An explanation of a made-up model of five columns, and 2,000 rows with holes."""
     from hornbook import HornExtractor
 
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(2000, 6)).round(2), columns=[f"value {k}" for k in range(6)])
+    frame = pd.DataFrame(rng.normal(size=(2000, 4)).round(2), columns=[f"value {k}" for k in range(4)])
     frame["kind"] = rng.choice(["red", "green", "blue's"], len(frame))
     frame = frame.mask(rng.random(frame.shape) < 0.1)
 
     def model(rows):
-        known = rows[[f"value {k}" for k in range(6)]].fillna(0.3).to_numpy(float)
-        score = known @ [2, -1, 1, 0.5, -2, 1] + (rows["kind"] == "red") * 2
+        known = rows[[f"value {k}" for k in range(4)]].fillna(0.3).to_numpy(float)
+        score = known @ [2, -1, 1, -2] + (rows["kind"] == "red") * 2
         return np.digitize(score, [0, 2][: classes - 1])
 
     class Model:
@@ -131,7 +136,7 @@ def learn(form, classes):
         def predict(self, rows):
             return model(rows)
 
-    extractor = HornExtractor(Model(), "score", form=form, n_samples=1000, random_state=0)
+    extractor = HornExtractor(Model(), "score", form=form, n_samples=1000, max_literals=10, random_state=0)
     return extractor.fit(frame[:300]).explanation_, frame
 
 

@@ -21,16 +21,32 @@ from hornbook.statistics import Share
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd")).astype(float)
 LABELS = (FRAME.a == 1) & ((FRAME.b == 1) | (FRAME.c == 0))
 TREE = DecisionTreeClassifier(random_state=0).fit(FRAME, LABELS)
-SMALL = {"epsilon": 0.2, "random_state": 0}
+SMALL = {"epsilon": 0.2, "max_queries": 6, "random_state": 0}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_samples():
     patch = pytest.MonkeyPatch()
-    patch.setattr(query, "POOL_SAMPLES", 1000)
-    patch.setattr(query, "FRESH_SAMPLES", 500)
+    patch.setattr(query, "POOL_SAMPLES", 400)
+    patch.setattr(query, "FRESH_SAMPLES", 200)
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    """Where the fitted extractor wrote its trace."""
+    return tmp_path_factory.mktemp("fitted") / "trace.jsonl"
+
+
+@pytest.fixture(scope="module")
+def fitted(trace):
+    return QueryExtractor(TREE, "ill", **SMALL).fit(FRAME, trace=trace)
+
+
+@pytest.fixture(scope="module")
+def fitted_to_one_rule():
+    return QueryExtractor(TREE, "ill", max_rules=1, **SMALL).fit(FRAME)
 
 
 def judge(array):
@@ -58,27 +74,25 @@ def test_judge_is_learned_by_queries():
     assert again.to_json() == extractor.extraction_.to_json() and again.theory == extractor.theory_
 
 
-def test_queries_find_the_rules_of_a_tree_and_resume(tmp_path):
-    whole = QueryExtractor(TREE, "ill", **SMALL).fit(FRAME, trace=tmp_path / "trace.jsonl")
-    assert whole.score(FRAME) == 1 and whole.theory_.entails("a & b -> ill")
-    cut = (tmp_path / "trace.jsonl").read_text().splitlines(keepends=True)[:2]
+def test_queries_find_the_rules_of_a_tree_and_resume(fitted, trace, fitted_to_one_rule, tmp_path):
+    assert fitted.score(FRAME) == 1 and fitted.theory_.entails("a & b -> ill")
+    cut = trace.read_text().splitlines(keepends=True)[:2]
     (tmp_path / "cut.jsonl").write_text("".join(cut))
     again = QueryExtractor(TREE, "ill", **SMALL).fit(FRAME, trace=tmp_path / "cut.jsonl")
-    assert again.theory_ == whole.theory_
-    few = QueryExtractor(TREE, "ill", max_rules=2, **SMALL).fit(FRAME)
-    assert len(whole.theory_) > 2 == len(few.theory_)
-    lines, statistics = whole.explanation_.lines(), whole.extraction_.lines
-    assert len(lines) == len(statistics) == len(whole.theory_) + 1
+    assert again.theory_ == fitted.theory_
+    assert len(fitted.theory_) > 1 == len(fitted_to_one_rule.theory_)
+    lines, statistics = fitted.explanation_.lines(), fitted.extraction_.lines
+    assert len(lines) == len(statistics) == len(fitted.theory_) + 1
     assert lines[-1].text == "otherwise"
 
 
-def test_rows_that_rules_leave_open_get_the_default():
-    extractor = QueryExtractor(TREE, "ill", max_rules=1, **SMALL).fit(FRAME)
-    rules = extractor.explanation_
+def test_rows_that_rules_leave_open_get_the_default(fitted_to_one_rule):
+    rules = fitted_to_one_rule.explanation_
     left = rules.derive(rules.reader.batch(FRAME)) == -1
-    assert left.any() and (extractor.predict(FRAME)[left] == bool(rules.default)).all()
-    assert extractor.score(FRAME) == np.mean(extractor.predict(FRAME) == TREE.predict(FRAME))
-    assert "undetermined" in extractor.extraction_.notes[0]
+    decided = fitted_to_one_rule.predict(FRAME)
+    assert left.any() and (decided[left] == bool(rules.default)).all()
+    assert fitted_to_one_rule.score(FRAME) == np.mean(decided == TREE.predict(FRAME))
+    assert "undetermined" in fitted_to_one_rule.extraction_.notes[0]
 
 
 @pytest.mark.parametrize("table", ["numbers", "variables"])
@@ -87,12 +101,13 @@ def test_nothing_is_made_from_the_rows_held_out(table):
     numbers = pd.DataFrame(np.random.default_rng(2).standard_normal((150, 3)), columns=list("xyz"))
     frame, other = {"numbers": (numbers, 9.0), "variables": (FRAME.iloc[:150], 1.0)}[table]
     model = as_predictor(waves, encoding="nan")
-    first = QueryExtractor(model, "ill", max_queries=4, **SMALL).fit(frame)
+    first = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(frame)
     _, held_out = split_rows(frame, 0)
     changed = frame.copy()
     changed.iloc[held_out] = other
-    again = QueryExtractor(model, "ill", max_queries=4, **SMALL).fit(changed)
-    assert again.theory_ == first.theory_ and again.result_.statistics == first.result_.statistics
+    again = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(changed)
+    assert len(first.theory_) and again.theory_ == first.theory_
+    assert again.result_.statistics == first.result_.statistics
     assert again.fidelity_.samples == first.fidelity_.samples
     assert again.fidelity_.used_rows == first.fidelity_.used_rows
     assert again.explanation_.default == first.explanation_.default
@@ -111,7 +126,7 @@ def test_nothing_is_made_from_the_rows_held_out(table):
 def test_tables_of_all_kinds_give_the_same_variables(make):
     table = make()
     model = DecisionTreeClassifier(random_state=0).fit(np.asarray(table, float), LABELS)
-    other = QueryExtractor(model, "ill", max_queries=20, **SMALL).fit(table)
+    other = QueryExtractor(model, "ill", **SMALL).fit(table)
     names = [f"x{v}" for v in range(4)] if isinstance(table, np.ndarray) else list("abcd")
     assert other.explanation_.reader.vocabulary.names == (*names, *(f"not_{name}" for name in names))
     assert other.n_features_in_ == np.shape(table)[1] and other.score(table) == 1
@@ -120,33 +135,31 @@ def test_tables_of_all_kinds_give_the_same_variables(make):
 def test_model_of_raw_columns_is_asked_about_observed_values():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
-    extractor = QueryExtractor(model, "virginica", max_queries=20, **SMALL).fit(X)
+    extractor = QueryExtractor(model, "virginica", **SMALL).fit(X)
     assert extractor.score(X) == np.mean(extractor.predict(X) == model.predict(X)) > 0.9
     assert any("several values observed" in note for note in extractor.extraction_.notes)
     explained = extractor.explain({"petal width (cm)": 2.4, "petal length (cm)": 6.0})
     assert str(explained).startswith("virginica\n")
 
 
-def test_explain_takes_rows_of_every_kind_and_shows_itself():
-    extractor = QueryExtractor(TREE, "ill", **SMALL).fit(FRAME)
+def test_explain_takes_rows_of_every_kind_and_shows_itself(fitted):
     row = {"a": 1, "b": 1, "c": 1, "d": 0}
     told = [row, pd.Series(row), list(row.values()), pd.DataFrame([row]), np.array([[1, 1, 1, 0]])]
-    texts = {str(extractor.explain(each)) for each in told}
+    texts = {str(fitted.explain(each)) for each in told}
     assert len(texts) == 1 and texts.pop().startswith("ill\n")
     with pytest.raises(HornbookError, match="the table has no column 'e'; it has a, b, c, d"):
-        extractor.explain({"e": 1})
-    found = extractor.explanation_.reader.interpretation({"a": 1})
+        fitted.explain({"e": 1})
+    found = fitted.explanation_.reader.interpretation({"a": 1})
     assert found == Interpretation(frozenset({0}), frozenset({4}))
-    assert "ill" in extractor._repr_html_()
+    assert "ill" in fitted._repr_html_()
 
 
-def test_clones_share_the_model_and_parameters_are_plain():
-    extractor = QueryExtractor(TREE, "ill", **SMALL).fit(FRAME)
-    copy = clone(extractor)
+def test_clones_share_the_model_and_parameters_are_plain(fitted):
+    copy = clone(fitted)
     assert copy.model is TREE and len(copy.get_params()) <= 13
     again = copy.fit(FRAME)
-    assert again.extraction_.to_json() == extractor.extraction_.to_json()
-    assert pickle.loads(pickle.dumps(extractor)).theory_ == extractor.theory_
+    assert again.extraction_.to_json() == fitted.extraction_.to_json()
+    assert pickle.loads(pickle.dumps(fitted)).theory_ == fitted.theory_
 
 
 @pytest.mark.parametrize(
@@ -171,6 +184,6 @@ class Width(BaseEstimator):
         return np.asarray(array, float)[:, 0] > 0
 
 
-@parametrize_with_checks([QueryExtractor(Width(), epsilon=0.3, max_queries=3, max_rules=6)])
+@parametrize_with_checks([QueryExtractor(Width(), epsilon=0.5, max_queries=1, max_rules=3)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

@@ -12,6 +12,7 @@ from extractions import (
     QUICK,
     THEORY,
     is_faithful,
+    quick_run,
     rare_margin,
     rng,
 )
@@ -24,7 +25,7 @@ from hornbook.oracles import Completions, LocalSearch, sampling
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing import Constant, Failing, Network
 
-SHORT = replace(QUICK, budget=Budget(equivalence_queries=8))
+SHORT = replace(QUICK, budget=Budget(equivalence_queries=5))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -36,7 +37,7 @@ def test_total_assignments_suffice_to_recover_a_horn_theory(seed):
         return theory.satisfied_by(batch)
 
     some = Completions(total_only, theory.vocabulary, draws=64, rng=rng(seed))
-    settings = Settings(pool=20_000, size=20_000, evaluation=2000, min_precision=1, seed=seed)
+    settings = Settings(pool=3000, size=5000, evaluation=2000, min_precision=1, seed=seed)
     found = extract(some, Random(theory.vocabulary, missing=0), settings)
     assert found.stop_reason == "equivalent" and found.theory.equivalent(theory)
     assert found.disagreement.hits == 0 and isinstance(found.guarantee, Estimated)
@@ -82,7 +83,7 @@ def test_extract_background_is_part_of_every_hypothesis_and_never_removed():
 
 @pytest.mark.parametrize("heads", [[3], [0, 5], [BOTTOM], [2, BOTTOM]])
 def test_extract_heads_are_those_allowed(heads):
-    found = extract(THEORY.satisfied_by, PARTIAL, QUICK, heads=heads)
+    found = extract(THEORY.satisfied_by, PARTIAL, SHORT, heads=heads)
     assert {rule.head for rule in found.rules} <= set(heads)
     assert is_faithful(found, THEORY.satisfied_by, PARTIAL)
 
@@ -92,8 +93,7 @@ def test_extract_same_seed_gives_the_same_run(teacher):
     runs = []
     for seed in (0, 0, 1):
         member = THEORY.satisfied_by if teacher == "theory" else Network(PARTIAL, rng())
-        settings = replace(QUICK, budget=Budget(equivalence_queries=8), seed=seed)
-        runs.append(extract(member, PARTIAL, settings))
+        runs.append(extract(member, PARTIAL, replace(SHORT, seed=seed)))
     first, again, other = runs
     assert first.theory.rules == again.theory.rules and first.frontier == again.frontier
     assert first.trace.entries == again.trace.entries
@@ -109,7 +109,7 @@ def test_extract_number_of_processes_changes_nothing(monkeypatch):
 
 
 def test_rules_are_measured_on_held_out_samples():
-    found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    found = quick_run()
     assert [row.rule for row in found.statistics] == list(found.rules)
     assert {row.found_by for row in found.statistics} <= {"stored", "rules", "sampling"}
     for row in found.statistics:
@@ -118,7 +118,7 @@ def test_rules_are_measured_on_held_out_samples():
 
 
 def test_each_rule_is_asked_for_with_all_else_unknown():
-    found = extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    found = quick_run()
     assert found.statistics and all(row.entailed_by_model for row in found.statistics)
     network = Network(PARTIAL, rng(3))
     found = extract(network, PARTIAL, SHORT)
@@ -139,12 +139,12 @@ def test_extract_coherence_is_measured_unless_it_is_not_wanted():
     for witness in found.coherence.rejected_witnesses:
         items = Batch.from_interpretations([witness.partial, witness.completion], THEORY.vocabulary)
         assert network(items).tolist() == [False, True]
-    assert not extract(THEORY.satisfied_by, PARTIAL, QUICK).coherence.rate.hits
+    assert not quick_run().coherence.rate.hits
     assert extract(THEORY.satisfied_by, PARTIAL, replace(QUICK, coherence=0)).coherence is None
 
 
 def test_extract_frontier_repeats_no_point():
-    found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=20)))
+    found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     assert any("given_up" in entry["change"] for entry in found.trace.entries)
     assert all(one != other for one, other in pairwise(found.frontier))
 
@@ -157,7 +157,7 @@ def test_extract_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
         return rare_margin(batch) >= 0
 
     def search(member, margin):
-        return LocalSearch(member, margin, PARTIAL, seed=0, size=4096, walkers=64)
+        return LocalSearch(member, margin, PARTIAL, seed=0, size=1024, walkers=64)
 
     extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), local_search=search)
     *large, again = [set(batch[:200]) for batch in asked if len(batch) >= 200]

@@ -16,6 +16,7 @@ from extractions import (
     hasty,
     is_faithful,
     local_search,
+    quick_run,
     rare_margin,
     rng,
 )
@@ -35,7 +36,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
     "completions": (
         Completions(THEORY.satisfied_by, THEORY.vocabulary, 16, rng=rng()),
-        {"min_precision": 1.0, "budget": Budget(equivalence_queries=6)},
+        {"min_precision": 1.0, "budget": Budget(equivalence_queries=4)},
         {},
         {"failed", "given_up"},
     ),
@@ -48,7 +49,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
     "refuting": (
         NETWORK,
-        SCARCE | {"shares": {}, "budget": Budget(equivalence_queries=30)},
+        SCARCE | {"shares": {}, "budget": Budget(equivalence_queries=25)},
         {"margin": NETWORK.margin},
         {"rules", "sampling", "removed", "witness"},
     ),
@@ -71,7 +72,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_extract_killed_run_resumes_to_the_same_result(name, tmp_path):
     member, settings, options, expected = SCENARIOS[name]
-    settings = replace(QUICK, **{"budget": Budget(equivalence_queries=15), **settings})
+    settings = replace(QUICK, tries=4, **{"budget": Budget(equivalence_queries=8), **settings})
     path = tmp_path / "trace.jsonl"
     whole = extract(member, PARTIAL, settings, trace=path, **options)
     text = path.read_text("utf-8")
@@ -83,7 +84,9 @@ def test_extract_killed_run_resumes_to_the_same_result(name, tmp_path):
     }
     half = len(lines) // 2
     middle = "".join(lines[:half])
-    cuts = ["".join(lines[:2]), middle + lines[half][:40], middle.rstrip("\n"), "".join(lines[:-1]), text]
+    cuts = ["".join(lines[:2]), middle + lines[half][:40], "".join(lines[:-1]), text]
+    if name == "exact":  # how a line ends is the same in every scenario
+        cuts.append(middle.rstrip("\n"))
     for cut in cuts:
         path.write_text(cut, "utf-8")
         resumed = extract(member, PARTIAL, settings, trace=path, **options)
@@ -120,6 +123,16 @@ def test_extract_what_is_no_trace_is_refused_and_kept(tmp_path):
         assert path.read_text() == text
 
 
+@pytest.fixture(scope="module")
+def short_run(tmp_path_factory):
+    """A run of two equivalence queries as arguments of `extract`, with the trace that it wrote."""
+    path = tmp_path_factory.mktemp("short") / "trace.jsonl"
+    short = replace(QUICK, budget=Budget(equivalence_queries=2))
+    run = {"member": THEORY.satisfied_by, "distribution": PARTIAL, "settings": short, "trace": path}
+    extract(**run)
+    return run
+
+
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -134,17 +147,18 @@ def test_extract_what_is_no_trace_is_refused_and_kept(tmp_path):
         ),
     ],
 )
-def test_extract_trace_is_tied_to_its_settings(changed, named, tmp_path):
-    path = tmp_path / "trace.jsonl"
-    short = replace(QUICK, budget=Budget(equivalence_queries=2))
-    run = {"member": THEORY.satisfied_by, "distribution": PARTIAL, "settings": short, "trace": path}
-    extract(**run)
-    text = path.read_text("utf-8")
+def test_extract_trace_is_tied_to_its_settings(changed, named, short_run):
+    text = short_run["trace"].read_text("utf-8")
     with pytest.raises(HornbookError, match=f"is the trace of a run with {named}.*or another file"):
-        extract(**run | changed)
-    assert path.read_text("utf-8") == text
-    longer = extract(**run | {"settings": QUICK})
-    assert longer.theory.rules == extract(THEORY.satisfied_by, PARTIAL, QUICK).theory.rules
+        extract(**short_run | changed)
+    assert short_run["trace"].read_text("utf-8") == text
+
+
+def test_extract_trace_is_continued_with_a_larger_budget(short_run, tmp_path):
+    path = tmp_path / "trace.jsonl"
+    path.write_text(short_run["trace"].read_text("utf-8"), "utf-8")
+    longer = extract(**short_run | {"settings": QUICK, "trace": path})
+    assert longer.theory.rules == quick_run().theory.rules
 
 
 def test_extract_time_spent_before_a_resumption_counts(tmp_path):
@@ -161,7 +175,7 @@ def test_extract_time_spent_before_a_resumption_counts(tmp_path):
 @pytest.fixture(scope="module")
 def trace_lines(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "trace.jsonl"
-    extract(NETWORK, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)), trace=path)
+    extract(NETWORK, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=8)), trace=path)
     return path.read_text("utf-8").splitlines(keepends=True)
 
 

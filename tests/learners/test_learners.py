@@ -43,6 +43,7 @@ def theory_of(models: frozenset[int], width: int) -> HornTheory:
     return HornTheory(vocabulary, rules).minimise()
 
 
+@cache
 def all_horn_functions(width: int) -> list[frozenset[int]]:
     """Every family of sets that is closed under intersection."""
     families: list[frozenset[int]] = [frozenset()]
@@ -61,11 +62,14 @@ def rename(models: frozenset[int], order: tuple[int, ...]) -> frozenset[int]:
 @cache
 def horn_functions_apart_from_names(width: int) -> list[frozenset[int]]:
     """One of all Horn functions that differ in the names of their variables only."""
-    orders = list(permutations(range(width)))
-    kinds: dict[frozenset[frozenset[int]], None] = {}
-    for models in all_horn_functions(width):
-        kinds[frozenset(rename(models, order) for order in orders)] = None
-    return [min(kind, key=sorted) for kind in kinds]
+    functions, models = all_horn_functions(width), range(1 << width)
+    table = np.array([[model in function for model in models] for function in functions])
+    numbers = []  # of every function under every order of names
+    for order in permutations(range(width)):
+        renamed = [next(iter(rename(frozenset({model}), order))) for model in models]
+        numbers.append(table @ (1 << np.array(renamed)))
+    _, first = np.unique(np.min(numbers, axis=0), return_index=True)
+    return [functions[at] for at in first.tolist()]
 
 
 def run(learner, theory, policy, seed=0, **options):
@@ -79,6 +83,11 @@ def bodies(theory: HornTheory) -> set[frozenset[int]]:
     return {rule.body for rule in theory}
 
 
+@cache
+def canonical_bodies(theory: HornTheory) -> set[frozenset[int]]:
+    return bodies(theory.canonical())
+
+
 def assert_exact(steps, theory):
     assert isinstance(steps[-1].answer, Exact)
     assert steps[-1].hypothesis.equivalent(theory)
@@ -87,7 +96,7 @@ def assert_exact(steps, theory):
 
 def assert_bounds(steps, questions, theory, by_heads=False):
     """Hold queries against the theorem; by heads, each body that is met may take as many as its heads."""
-    canonical, n = len(bodies(theory.canonical())), len(theory.vocabulary)
+    canonical, n = len(canonical_bodies(theory)), len(theory.vocabulary)
     assert len(steps) <= canonical * (n + 1) + 1
     per_step = (canonical + 1) * (n + 1) if by_heads else canonical + n + 1
     assert questions <= len(steps) * per_step
@@ -106,7 +115,7 @@ def test_every_theory_over_three_variables_in_every_variant(policy, variant):
             learner, options = VARIANTS[variant]
             steps, _ = run(learner, theory, policy, **options)
             assert_exact(steps, theory)
-            assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+            assert bodies(steps[-1].hypothesis) == canonical_bodies(theory)
 
 
 @pytest.mark.parametrize("learner", [lrn_star, lrn_star_by_heads])
@@ -118,7 +127,7 @@ def test_every_theory_over_four_variables_apart_from_names(policy, learner):
         theory = theory_of(rename(models, tuple(rng.permutation(4).tolist())), 4)
         steps, questions = run(learner, theory, policy)
         assert_exact(steps, theory)
-        assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+        assert bodies(steps[-1].hypothesis) == canonical_bodies(theory)
         assert_bounds(steps, questions, theory, by_heads=learner is lrn_star_by_heads)
 
 
@@ -129,10 +138,10 @@ def test_random_theories_within_the_bounds(policy, seed):
     theory = random_theory(int(rng.integers(8, 40)), int(rng.integers(3, 20)), (1, 4), rng)
     steps, questions = run(lrn_star, theory, policy, seed)
     assert_exact(steps, theory)
-    assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+    assert bodies(steps[-1].hypothesis) == canonical_bodies(theory)
     assert_bounds(steps, questions, theory)
     for before, after in pairwise(step.hypothesis for step in steps):
-        assert len(bodies(after)) <= len(bodies(theory.canonical()))
+        assert len(bodies(after)) <= len(canonical_bodies(theory))
         assert theory.entails(after) and not before.equivalent(after)
 
 
@@ -141,7 +150,7 @@ def test_large_random_theories(variables, rules, body):
     theory = random_theory(variables, rules, body, np.random.default_rng(variables))
     steps, _ = run(lrn_star, theory, "inflated", rhs=by_groups, shrink=shrink_by_halves)
     assert_exact(steps, theory)
-    assert bodies(steps[-1].hypothesis) == bodies(theory.canonical())
+    assert bodies(steps[-1].hypothesis) == canonical_bodies(theory)
 
 
 def test_plain_counterexamples_at_the_size_of_the_benchmark():
@@ -183,27 +192,27 @@ class AnyFormula:
     def __init__(self, models: frozenset[int], width: int, rng: np.random.Generator) -> None:
         self.models, self.rng = models, rng
         self.vocabulary = Vocabulary(f"v{i}" for i in range(width))
+        self.questions = [
+            Interpretation(frozenset(v for v in range(width) if mask >> v & 1), frozenset(zero))
+            for mask, zero in product(range(1 << width), [(), *((v,) for v in range(width))])
+            if not zero or not mask >> zero[0] & 1
+        ]
+        self.batch = Batch.from_interpretations(self.questions, self.vocabulary)
+        self.accepted = self.member(self.questions)
 
     def accepts(self, item: Interpretation) -> bool:
         true, false = sum(1 << v for v in item.true), sum(1 << v for v in item.false)
         return any(model & true == true and not model & false for model in self.models)
 
-    def member(self, batch: Batch):
-        return np.array([self.accepts(item) for item in batch], bool)
+    def member(self, items):
+        return np.array([self.accepts(item) for item in items], bool)
 
     def equivalent(self, hypothesis: HornTheory):
-        width = len(self.vocabulary)
-        questions = [
-            Interpretation(frozenset(v for v in range(width) if mask >> v & 1), frozenset(zero))
-            for mask, zero in product(range(1 << width), [(), *((v,) for v in range(width))])
-            if not zero or not mask >> zero[0] & 1
-        ]
-        accepted = hypothesis.satisfied_by(Batch.from_interpretations(questions, self.vocabulary))
-        wrong = [item for item, yes in zip(questions, accepted, strict=True) if yes != self.accepts(item)]
-        if not wrong:
+        wrong = np.flatnonzero(hypothesis.satisfied_by(self.batch) != self.accepted)
+        if not len(wrong):
             return Unknown("every question with at most one zero was asked")
         chosen = wrong[self.rng.integers(len(wrong))]
-        return Counterexample(chosen, positive=self.accepts(chosen))
+        return Counterexample(self.questions[chosen], positive=bool(self.accepted[chosen]))
 
 
 @pytest.mark.parametrize("shrink", [None, shrink_one_zero])
@@ -259,14 +268,14 @@ class AnyAnswers:
         rng, given = np.random.default_rng(self.seed), iter(range(limit))
 
         def equivalent(hypothesis: HornTheory):
-            for _ in range(200 if next(given, None) is not None else 0):
-                values = rng.choice([0, 1, np.nan], len(self.vocabulary))
-                for v, w in self.vocabulary.pairs:
-                    values[w] = 1 - values[v]
-                batch = Batch.from_array(values[None], self.vocabulary)
-                if hypothesis.satisfied_by(batch)[0] and not self.accepts(batch[0]):
-                    return Counterexample(batch[0])
-            return Unknown("enough")
+            values = rng.choice([0, 1, np.nan], (200, len(self.vocabulary)))
+            for v, w in self.vocabulary.pairs:
+                values[:, w] = 1 - values[:, v]
+            batch = Batch.from_array(values, self.vocabulary)
+            open_items = batch[np.flatnonzero(hypothesis.satisfied_by(batch))]
+            wrong = (item for item in open_items if not self.accepts(item))
+            found = next(wrong, None) if next(given, None) is not None else None
+            return Unknown("enough") if found is None else Counterexample(found)
 
         return equivalent
 
@@ -331,13 +340,13 @@ def test_theories_over_duals_are_learned_or_refused_for_what_they_are(learner):
         drawn = random_theory(6, int(rng.integers(2, 9)), (1, 2), rng)
         constraints = (Rule(rng.choice(6, 2, replace=False).tolist(), BOTTOM) for _ in range(rng.integers(6)))
         theory = HornTheory.background(vocabulary) | HornTheory(vocabulary, (*drawn, *constraints))
+        truth = theory.satisfied_by(everything)
 
-        def equivalent(hypothesis, theory=theory):
-            accepted = theory.satisfied_by(everything)
-            wrong = np.flatnonzero(hypothesis.satisfied_by(everything) != accepted)
+        def equivalent(hypothesis, truth=truth):
+            wrong = np.flatnonzero(hypothesis.satisfied_by(everything) != truth)
             if not len(wrong):
                 return Exact()
-            return Counterexample(everything[int(wrong[0])], positive=bool(accepted[wrong[0]]))
+            return Counterexample(everything[int(wrong[0])], positive=bool(truth[wrong[0]]))
 
         background = HornTheory.background(vocabulary)
         steps = learner(vocabulary, theory.satisfied_by, equivalent, background=background)

@@ -13,7 +13,6 @@ import pytest
 from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import draw_examples
 
 from hornbook.cli.show import _csv as format_csv
 from hornbook.errors import HornbookError
@@ -79,7 +78,6 @@ def closed_rows(theory, batch):
 
 
 @given(explanations())
-@draw_examples(1.5)
 def test_compiled_theories_decide_as_explanations_do(case):
     explanation, frame = case
     compiled = explanation.compile()
@@ -127,7 +125,6 @@ def test_half_a_character_is_no_name():
 
 
 @given(hostile_theories(), st.data())
-@draw_examples(1.5)
 def test_exported_sql_says_the_same_in_sqlite(theory, data):
     batch = data.draw(batches(theory.vocabulary, 12))
     rows = answers_in_sqlite(theory.export("sql"), sql_columns(theory.vocabulary), batch)
@@ -137,7 +134,6 @@ def test_exported_sql_says_the_same_in_sqlite(theory, data):
 
 
 @given(explanations())
-@draw_examples(1.5)
 def test_theories_of_explanations_in_sql_decide_the_same_in_sqlite(case):
     explanation, frame = case
     compiled = explanation.compile()
@@ -176,14 +172,12 @@ def read_prolog(text):
 
 
 @given(hostile_theories())
-@draw_examples(1.5)
 def test_exported_prolog_reads_back_as_the_same_rules(theory):
     clauses = [Rule.of(theory.vocabulary, body, head) for head, body in read_prolog(theory.export("prolog"))]
     assert set(clauses) == set(theory.rules) and len(clauses) == len(theory)
 
 
 @given(hostile_theories(3), st.data())
-@draw_examples(1.5)
 def test_exported_python_and_sympy_mean_the_same(theory, data):
     import sympy
 
@@ -203,7 +197,6 @@ def test_exported_python_and_sympy_mean_the_same(theory, data):
 
 
 @given(hostile_theories())
-@draw_examples(1.5)
 def test_json_dimacs_and_text_come_back(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
@@ -211,7 +204,6 @@ def test_json_dimacs_and_text_come_back(theory):
 
 
 @given(explanations())
-@draw_examples(1.5)
 def test_csv_of_an_explanation_has_its_lines(case):
     explanation, _ = case
     line = LineStatistics(0, Share.of(0, 1), None)

@@ -82,7 +82,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @given(SEEDS)
 @draw_examples(0.5)
 def test_encode_is_the_reading_of_every_cell(seed):
-    rows, network = random_rows(seed), random_network(0)
+    rows, network = random_rows(seed, 12), random_network(0)
     encoded = network.encode(rows)
     assert encoded.shape == (len(rows), len(network.input_names))
     assert encoded.tolist() == [encode_by_hand(row) for _, row in rows.iterrows()]

@@ -38,7 +38,15 @@ from hornbook.models.outputs import positive_leads, positive_scores
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
-FAST = {"n_samples": 1 << 9, "max_literals": 3, "form": "tree", "random_state": 0}
+FAST = {"n_samples": 1 << 8, "max_literals": 2, "form": "tree", "random_state": 0}
+
+
+@pytest.fixture(autouse=True)
+def _few_samples(monkeypatch):
+    """Explanations are found and measured on few samples."""
+    monkeypatch.setattr("hornbook.extraction.classifier.EVALUATION_SAMPLES", 500)
+    for name in ("POOL_SAMPLES", "FRESH_SAMPLES"):
+        monkeypatch.setattr(f"hornbook.extractor.query.{name}", 500)
 
 
 class Stubborn(ClassifierMixin, BaseEstimator):
@@ -143,7 +151,7 @@ def test_predictor_votes_of_forests_do_tie_and_the_first_class_is_said(trees):
 
 
 COLUMN_MODELS = {
-    **{f"forest of {n}": RandomForestClassifier(n, random_state=0) for n in (2, 10, 20)},
+    **{f"forest of {n}": RandomForestClassifier(n, random_state=0) for n in (2, 10)},
     "boosting": GradientBoostingClassifier(n_estimators=4),
     "xgboost": boosted_trees(),
     "lightgbm": light_trees(),
@@ -153,23 +161,29 @@ COLUMN_MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", COLUMN_MODELS)
-def test_score_is_the_share_on_which_the_two_predicts_agree(name):
+@pytest.fixture(scope="module")
+def tumours():
+    """Measurements of tumours, and whether they are benign."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X = X.iloc[:, :5]
-    model = COLUMN_MODELS[name].fit(X[:300], y[:300])
-    extractor = HornExtractor(model, "benign", **FAST).fit(X[:300])
+    return X.iloc[:300, :5], y[:300]
+
+
+@pytest.mark.parametrize("name", COLUMN_MODELS)
+def test_score_is_the_share_on_which_the_two_predicts_agree(name, tumours):
+    X, y = tumours
+    model = COLUMN_MODELS[name].fit(X[:150], y[:150])
+    extractor = HornExtractor(model, "benign", **FAST).fit(X[:150])
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
-    for rows in (X[:300], X[300:], mixed):
+    for rows in (X[:150], X[150:], mixed):
         assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
     said = extractor.classes_[extractor.teacher_.labels(mixed)]
     assert (said == model.predict(mixed)).all()
 
 
 @pytest.mark.parametrize("name", ["imputing", "forest of 10", "xgboost", "lightgbm"])
-def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name):
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X = X.iloc[:, :5].mask(rng().random((len(X), 5)) < 0.2)
+def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name, tumours):
+    X, y = tumours
+    X = X.mask(rng().random(X.shape) < 0.2)
     model = COLUMN_MODELS[name].fit(X, y)
     extractor = HornExtractor(model, "benign", **FAST).fit(X)
     assert extractor.teacher_.donors is None
@@ -181,7 +195,9 @@ def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name):
 def test_score_shows_variables_to_the_model_as_they_are():
     """That one bin is true says that the others are false, but the model is not told so."""
     inputs = pd.DataFrame({"age=low": [1, 0, np.nan, 1] * 30, "age=high": [np.nan, 1, 0, 0] * 30})
-    model = HistGradientBoostingClassifier(min_samples_leaf=1).fit(inputs, inputs["age=high"].isna())
+    model = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=1).fit(
+        inputs, inputs["age=high"].isna()
+    )
     extractor = HornExtractor(model, "odd", **FAST).fit(inputs)
     by_queries = QueryExtractor(model, "odd", max_queries=1, random_state=0).fit(inputs)
     expected = model.predict(inputs)
@@ -190,21 +206,21 @@ def test_score_shows_variables_to_the_model_as_they_are():
     assert float(extractor.score(inputs)) == (extractor.predict(inputs) == model.predict(inputs)).mean()
 
 
-def test_rows_that_the_model_cannot_read_are_answered_by_completions():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X = X.iloc[:, :5]
+def test_rows_that_the_model_cannot_read_are_answered_by_completions(tumours):
+    X, y = (values[:100] for values in tumours)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     extractor = HornExtractor(model, "benign", **FAST).fit(X)
     holes = X.copy()
     holes.iloc[::2, 1] = np.nan
     teacher = extractor.teacher_
+    said = teacher.labels(holes)
     assert teacher.donors.columns == set(X.columns)
-    assert (teacher.labels(holes)[1::2] == model.predict(X[1::2])).all()
+    assert (said[1::2] == model.predict(X[1::2])).all()
     completed = [
         model.predict(teacher.donors.complete(holes[::2], k)) for k in range(len(teacher.donors.rows))
     ]
     votes = np.mean(completed, axis=0)
-    np.testing.assert_array_equal(teacher.labels(holes)[::2], votes > 0.5)
+    np.testing.assert_array_equal(said[::2], votes > 0.5)
 
 
 def test_several_classes_are_those_of_predict():

@@ -38,7 +38,7 @@ ROWS = pd.DataFrame({"age": [20.0, 40.0, np.nan, 80.0], "visits": [1, 2, 3, 4], 
 def _quick_and_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Answers are kept apart from those of other tests, and retries wait for milliseconds."""
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.002)
+    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.0005)
     for name in ("HORNBOOK_ENDPOINT_TOKEN", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -336,11 +336,11 @@ def test_retry_after_holds_back_every_request(monkeypatch: pytest.MonkeyPatch) -
             return Reply("", 429, {"Retry-After": "1"})
         return Reply({"predictions": probability(read_rows(body))})
 
-    monkeypatch.setattr(endpoint_http, "MAX_RETRY_AFTER", 0.3)  # a second is long
+    monkeypatch.setattr(endpoint_http, "MAX_RETRY_AFTER", 0.1)  # a second is long
     with serve(respond) as server:
         endpoint = Endpoint(EndpointSettings(f"{server.url}/invocations", in_flight=1))
         endpoint.answer_rows(numbers(40))
-        assert times[1] - times[0] >= 0.3
+        assert times[1] - times[0] >= 0.1
 
 
 def test_failure_of_the_server_is_repeated_twice_only() -> None:
@@ -370,14 +370,14 @@ def test_requests_that_are_too_large_or_too_slow_are_halved() -> None:
 
 def test_one_row_that_takes_too_long_is_an_error() -> None:
     def respond(path: str, body: Any, number: int) -> Reply:
-        time.sleep(1.0 if body else 0)
+        time.sleep(0.6 if body else 0)
         return Reply("1")
 
     with (
         serve(respond) as server,
-        pytest.raises(ModelError, match=r"does not answer about one row within 0\.3 seconds"),
+        pytest.raises(ModelError, match=r"does not answer about one row within 0\.2 seconds"),
     ):
-        Endpoint(EndpointSettings(f"{server.url}/invocations", timeout=0.3)).answer_rows(numbers(2))
+        Endpoint(EndpointSettings(f"{server.url}/invocations", timeout=0.2)).answer_rows(numbers(2))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -71,8 +70,8 @@ def model(patients):
 
 @pytest.fixture(scope="module")
 def mlflow_url(model, tmp_path_factory):
-    """The URL of `mlflow models serve`."""
-    if (mlflow := find_spec("mlflow")) is None:
+    """The URL of the server that `mlflow models serve` starts."""
+    if find_spec("mlflow") is None:
         pytest.skip("mlflow is not installed")
     folder = tmp_path_factory.mktemp("mlflow")
     (folder / "MLmodel").write_text(MODEL_FILE)
@@ -80,16 +79,13 @@ def mlflow_url(model, tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    programs = [Path(sys.executable).parent, Path(str(mlflow.origin)).parents[1] / "bin"]
-    path = os.pathsep.join([*map(str, programs), os.environ["PATH"]])
-    command = ["-m", "mlflow", "models", "serve", "-m", folder, "-h", "127.0.0.1", "-p", port]
+    command = ["-m", "uvicorn", "--port", str(port), "mlflow.pyfunc.scoring_server.app:app"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, *map(str, command), "--env-manager", "local"],
-            env={**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"},
+            [sys.executable, *command],
+            env={**os.environ, "__pyfunc_model_path__": str(folder), "OMP_NUM_THREADS": "1"},
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
     try:
         deadline = time.monotonic() + 120
@@ -98,7 +94,7 @@ def mlflow_url(model, tmp_path_factory):
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/invocations"
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 
@@ -108,9 +104,10 @@ def is_listening(port):
 
 
 @pytest.mark.slow
-def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, model, patients):
+def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, model, patients, monkeypatch):
+    monkeypatch.setattr("hornbook.extraction.classifier.EVALUATION_SAMPLES", 1000)
     served, local = (
-        hb.HornExtractor(each, "health", n_samples=500, random_state=0).fit(patients)
+        hb.HornExtractor(each, "health", form="tree", n_samples=500, random_state=0).fit(patients)
         for each in (mlflow_url, model)
     )
     assert served.classes_.tolist() == ["ill", "well"]
@@ -140,13 +137,19 @@ Endpoint(sys.argv[1], Path(sys.argv[2])).answer_rows(pd.DataFrame({"x": np.arang
 
 
 def test_answers_of_a_killed_process_are_not_asked_for_again(tmp_path):
-    with serve_mlflow(lambda rows: (rows["x"] / 400).tolist(), seconds_per_row=0.01) as server:
+    seconds_per_row = [0.01]
+
+    def answer(rows):
+        time.sleep(seconds_per_row[0] * len(rows))
+        return (rows["x"] / 400).tolist()
+
+    with serve_mlflow(answer) as server:
         url = f"{server.url}/invocations"
         with subprocess.Popen([sys.executable, "-c", SCRIPT, url, str(tmp_path)]) as process:
             while server.rows < 150 and process.poll() is None:
-                time.sleep(0.005)
+                time.sleep(0.01)
             process.kill()
-        sent = server.rows
+        sent, seconds_per_row[0] = server.rows, 0
         endpoint = Endpoint(url, tmp_path)
         rows = pd.DataFrame({"x": np.arange(400.0)})
         assert endpoint.answer_rows(rows) == (rows["x"] / 400).tolist()

@@ -178,7 +178,7 @@ def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatc
         )
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setattr(trial, "_trial", None)
-        monkeypatch.setattr(trial, "TRIAL_SECONDS", 1.0 if "sleep" in behaviour else 60.0)
+        monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.6 if "sleep" in behaviour else 60.0)
         with pytest.raises(HornbookError, match=rf"loading it {message}.*; it is damaged, save it again"):
             try_model_file(path)
 

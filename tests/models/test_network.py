@@ -46,11 +46,12 @@ def same_weights(one, other):
     return mine.keys() == theirs.keys() and all(mine[name].equal(theirs[name]) for name in mine)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
-def test_a_network_learns(encoding, optimiser):
-    rate = 0.1 if optimiser == "sgd" else 0.01
-    training = Training(optimiser, epochs=60)
+@pytest.mark.parametrize(
+    ("optimiser", "rate", "encoding"),
+    [("sgd", 0.2, "half"), ("sgd", 0.2, "signed"), ("sgd", 0.2, "two-channel"), ("adam", 0.02, "half")],
+)
+def test_a_network_learns(optimiser, rate, encoding):
+    training = Training(optimiser, epochs=25)
     network = train(examples(300), Net((16, 8), rate), training=training, encoding=encoding)
     assert accuracy(network, examples(300, seed=9)) > 0.95
 

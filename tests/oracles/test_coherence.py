@@ -21,7 +21,7 @@ def rng(seed=0):
 @draw_examples(0.75)
 @given(theories(max_variables=4))
 def test_measure_coherence_theory_does_not_contradict_itself(theory):
-    report = measure_coherence(theory.satisfied_by, Random(theory.vocabulary), 200, 500, rng=rng())
+    report = measure_coherence(theory.satisfied_by, Random(theory.vocabulary), 100, 200, rng=rng())
     assert report.rejected.hits == report.accepted.hits == 0
     assert report.rejected_witnesses == report.accepted_witnesses == ()
 

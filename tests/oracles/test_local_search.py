@@ -52,7 +52,7 @@ def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
         Random(vocabulary, groups=groups),
         seed=0,
         groups=groups,
-        size=8_000,
+        size=3_000,
         walkers=64,
     )
     sides = set()
@@ -71,7 +71,7 @@ def test_everything_found_is_a_counterexample(vocabulary, groups, decides_only):
 @pytest.mark.parametrize(("sides", "positive"), [(["negative"], False), (["positive"], True)])
 def test_local_search_can_be_confined_to_a_side(sides, positive):
     teacher = teacher_over(PAIRED)
-    guided = LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=0, size=20_000, walkers=64)
+    guided = LocalSearch(teacher, teacher.margin, Random(PAIRED), seed=0, size=5_000, walkers=64)
     found = [answers for _, answers in guided.search(rules_over(PAIRED), sides)]
     assert found and (np.concatenate(found) == positive).all()
 
@@ -80,7 +80,7 @@ def test_local_search_background_is_never_contradicted():
     teacher, hypothesis = teacher_over(PLAIN), rules_over(PLAIN)
     background = HornTheory(PLAIN, hypothesis.rules[:6])
     guided = LocalSearch(
-        teacher, teacher.margin, Random(PLAIN), seed=0, background=background, size=30_000, walkers=64
+        teacher, teacher.margin, Random(PLAIN), seed=0, background=background, size=8_000, walkers=64
     )
     found = [batch for batch, _ in guided.search(hypothesis)]
     assert found and all(background.satisfied_by(batch).all() for batch in found)
@@ -90,7 +90,7 @@ def test_local_search_background_is_never_contradicted():
 @given(theories(max_variables=5), theories(max_variables=5))
 def test_local_search_on_small_vocabularies_it_finds_what_there_is(truth, other):
     hypothesis = HornTheory(truth.vocabulary, (r for r in other if r.body | {r.head} <= allowed(truth)))
-    guided = LocalSearch(truth.satisfied_by, None, Random(truth.vocabulary), seed=0, size=8_000, walkers=32)
+    guided = LocalSearch(truth.satisfied_by, None, Random(truth.vocabulary), seed=0, size=2_000, walkers=64)
     answer = guided(hypothesis)
     assert isinstance(answer, Unknown if truth.equivalent(hypothesis) else Counterexample)
 
@@ -121,7 +121,7 @@ def test_local_search_finds_a_needle_that_samples_miss(help_given):
     def member(batch):
         return margin(batch) >= 0
 
-    sampled = Sampling(member, Random(vocabulary), 200_000, seed=0)(hypothesis)
+    sampled = Sampling(member, Random(vocabulary), 50_000, seed=0)(hypothesis)
     assert not isinstance(sampled, Counterexample)
     counted = Counted(member)
     guided = LocalSearch(
@@ -178,16 +178,16 @@ def test_a_classifier_is_searched_too():
 def test_without_a_counterexample_it_ends_and_gives_no_guarantee():
     theory = rules_over(PAIRED)
     counted = Counted(theory.satisfied_by)
-    answer = LocalSearch(counted, None, Random(PAIRED), seed=0, size=50_000)(theory)
-    assert isinstance(answer, Unknown) and "50000 interpretations" in str(answer)
-    assert counted.questions <= 50_000 + START_FACTOR * 256 + 16 * 256 * 6
+    answer = LocalSearch(counted, None, Random(PAIRED), seed=0, size=15_000)(theory)
+    assert isinstance(answer, Unknown) and "15000 interpretations" in str(answer)
+    assert counted.questions <= 15_000 + START_FACTOR * 256 + 16 * 256 * 6
 
 
 @pytest.mark.parametrize("rules", [[], [Rule((), BOTTOM)], [Rule((), 3)]])
 @pytest.mark.parametrize("teacher", [Constant(True), Constant(False), Coin(rng())])
 @pytest.mark.parametrize("sides", [["negative"], ["positive"]])
 def test_local_search_ends_with_any_teacher_and_hypothesis(rules, teacher, sides):
-    guided = LocalSearch(teacher, None, Random(PLAIN), seed=0, size=5_000, walkers=32)
+    guided = LocalSearch(teacher, None, Random(PLAIN), seed=0, size=1_000, walkers=32)
     for batch, positive in guided.search(HornTheory(PLAIN, rules), sides):
         assert len(batch) == len(positive) > 0
         assert (positive == (sides == ["positive"])).all()
@@ -198,7 +198,7 @@ def test_local_search_noisy_teacher_is_believed_only_if_it_says_so_twice():
     coin = Coin(rng(), accepted=0.1)
     counted = Counted(coin)
     hypothesis = HornTheory(PLAIN, [Rule((), BOTTOM)])
-    guided = LocalSearch(counted, None, Random(PLAIN), seed=0, size=10_000, walkers=32)
+    guided = LocalSearch(counted, None, Random(PLAIN), seed=0, size=4_000, walkers=32)
     found = sum(len(batch) for batch, _ in guided.search(hypothesis))
     assert 0 < found < 0.03 * counted.questions
 

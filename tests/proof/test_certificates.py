@@ -21,7 +21,8 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import guarantee_object
 from hornbook.extractor import query
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, rule_object
-from hornbook.models import MLP, as_predictor
+from hornbook.models import MLP, as_predictor, training
+from hornbook.models.network import Training
 from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
 from hornbook.proof.certificate import PROOFS_FILE, digest, find_difference, read_certificates, without_digest
 from hornbook.queries import Proved
@@ -57,7 +58,7 @@ def runs(tmp_path_factory):
     for name, weight in {"fever": 2, "cough": 3, "age=low": -1}.items():
         weights[0, vocabulary.index(name)] = weight
     MLP.of([(weights, np.array([-2.0]))], vocabulary).save(folder / "network.safetensors")
-    frame["ill"] = ((frame.fever + frame.cough > 0) & (frame.age > 40)).astype(int)
+    frame["ill"] = ((frame.cough > 0) | (frame.fever > 0) & (frame.age > 40)).astype(int)
     joblib.dump(RandomForestClassifier(3, random_state=0).fit(features, frame.ill), folder / "trees.joblib")
     frame.to_csv(folder / "patients.csv", index=False)
     return folder
@@ -71,14 +72,19 @@ def remember_answers(prover):
     prover.member = lambda batch: [answer(item) for item in batch]
 
 
+def ask_few_samples(patch):
+    """Let a run by queries draw few samples."""
+    patch.setattr(query, "POOL_SAMPLES", 100)
+    patch.setattr(query, "FRESH_SAMPLES", 100)
+
+
 @pytest.fixture(scope="module", params=["network.safetensors", "trees.joblib"])
 def run(request, runs):
     """A finished run whose rules were proved, refuted and left undecided, and who proved them."""
     model = runs / request.param
     folder = runs / model.stem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(query, "POOL_SAMPLES", 500)
-        patch.setattr(query, "FRESH_SAMPLES", 500)
+        ask_few_samples(patch)
         asked = f"--target ill --model {model} --encoding half --max-rules 2 --max-queries 3"
         patch.setattr("sys.argv", ["hornbook", "query", str(runs / "patients.csv"), *asked.split(),
                                    "--trust-pickle", "-o", str(folder)])  # fmt: skip
@@ -102,6 +108,10 @@ def run(request, runs):
     certificates.bind(run_checksums(kept.config, document))
     remember_answers(prover)
     return SimpleNamespace(folder=folder, source=source, prover=prover, extraction=document)
+
+
+ONE_RUN = pytest.mark.parametrize("run", ["trees.joblib"], indirect=True)
+"""For what is said of files and printed, whatever the model is."""
 
 
 def mutations(value, place=()):
@@ -150,16 +160,17 @@ def test_verify_accepts_the_run_as_it_was_made(run, hornbook):
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["holds"] * (6 + repairs)
 
 
-def test_verify_notices_every_change_of_every_certificate(run):
+def test_verify_notices_changes_of_every_certificate(run):
+    """Of all small changes every third one, which changes each value; the next law makes them all."""
     content, kept = read_certificates(run.folder / PROOFS_FILE), Run.load(run.folder)
     count = 0
-    for place, changed in mutations(content):
+    for place, changed in list(mutations(content))[::3]:
         if isinstance(changed, dict):
             code, lines = problems(run, changed, kept)
             assert code == 1 and len(lines) == 1 and "\n" not in lines[0], (place, lines)
             count += 1
     print(f"{count} changes of {run.folder.name}")
-    assert count > 1000
+    assert count > 350
 
 
 def test_verify_notices_changes_that_were_digested_again(run):
@@ -219,7 +230,7 @@ def test_verify_notices_forged_verdicts_by_deriving_them(run, tmp_path):
             code, lines = problems(run, changed, Run.load(folder))
             assert code == 1 and len(lines) == 1, (number, other, lines)
             forged += 1
-    assert forged > 8
+    assert forged > 6
     forge(folder, content, run.extraction)
     assert problems(run, read_certificates(folder / PROOFS_FILE), Run.load(folder)) == (0, [])
 
@@ -228,7 +239,7 @@ def test_verify_notices_a_changed_run(run, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
     content, count = read_certificates(run.folder / PROOFS_FILE), 0
-    for name, step in (("extraction.json", 23), ("config.json", 3)):
+    for name, step in (("extraction.json", 43), ("config.json", 7)):
         document = json.loads((run.folder / name).read_text())
         parts = {part: value for part, value in document.items() if part not in ("command", "versions")}
         for part, value in parts.items():
@@ -245,9 +256,10 @@ def test_verify_notices_a_changed_run(run, tmp_path):
                 count += 1
         shutil.copy(run.folder / name, folder / name)
     print(f"{count} changes of {run.folder.name}")
-    assert problems(run, content, Run.load(folder)) == (0, [])
+    assert count > 80 and problems(run, content, Run.load(folder)) == (0, [])
 
 
+@ONE_RUN
 def test_verify_ends_cleanly_with_configurations_that_no_run_writes(run, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
@@ -294,6 +306,7 @@ CHANGES = {
 }
 
 
+@ONE_RUN
 @pytest.mark.parametrize("change", CHANGES)
 def test_verify_prints_one_line_about_a_change(run, hornbook, tmp_path, change):
     folder = tmp_path / "changed"
@@ -325,6 +338,7 @@ def test_verify_notices_another_model(run, hornbook, runs, tmp_path):
     assert is_one_line(hornbook("verify", run.folder, "--trust-pickle", "--model", other))
 
 
+@ONE_RUN
 def test_verify_needs_a_certificate_for_every_rule_called_proved(run, hornbook, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
@@ -340,6 +354,7 @@ def test_verify_needs_a_certificate_for_every_rule_called_proved(run, hornbook, 
     assert (done.returncode, done.stdout.count("FAILS")) == (1, 1) and "extraction.json" in done.stdout
 
 
+@ONE_RUN
 def test_verify_refuses_files_that_it_cannot_read(run, hornbook, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(run.folder, folder)
@@ -396,9 +411,11 @@ def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
         Certificates(prover, path)
 
 
-def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, tmp_path):
+def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, runs, tmp_path, monkeypatch):
+    ask_few_samples(monkeypatch)
+    monkeypatch.setattr(training, "CLASSIFIER_TRAINING", Training("adam", epochs=3, batch_size=32))
     run, names = tmp_path / "run", ("extraction.json", "rules.horn", PROOFS_FILE)
-    asked = "query iris --train --max-rules 3 --max-queries 6"
+    asked = f"query {runs / 'patients.csv'} --target ill --train --max-rules 3 --max-queries 6"
     assert hornbook(*asked.split(), "--proof", "-o", run).returncode == 0
     whole = [(run / name).read_bytes() for name in names]
     (run / "metrics.json").unlink()
@@ -407,6 +424,7 @@ def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, tmp_path)
     assert [(run / name).read_bytes() for name in names] == whole
     lines = [line["guarantee"] for line in json.loads(whole[0])["lines"]]
     kinds = [guarantee["kind"] for guarantee in lines if guarantee is not None]
+    assert "proved" in kinds
     assert sum(f": {kind} " in line for line in done.stdout.splitlines() for kind in set(kinds)) == len(kinds)
     verified = hornbook("verify", run)
     told = [line.split()[:2] for line in verified.stdout.splitlines() if " repaired " not in line]

@@ -45,7 +45,7 @@ def module(widths, seed, scale=2.0):
 def states_of(space, region):
     """Every input of a region, by the definition."""
     every = np.array(list(product(*[np.flatnonzero(row) for row in space.whole()])))
-    inside = np.array([region[np.arange(len(row)), row].all() for row in every])
+    inside = region[np.arange(every.shape[1]), every].all(axis=1)
     for members in space.groups:
         true = (every[:, members] == TRUE).sum(axis=1)
         unknown = (every[:, members] == UNKNOWN).any(axis=1)
@@ -75,13 +75,13 @@ def vocabulary_of(size, dual):
 def test_every_verdict_equals_brute_force(encoding, dual, groups):
     rng = np.random.default_rng(0)
     seen = {"proved": 0, "refuted": 0, "undecided": 0}
-    for seed in range(4):
+    for seed in range(3):
         size = int(rng.integers(4, 7))
         vocabulary = vocabulary_of(size, dual)
         channels = 2 if encoding == "two-channel" else 1
         net = module([channels * len(vocabulary), 6, 4][: 3 - seed % 2], seed)
         prover = Prover(as_predictor(net, encoding=encoding), vocabulary, groups=groups)
-        for _ in range(8):
+        for _ in range(7):
             body = rng.choice(len(vocabulary), int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(len(vocabulary))) if rng.random() < 0.7 else BOTTOM
             rule = Rule(body, head)
@@ -96,7 +96,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
                 assert verdict.witness in found
             else:
                 assert "rounding" in verdict.reason
-    assert seen["proved"] > 5 and seen["refuted"] > 5 and seen["undecided"] <= 1, seen
+    assert seen["proved"] > 3 and seen["refuted"] > 3 and seen["undecided"] <= 1, seen
 
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
@@ -104,7 +104,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
 def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, groups):
     rng = np.random.default_rng(1)
     signs = []
-    for seed in range(8):
+    for seed in range(5):
         vocabulary = vocabulary_of(6, dual=True)
         predictor = as_predictor(
             module([12 * (1 + (encoding == "two-channel")), 8, 6], seed), encoding=encoding
@@ -136,10 +136,10 @@ def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, grou
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),), ((0, 2, 4), (1, 3), (5,))])
 def test_greatest_values_are_those_of_all_inputs(values, encoding, groups):
     rng = np.random.default_rng(len(groups))
-    for _ in range(15):
-        size = 1 + (encoding == "two-channel")
-        predictor = as_predictor(module([12 * size, 3], 0), encoding=encoding)
-        space = Space.of(vocabulary_of(6, dual=True), predictor.encoding, groups, values)
+    size = 1 + (encoding == "two-channel")
+    predictor = as_predictor(module([12 * size, 3], 0), encoding=encoding)
+    space = Space.of(vocabulary_of(6, dual=True), predictor.encoding, groups, values)
+    for _ in range(10):
         region = space.propagate_groups((space.whole() & (rng.random((6, 3)) < 0.8))[None])[0]
         states = states_of(space, region)
         if not len(states) or not region.any(axis=1).all():
@@ -188,7 +188,7 @@ def test_signs_and_ranges_hold_for_every_input_of_a_cell(groups):
 
 def test_the_rounding_bound_covers_single_precision():
     rng = np.random.default_rng(0)
-    for seed in range(20):
+    for seed in range(8):
         predictor = as_predictor(module([40, 16, 8, 16], seed), encoding="half")
         vocabulary = vocabulary_of(20, dual=True)
         space = Space.of(vocabulary, predictor.encoding)
@@ -298,7 +298,8 @@ def test_states_and_interpretations_are_the_same_inputs():
 
 def test_only_rounding_leaves_a_search_that_ended_undecided():
     rng = np.random.default_rng(5)
-    for seed in range(30):
+    signs = set()
+    for seed in range(15):
         vocabulary = vocabulary_of(5, dual=True)
         predictor = as_predictor(module([10, 16, 8], seed), encoding="half")
         space = Space.of(vocabulary, predictor.encoding)
@@ -308,10 +309,12 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
         found = branch_and_bound(bounds, bounds.root(), 20)
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
+        signs.add(bool(top > 0))
+    assert signs == {True, False}
 
 
 def test_single_inputs_within_rounding_are_decided_by_the_model():
-    for seed in range(3):
+    for seed in range(2):
         vocabulary, net = vocabulary_of(5, dual=True), module([10, 8, 4], seed)
         space = Space.of(vocabulary, as_predictor(net, encoding="half").encoding)
         states = states_of(space, space.whole())
@@ -363,15 +366,15 @@ def close_question(size, widths, free, seed):
     return question()
 
 
-def test_twelve_free_inputs_are_decided_as_by_brute_force():
-    every = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=6)))
+def test_ten_free_inputs_are_decided_as_by_brute_force():
+    every = np.array(list(product([FALSE, UNKNOWN, TRUE], repeat=5)))
     signs = []
     for seed in range(6):
-        bounds = close_question(24, [10, 6], 12, seed)
-        # all 3^12 inputs: the first layer's sums add up from those of two halves
+        bounds = close_question(24, [10, 6], 10, seed)
+        # all 3^10 inputs: the first layer's sums add up from those of two halves
         first, second = (
             (np.take_along_axis(bounds.effects[half], every.T[:, :, None], axis=1)).sum(axis=0)
-            for half in (slice(0, 6), slice(6, 12))
+            for half in (slice(0, 5), slice(5, 10))
         )
         sums = first[:, None] + second[None] + bounds.net.biases[0]
         top = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).max()

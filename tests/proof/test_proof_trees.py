@@ -37,17 +37,21 @@ def fitted(kind, seed, size, encoding="half"):
     return MODELS[kind](seed).fit(inputs, labels)
 
 
-@pytest.mark.parametrize(("encoding", "groups"), [("half", ()), ("complete", ((0, 1, 2),))])
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(
+    ("kind", "encoding", "groups"),
+    [
+        *((kind, "half", ()) for kind in MODELS),
+        *((kind, "complete", ((0, 1, 2),)) for kind in ("tree", "forest", "boosting")),
+    ],
+)
 def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
     rng = np.random.default_rng(0)
     seen = {"proved": 0, "refuted": 0}
-    for seed in range(4):
+    for seed, positive, threshold in ((0, True, 0.5), (3, False, 0.35)):
         model = fitted(kind, seed, 5, encoding)
-        positive, threshold = (seed % 2 == 0), (0.5, 0.35)[seed // 2]
         predictor = as_predictor(model, encoding=encoding, positive=positive, threshold=threshold)
         prover = Prover(predictor, vocabulary_of(5, dual=True), groups=groups)
-        for _ in range(5):
+        for _ in range(7):
             body = rng.choice(10, int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(10)) if rng.random() < 0.7 else BOTTOM
             verdict = prover.prove_rule(Rule(body, head))
@@ -74,7 +78,7 @@ def test_the_leaves_compute_what_the_model_computes(kind):
             scores = np.log(scores / (1 - scores)) + 0.5
         assert np.abs(sign * outputs - (scores - 0.5)).max() < 1e-4
         assert ((outputs > 0) == (predictor.decide(prover.space.batch(states)) == (sign > 0))).all()
-        for _ in range(20):
+        for _ in range(10):
             region = prover.space.whole() & (rng.random((5, 3)) < 0.7)
             if region.any(axis=1).all():
                 inside = region[np.arange(5), states].all(axis=1)
@@ -132,27 +136,25 @@ def own_decision(model, **options):
     return OwnDecision(**vars(as_predictor(model, encoding="half", **options)) | {"threshold": None})
 
 
-@pytest.mark.parametrize("positive", [True, False])
-@pytest.mark.parametrize("trees", [2, 10, 20])
+@pytest.mark.parametrize(("trees", "positive"), [(2, True), (10, False), (20, True), (20, False)])
 def test_verdicts_about_forests_that_tie_are_about_predict(trees, positive):
     rng = np.random.default_rng(trees)
-    ties, seen = 0, {"proved": 0, "refuted": 0}
-    for seed in range(2):
-        inputs = rng.integers(0, 3, (60, 5)) / 2
-        labels = (inputs[:, 0] > inputs[:, 1]) ^ (rng.random(60) < 0.3)
-        model = RandomForestClassifier(trees, random_state=seed).fit(inputs, labels)
-        prover = Prover(own_decision(model, positive=positive), vocabulary_of(5, dual=False))
-        every = np.array(list(product([0.0, 0.5, 1.0], repeat=5)))
-        ties += int((np.ptp(model.predict_proba(every), axis=1) < 1e-9).sum())
-        accepts = model.predict(every) == positive
-        for _ in range(30):
-            known = rng.choice(5, int(rng.integers(3, 6)), replace=False)
-            values = rng.integers(0, 2, len(known))
-            inside = (every[:, known] == values).all(axis=1)
-            verdict = prover.prove_rejection(known[values == 1].tolist(), known[values == 0].tolist())
-            assert verdict.status == ("refuted" if accepts[inside].any() else "proved")
-            seen[verdict.status] += 1
-    assert ties > 10 and min(seen.values()) > 1, (ties, seen)
+    seen = {"proved": 0, "refuted": 0}
+    inputs = rng.integers(0, 3, (60, 5)) / 2
+    labels = (inputs[:, 0] > inputs[:, 1]) ^ (rng.random(60) < 0.3)
+    model = RandomForestClassifier(trees, random_state=0).fit(inputs, labels)
+    prover = Prover(own_decision(model, positive=positive), vocabulary_of(5, dual=False))
+    every = np.array(list(product([0.0, 0.5, 1.0], repeat=5)))
+    accepts = model.predict(every) == positive
+    ties = every[np.ptp(model.predict_proba(every), axis=1) < 1e-9]
+    others = every[(every == 0.5).sum(axis=1) <= 1]
+    for row in (*rng.permutation(ties)[:8], *rng.permutation(others)[:12]):
+        known = np.flatnonzero(row != 0.5)  # asked about are all inputs that have what is known of this one
+        inside = (every[:, known] == row[known]).all(axis=1)
+        verdict = prover.prove_rejection(known[row[known] == 1].tolist(), known[row[known] == 0].tolist())
+        assert verdict.status == ("refuted" if accepts[inside].any() else "proved")
+        seen[verdict.status] += 1
+    assert len(ties) > 5 and min(seen.values()) > 1, (ties, seen)
 
 
 def test_a_region_of_ties_is_decided_by_one_question():

@@ -4,8 +4,10 @@ import json
 import sys
 from itertools import product
 
+import cloudpickle
 import numpy as np
 import pytest
+from joblib import parallel_config
 from test_proof import accepted, module, states_of, vocabulary_of
 
 from hornbook.cli import main
@@ -41,7 +43,7 @@ def holds(prover, rule):
 def test_single_bounds_prove_only_what_holds_and_ranks_bound_all_outputs(groups):
     rng = np.random.default_rng(0)
     proved = 0
-    for seed in range(8):
+    for seed in range(5):
         prover = judge(seed, groups=groups)
         for _ in range(4):
             signs = rng.random(5) < (0.2 if groups else 0.5)
@@ -57,12 +59,12 @@ def test_single_bounds_prove_only_what_holds_and_ranks_bound_all_outputs(groups)
                 region = prover.region(interpretation(prover.vocabulary, body - {literal}, ()))
                 outputs = prover.accepting.outputs(states_of(prover.space, region))
                 assert rank >= outputs.max() - 1e-9
-    assert proved > 3
+    assert proved > 2
 
 
 def test_shrunk_rules_are_prime_by_brute_force():
     found = 0
-    for seed in range(6):
+    for seed in range(4):
         prover = judge(seed)
         rng = np.random.default_rng(seed)
         states = 2 * rng.integers(0, 2, (40, 5))
@@ -81,7 +83,7 @@ def test_shrunk_rules_are_prime_by_brute_force():
 
 def test_refuted_rules_are_repaired_if_they_can_be():
     mended = 0
-    for seed in range(16):
+    for seed in range(8):
         prover = judge(seed)
         rng = np.random.default_rng(seed)
         rule = Rule(rng.choice(10, 2, replace=False).tolist(), BOTTOM)
@@ -109,9 +111,9 @@ class Counting(Prover):
 
 
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
-    vocabulary = vocabulary_of(5, dual=True)
-    model = as_predictor(module([10, 6, 4], 2), encoding="half")
-    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
+    vocabulary = vocabulary_of(4, dual=True)
+    model = as_predictor(module([8, 6], 0), encoding="half")
+    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 4], [1, 5])]
 
     def run(path, patience):
         prover = Counting(model, vocabulary)
@@ -126,7 +128,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
 
     alone, wanted = run(tmp_path / "alone.json", 10**6)
     refuted = [entry for entry in json.loads(wanted)["proofs"] if entry["verdict"] == "refuted"]
-    assert refuted and all(entry["repair"] for entry in refuted)
+    assert len(refuted) > 1 and all(entry["repair"] for entry in refuted)
     for patience in (0, 2, 5, alone - 1):
         path = tmp_path / f"{patience}.json"
         before, nothing = run(path, patience)
@@ -162,24 +164,30 @@ def test_time_for_all_rules_ends_truthfully():
 
 
 def test_workers_reach_the_same_verdicts_in_the_same_order():
+    """The workers are threads, with a prover as processes get it; these would have to load PyTorch first."""
     prover = judge(2)
+    sent = cloudpickle.loads(cloudpickle.dumps(prover))
     rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
-    alone, together = (
-        [each.to_object(prover.vocabulary) for each in prove_rules(Certificates(prover), rules, n_jobs=n)]
-        for n in (1, 2)
-    )
+    with parallel_config("threading"):
+        alone, together = (
+            [each.to_object(prover.vocabulary) for each in prove_rules(Certificates(one), rules, n_jobs=n)]
+            for one, n in ((prover, 1), (sent, 2))
+        )
     assert alone == together and {each["verdict"] for each in alone} == {"proved", "refuted"}
 
 
 def test_exact_completions_equal_all_completions():
-    for seed in range(3):
+    answers = set()
+    for seed in range(2):
         prover = judge(seed, values="complete")
         member = ExactCompletions(prover)
         rng = np.random.default_rng(seed)
-        batch = prover.space.batch(rng.integers(0, 3, (15, 5)))
+        batch = prover.space.batch(rng.integers(0, 3, (10, 5)))
         wanted = [bool(accepted(prover, item)) for item in batch]
         assert member(batch).tolist() == wanted
         assert ((member.margin(batch) > 0) == wanted).all()
+        answers |= set(wanted)
+    assert answers == {True, False}
     with pytest.raises(HornbookError, match="complete inputs"):
         ExactCompletions(judge(0))
 
@@ -205,13 +213,12 @@ def test_equivalence_is_decided_as_by_brute_force():
         background = HornTheory.background(prover.vocabulary)
         every = prover.space.batch(np.array(list(product(range(3), repeat=4))))
         said = prover.member(every)
-        # the rules that the network has, which is its Horn envelope where it is coherent
-        rules = [
-            Rule(body, BOTTOM)
-            for size in range(5)
-            for body in _bodies(size)
-            if holds(prover, Rule(body, BOTTOM))
-        ]
+        # the rules that the network has, which is its Horn envelope where it is coherent; none follows
+        # from a shorter one
+        rules = []
+        for body in (body for size in range(5) for body in _bodies(size)):
+            if not any(rule.body <= body for rule in rules) and holds(prover, Rule(body, BOTTOM)):
+                rules.append(Rule(body, BOTTOM))
         for hypothesis in (background, background | HornTheory(prover.vocabulary, rules)):
             answer = ProvedEquivalence(prover, background.rules)(hypothesis)
             differ = hypothesis.satisfied_by(every) != said
@@ -220,7 +227,7 @@ def test_equivalence_is_decided_as_by_brute_force():
             if isinstance(answer, Counterexample):
                 item = Batch.from_interpretations([answer.interpretation], prover.vocabulary)
                 assert prover.member(item)[0] == answer.positive == ~hypothesis.satisfied_by(item)[0]
-    assert answers[Counterexample] > 2, answers
+    assert answers[Counterexample] > 2 and answers[Proved] > 1, answers
 
 
 def _bodies(size):
@@ -281,8 +288,7 @@ def test_check_proves_and_refutes(hornbook, folder):
     assert second["holds"] is False and "cough" in second["witness"]["true"]
 
 
-def test_what_cannot_be_proved_is_one_line(hornbook):
-    code, _, err = hornbook(
-        "extract", "iris", "--train", "--samples", 500, "--max-literals", 3, "--proof", "--form", "card"
-    )
+def test_what_cannot_be_proved_is_one_line(hornbook, folder):
+    arguments = ["extract", folder / "patients.csv", "--target", "ill", "--train", "--samples", 100]
+    code, _, err = hornbook(*arguments, "--proof", "--form", "card")
     assert code == 2 and "the lines of a card hold only together" in err and err.count("\n") == 1

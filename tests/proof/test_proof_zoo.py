@@ -15,10 +15,11 @@ from hornbook.proof import Prover
 
 @pytest.mark.parametrize("name", HONEST)
 def test_prover_decides_honest_models_as_all_their_inputs_say(name):
-    found = examine(name)
+    """Asked is a third of what can be proved, and a tenth of the rest; a benchmark asks everything."""
+    found = examine(name, steps=(3, 10))
     assert not found.reason
     assert (found.wrong, found.undecided) == (0, 0)
-    assert found.proved > 10 and found.refuted > 10
+    assert found.both and found.proved > 4 and found.refuted > 4
 
 
 @pytest.mark.parametrize("name", TRAPS)
@@ -63,7 +64,7 @@ def test_comparison_finds_a_variable_among_many_that_is_read_wrongly(size):
     torch.manual_seed(size)
     predictor = ask(nn.Sequential(nn.Linear(size, 16), nn.ReLU(), nn.Linear(16, 1)))
     Prover(predictor, vocabulary)
-    for column in np.random.default_rng(size).choice(size, 5, replace=False).tolist():
+    for column in np.random.default_rng(size).choice(size, 3, replace=False).tolist():
 
         def answers(array, column=column):
             array = array.copy()

@@ -74,7 +74,7 @@ def test_a_solver_and_branch_and_bound_say_the_same(monkeypatch):
     monkeypatch.setattr(votes, "find_spec", lambda name: None)
     searched = ColumnProver(model, Domain.of(rows))
     seen = set()
-    for number in range(12):
+    for number in range(8):
         row = rows.iloc[number]
         body = [Category(name, row[name]) for name in rows.columns[: 2 + number % 4]]
         outcome = int(model.predict(rows.iloc[[number]])[0])

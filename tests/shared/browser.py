@@ -18,8 +18,30 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--disable-features=RenderDocument,WebUIOmniboxPopup",  # a frame for each page, and what nobody opens
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",
+    "--window-size=1280,900",
+)
+
+EMPTY_START = {"session.restore_on_startup": 4, "session.startup_urls": ["about:blank"]}
+
+IS_SHOWN = """
+const options = { opacityProperty: true, visibilityProperty: true };
+const isShown = (each) => each.checkVisibility(options) && each.getClientRects().length > 0;
+"""
+
+READ = (
+    IS_SHOWN
+    + r"""
+const [selector, unfold] = arguments;
+const folded = unfold ? [...document.querySelectorAll("details:not([open])")] : [];
+const tidy = (text) => text.replace(/[\t\u00a0]/g, " ").replace(/ *\n+ */g, "\n").trim();
+for (const each of folded) each.open = true;
+const found = [...document.querySelectorAll(selector)].filter(isShown).map((each) => tidy(each.innerText));
+for (const each of folded) each.open = false;
+return found;
+"""
 )
 
 
@@ -33,13 +55,13 @@ def chromium(*flags):
 
     options = webdriver.ChromeOptions()
     options.binary_location = program
+    options.add_experimental_option("prefs", EMPTY_START)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         for flag in (*FLAGS, *flags, f"--user-data-dir={profile}"):
             options.add_argument(flag)
         browser = webdriver.Chrome(options, webdriver.ChromeService(driver))
         try:
-            browser.set_window_size(1280, 900)
             yield browser
         finally:
             browser.quit()
@@ -50,6 +72,17 @@ def show(browser, page: str, folder: Path) -> None:
     path = folder / "page.html"
     path.write_text(page, "utf-8")
     browser.get(path.as_uri())
+
+
+def read(browser, selector: str, unfold: bool = False) -> list[str]:
+    """The text of each element that can be seen, or could if all were unfolded; the page is asked once."""
+    return browser.execute_script(READ, selector, unfold)
+
+
+def read_one(browser, selector: str) -> str:
+    """The text of an element that is there once at most; none where nothing can be seen of it."""
+    (text,) = read(browser, selector) or [""]
+    return text
 
 
 def complaints(browser) -> list[str]:

@@ -1,14 +1,29 @@
 """The command line, run in this process, which has imported all the libraries already."""
 
+import os
 import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 
 import pytest
 import typer.main
 
+from hornbook import __main__
 from hornbook.cli import main
-from hornbook.models import column_training
+
+LESS_WORK = {
+    "hornbook.explain.claims.claim_check.SEARCH_STEPS": 3,
+    "hornbook.explain.reasons.reasoner.MEASURED_SAMPLES": 500,
+    "hornbook.explain.reasons.search.CHECK_SAMPLES": 1000,
+    "hornbook.extraction.classifier.EVALUATION_SAMPLES": 1000,
+    "hornbook.extractor.query.FRESH_SAMPLES": 1000,
+    "hornbook.extractor.query.POOL_SAMPLES": 1000,
+    "hornbook.models.column_training.HIDDEN_SIZES": ((16,),),
+    "hornbook.models.column_training.WEIGHT_DECAYS": (0.001,),
+}
+"""Limits of searches and measures in commands, below those that users have."""
 
 get_command = cache(typer.main.get_command)
 """The commands with all their options, which are made from signatures once instead of in every run."""
@@ -24,21 +39,53 @@ class Done:
 
 
 def runner(capsys, monkeypatch):
-    """A function that runs a command and says how it ended.
+    """A function that runs a command, on few samples, and says how it ended.
 
     With `--train` it chooses among one network; `tests/models/test_column_training.py` has all candidates.
     """
-    monkeypatch.setattr(column_training, "HIDDEN_SIZES", column_training.HIDDEN_SIZES[:1])
-    monkeypatch.setattr(column_training, "WEIGHT_DECAYS", column_training.WEIGHT_DECAYS[:1])
+    work_less(monkeypatch)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
-        monkeypatch.setattr(typer.main, "get_command", get_command)
         with pytest.raises(SystemExit) as ended:
             main()
         return Done(ended.value.code or 0, *capsys.readouterr())
 
     return run
+
+
+def work_less(monkeypatch):
+    """Let commands do less work than users have them do, and make no options anew."""
+    monkeypatch.setattr(typer.main, "get_command", get_command)
+    for name, limit in LESS_WORK.items():
+        monkeypatch.setattr(name, limit)
+
+
+def run_all(*commands):
+    """Run commands that have to succeed, as where runs are made once for several tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        work_less(patch)
+        for arguments in commands:
+            patch.setattr(sys, "argv", ["hornbook", *map(str, arguments)])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            assert not ended.value.code
+
+
+def start(*arguments):
+    """Start a command in a process of its own, forked from one that has imported what takes long."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["pytest", "hornbook.explain", "hornbook.extractor", "hornbook.runs"])
+    process = context.Process(target=_run_in_silence, args=arguments)
+    process.start()
+    return process
+
+
+def _run_in_silence(*arguments):
+    work_less(pytest.MonkeyPatch())
+    sys.argv = ["hornbook", *map(str, arguments)]
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        __main__.main()
 
 
 def is_one_line(done):

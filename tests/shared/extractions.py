@@ -1,9 +1,11 @@
 """What the tests of extraction share: a theory, models that are not Horn, quick settings."""
 
+from functools import cache
+
 import numpy as np
 
 from hornbook.distributions import Random
-from hornbook.learners import Settings
+from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
 from hornbook.oracles import LocalSearch
 from hornbook.testing import Network
@@ -17,6 +19,12 @@ THEORY = random_theory(12, 6, (2, 3), rng(1))
 PARTIAL = Random(THEORY.vocabulary)
 QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
+
+
+@cache
+def quick_run():
+    """A whole run about the theory, for tests that look at what it found."""
+    return extract(THEORY.satisfied_by, PARTIAL, QUICK)
 
 
 def is_faithful(found, member, distribution, size=20_000, seed=99):

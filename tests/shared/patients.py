@@ -11,7 +11,6 @@ def write_patients(path):
     from skl2onnx import to_onnx
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
-    from skops.io import dump
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.uniform(20, 90, 120).round(), "fever": rng.integers(0, 2, 120)})
@@ -20,12 +19,12 @@ def write_patients(path):
     (path / "empty.csv").write_text("")
     (path / "header.csv").write_text("age,fever,ill\n")
     values = frame[["age", "fever"]].to_numpy(np.float32)
-    tree = DecisionTreeClassifier(random_state=0).fit(values, frame.ill == "yes")
+    tree = DecisionTreeClassifier(random_state=0).fit(values, (frame.ill == "yes").astype(int))
     onnx = to_onnx(tree, values[:1], options={"zipmap": False})
     (path / "tree.onnx").write_bytes(onnx.SerializeToString())
-    (path / "tree.pkl").write_bytes(pickle.dumps(tree))
     (path / "junk.onnx").write_bytes(b"not a model")
-    wide = np.hstack([values, values, values[:, :1]])
-    dump(LogisticRegression(max_iter=1000).fit(wide, frame.ill), path / "wide.skops")
-    dump(LinearRegression().fit(values, frame.ill == "yes"), path / "line.skops")
+    wide = LogisticRegression(max_iter=1000).fit(np.hstack([values, values, values[:, :1]]), frame.ill)
+    line = LinearRegression().fit(values, frame.ill == "yes")
+    for name, model in (("tree", tree), ("wide", wide), ("line", line)):
+        (path / f"{name}.pkl").write_bytes(pickle.dumps(model))
     return path

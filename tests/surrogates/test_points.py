@@ -190,7 +190,7 @@ rows = pd.DataFrame(rng.normal(size=(300, 8)), columns=list("abcdefgh"))
 weights = rng.normal(size=8)
 label = lambda rows: np.asarray(np.tanh(rows.to_numpy() * weights).sum(axis=1) > 0, np.intp)
 sampler = RowSampler(rows)
-result = search_explanations(label, sampler, ("no", "yes"), n_samples=2000, max_literals=12, form="card")
+result = search_explanations(label, sampler, ("no", "yes"), n_samples=1000, max_literals=8, form="card")
 print(*(f"{one.fidelity.hits}\\n{one.explanation}" for one in result.candidates), sep="\\n")
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -165,10 +165,9 @@ def test_merged_rows_have_the_sums_of_all_rows(frame, classes, seed):
     rows = Grid.of(frame).encode(repeated)
     weights = np.random.default_rng(seed).integers(0, 5, (len(repeated), classes)).astype(float)
     merged, totals = rows.merge_equal(weights)
-    assert len(merged) == len({tuple(row) for row in rows.codes.T.tolist()}) <= len(frame)
+    distinct = dict.fromkeys(map(tuple, rows.codes.T.tolist()))
+    assert list(distinct) == list(map(tuple, merged.codes.T.tolist())) and len(distinct) <= len(frame)
     assert merged.fill_bins(totals).tolist() == rows.fill_bins(weights).tolist()
-    first = [rows.codes.T.tolist().index(row) for row in merged.codes.T.tolist()]
-    assert first == sorted(first)
     assert merged.merge_equal(totals)[0] is merged
 
 
@@ -178,10 +177,10 @@ def test_fit_explanations_finds_the_same_by_merged_rows(classes, monkeypatch):
     rows, weights = Grid.of(frame, max_cuts=6).encode(frame), np.eye(classes)[labels]
     assert len(rows.merge_equal(weights)[0]) < 0.9 * len(rows)
     names = tuple(map(str, range(classes)))
-    merged = [decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 8, "auto")]
+    merged = [decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 5, "auto")]
     monkeypatch.setattr(grid_module, "MOST_DIFFERENT", 0.0)
     assert merged == [
-        decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 8, "auto")
+        decided.tolist() for decided, _ in fit_explanations(rows, weights, names, rows, 5, "auto")
     ]
 
 
@@ -192,8 +191,8 @@ def test_ranked_categories_part_two_classes_as_purely_as_any_set_does(pairs):
     rows = Grid.of(frame).encode(frame).rank_categories(weights)
     best = purity_gains(rows.sum_true(weights), weights.sum(axis=0)).max()
     named = sorted(set(frame.city))
-    every = [frame.city.isin(some).to_numpy() for n in range(len(named)) for some in combinations(named, n)]
-    sums = np.array([weights[inside].sum(axis=0) for inside in every])
+    totals = np.array([weights[frame.city == name].sum(axis=0) for name in named])
+    sums = np.array(list(product([0, 1], repeat=len(named)))[:-1]) @ totals  # of every set but that of all
     assert best == pytest.approx(purity_gains(sums, weights.sum(axis=0)).max())
 
 
@@ -330,7 +329,7 @@ def decide_made_up(frame, classes=2):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_explanations_decide_frames_as_they_decide_codes(seed, classes):
     frame, labels = labelled(seed, classes=classes)
     fresh, _ = labelled(seed + 100)
@@ -342,14 +341,14 @@ def test_explanations_decide_frames_as_they_decide_codes(seed, classes):
             np.eye(len(names))[numbers],
             tuple(map(str, names)),
             grid.encode(fresh),
-            10,
+            6,
             "auto",
         )
     )
     explanations = [(decided, build(keep_condition)) for decided, build in found]
     assert {explanation.form for _, explanation in explanations} == {"tree", "card", "rules"}
     for decided, explanation in explanations:
-        assert explanation.literals <= 10
+        assert explanation.literals <= 6
         assert explanation.decide(fresh).tolist() == decided.tolist()
 
 
@@ -460,10 +459,10 @@ def test_card_shows_a_condition_without_points_above_others():
 
 def test_search_finds_what_a_model_does():
     frame, _ = labelled(0, size=600)
-    result = search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=2000)
+    result = search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=2000, max_literals=8)
     fresh, labels = labelled(7, size=2000)
     agreement = np.mean(result.chosen.explanation.decide(fresh) == labels)
-    assert result.chosen.literals <= 20
+    assert result.chosen.literals <= 8
     assert agreement > 0.94
     assert result.chosen.fidelity.estimate == pytest.approx(agreement, abs=0.04)
     front = result.frontier()
@@ -473,7 +472,8 @@ def test_search_finds_what_a_model_does():
 def test_search_repeats_itself_with_the_same_randomness():
     frame, _ = labelled(1, size=200)
     one, two = (
-        search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=500, seed=3) for _ in range(2)
+        search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=500, max_literals=6, seed=3)
+        for _ in range(2)
     )
     assert one == two
 
