@@ -307,7 +307,10 @@ main()
 
 
 def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_processes(run, tmp_path):
-    """The command uses every core, `run` and what goes on here one process."""
+    """The command searches on every core; `run`, and what goes on here, is one process.
+
+    Stages that run side by side are a law of `test_stages`.
+    """
     arguments = ["reproduce", "--protocol", "paper", "-o", str(tmp_path / "run")]
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, *arguments],
@@ -317,8 +320,8 @@ def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_pr
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "shared")},
     )
     deadline = time.monotonic() + 60
-    # a worker that is interrupted while joblib starts it prints a traceback, so one has read a network first
-    while not any((tmp_path / "run" / "paper").glob("seed-*/tree/stage.json")):
+    # a worker that is interrupted while joblib starts it prints a traceback, so they have searched first
+    while not (tmp_path / "run" / "paper" / "seed-2" / "search" / "stage.json").exists():
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
