@@ -35,8 +35,8 @@ from hornbook.trace import read_trace
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
     "completions": (
-        Completions(THEORY.satisfied_by, THEORY.vocabulary, 16, rng=rng()),
-        {"min_precision": 1.0, "budget": Budget(equivalence_queries=4)},
+        Completions(THEORY.satisfied_by, THEORY.vocabulary, 4, rng=rng()),
+        {"min_precision": 1.0, "budget": Budget(equivalence_queries=5)},
         {},
         {"failed", "given_up"},
     ),
