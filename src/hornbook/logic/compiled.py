@@ -2,7 +2,8 @@
 
 Each function is the twin of a readable NumPy function elsewhere, which `compiled_as` binds to it; tests
 hold the two equal. The loops go through the words once, `WORDS_AT_ONCE` at a time, where NumPy goes
-through them once for every operation. Compiled code is cached beside this file or in the user's folder.
+through them once for every operation. Slices are copied by loops too, since numba takes seconds to compile
+an assignment to one. Compiled code is cached beside this file or in the user's folder.
 """
 
 from __future__ import annotations
@@ -133,7 +134,8 @@ def find_lacking_at_most(rows: Words, chosen: Index, mask: Words, most: int) -> 
     lacking = np.empty((most + 2, WORDS_AT_ONCE), np.uint64)  # row i: those that lack i or more
     for start in range(0, len(mask), WORDS_AT_ONCE):
         size = min(WORDS_AT_ONCE, len(mask) - start)
-        lacking[0, :size] = mask[start : start + size]
+        for w in range(size):
+            lacking[0, w] = mask[start + w]
         lacking[1:] = NONE
         for at in chosen:
             row = rows[at, start : start + size]
@@ -238,7 +240,7 @@ def find_conflicts(
     """
     width, words = true.shape
     found = np.zeros(words, np.uint64)
-    closed = np.empty((slots.max() + 1, WORDS_AT_ONCE), np.uint64)
+    closed = np.empty((slots[width] + 1, WORDS_AT_ONCE), np.uint64)
     fires = np.empty(WORDS_AT_ONCE, np.uint64)
     reads = np.zeros(len(body_ends) - 1, np.bool_)  # whether something derived is in the body
     for i in range(len(reads)):
@@ -249,7 +251,9 @@ def find_conflicts(
         closed[slots[width]] = NONE
         for v in range(width):
             if slots[v] >= 0:
-                closed[slots[v], :size] = true[v, start : start + size]
+                row = closed[slots[v], :size]
+                for w in range(size):
+                    row[w] = true[v, start + w]
         first, grew = True, True
         while grew:
             grew = False
@@ -268,7 +272,8 @@ def find_conflicts(
                         row[w] |= fires[w]
                     grew |= v < width and new != NONE
             first = False
-        found[start : start + size] = closed[slots[width], :size]
+        for w in range(size):
+            found[start + w] = closed[slots[width], w]
         for v in range(width):
             if slots[v] >= 0:
                 row = closed[slots[v], :size]
