@@ -100,6 +100,7 @@ class RuleSearch:
 
     def __init__(self, rows: CodedRows, weights: Floats, start: LiteralRules) -> None:
         self.rows, self.weights = rows, weights
+        self.by_class = np.ascontiguousarray(weights.T)  # (classes, samples)
         self.rules = list(start.rules)
         self.default = start.default
         self.matches = [match_body(rows, body) for body, _ in start.rules]
@@ -115,13 +116,13 @@ class RuleSearch:
 
     def right(self) -> float:
         """The weight that is decided rightly."""
-        return float(self._right_of(self._outcomes()[0]).sum())
+        return float(self._right_weights()[0].sum())
 
     def improve(self) -> None:
         """Exchange literals and outcomes, one at a time, as long as more weight is decided rightly."""
         for _ in range(IMPROVEMENT_ROUNDS):
             before = self.right()
-            later = self._outcomes()
+            later = self._right_weights()
             reached = np.ones(len(self.rows), np.bool_)
             for position in range(len(self.rules)):
                 self._improve_rule(position, reached, later[position + 1])
@@ -132,12 +133,12 @@ class RuleSearch:
             if self.right() <= before + 1e-9:
                 break
 
-    def _improve_rule(self, position: int, reached: Bools, later: Ints) -> None:
+    def _improve_rule(self, position: int, reached: Bools, later: Floats) -> None:
         body, outcome = self.rules[position]
         fires = np.flatnonzero(reached & self.matches[position])
         if len(fires):
             outcome = int(self.weights[fires].sum(axis=0).argmax())
-        gain = self.weights[:, outcome] - self._right_of(later)
+        gain = self.by_class[outcome] - later
         for at in range(len(body)):
             others = (*body[:at], *body[at + 1 :])
             where = np.flatnonzero(reached & match_body(self.rows, others) & (gain != 0))
@@ -151,11 +152,11 @@ class RuleSearch:
     def shrink(self, size: int) -> None:
         """Leave out literals and rules, those that matter least for each literal first."""
         while self.size > size:
-            later = self._outcomes()
+            later = self._right_weights()
             reached = np.ones(len(self.rows), np.bool_)
             best: tuple[float, int, int | None] = (-np.inf, 0, None)
             for position, (body, outcome) in enumerate(self.rules):
-                gain = np.where(reached, self.weights[:, outcome] - self._right_of(later[position + 1]), 0.0)
+                gain = np.where(reached, self.by_class[outcome] - later[position + 1], 0.0)
                 lost = -float(gain[self.matches[position]].sum()) / len(body)
                 best = max(best, (lost, position, None), key=lambda one: one[0])
                 for at in range(len(body) if len(body) > 1 else 0):
@@ -174,13 +175,12 @@ class RuleSearch:
 
     def grow(self) -> bool:
         """Add the rule that gains most for each of its literals; whether there is one that gains."""
-        later = self._outcomes()
+        later = self._right_weights()
         reached = np.ones(len(self.rows), np.bool_)
         best: tuple[float, int, Body, int] = (1e-9, 0, (), 0)
         for position in range(len(self.rules) + 1):
-            before = self._right_of(later[position])
-            for outcome in range(self.weights.shape[1]):
-                gain = self.weights[:, outcome] - before
+            for outcome, right in enumerate(self.by_class):
+                gain = right - later[position]
                 worth, body = self._find_body(np.flatnonzero(reached & (gain != 0)), gain)
                 if worth > best[0]:
                     best = worth, position, body, outcome
@@ -214,16 +214,12 @@ class RuleSearch:
             where = where[part.where_true(literal)]
         return best
 
-    def _outcomes(self) -> list[Ints]:
-        """For each position the class of every sample if the rules before it did not exist."""
-        outcomes = [np.full(len(self.rows), self.default, np.intp)]
+    def _right_weights(self) -> list[Floats]:
+        """For each position the weight of every sample, or 0 if the rules from there on decide it wrongly."""
+        rights = [self.by_class[self.default]]
         for (_, outcome), matches in zip(reversed(self.rules), reversed(self.matches), strict=True):
-            outcomes.append(np.where(matches, outcome, outcomes[-1]))
-        return outcomes[::-1]
-
-    def _right_of(self, outcomes: Ints) -> Floats:
-        right: Floats = self.weights[np.arange(len(outcomes)), outcomes]
-        return right
+            rights.append(np.where(matches, self.by_class[outcome], rights[-1]))
+        return rights[::-1]
 
     def _drop_idle(self) -> None:
         """Leave out repeated literals, rules that no sample reaches, and last ones that say the default."""
