@@ -21,6 +21,7 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from hornbook.surrogates.grid import CodedRows, Floats
 from hornbook.surrogates.points import Body, PointCard, PointSearch, find_rows, is_below
@@ -116,6 +117,18 @@ class LineFit:
         self.coefficients = self.coefficients[stays]
         self.owners = [owner - (owner > number) for owner in (self.owners[at] for at in stays)]
         del self.bodies[number]
+
+    def grow(self, size: int) -> bool:
+        """Add the best lines until there are so many, and exchange the weakest; whether there are so many."""
+        while len(self.bodies) < size:
+            body = self.find_line()
+            if body is None:
+                return False
+            self.add(body)
+            self.refit(2)
+        self.exchange_lines()
+        self.refit()
+        return True
 
     def refit(self, steps: int = NEWTON_STEPS) -> None:
         """Weights that make the classes likely, from the present ones on, by Newton's method."""
@@ -269,16 +282,14 @@ def fit_cards(
     totals = weights.sum(axis=1)
     targets = weights[:, 1:] / totals[:, None] if weights.shape[1] == 2 else weights / totals[:, None]
     part = np.arange(min(FITTED_SAMPLES, len(rows)))
-    fit = LineFit(rows.take(part), targets[part], totals[part], max_nesting)
+    threads = ThreadpoolController()
+    with threads.limit(limits=1):
+        fit = LineFit(rows.take(part), targets[part], totals[part], max_nesting)
     for size in sorted(sizes):
-        while len(fit.bodies) < size:
-            body = fit.find_line()
-            if body is None:
-                return
-            fit.add(body)
-            fit.refit(2)
-        fit.exchange_lines()
-        fit.refit()
+        with threads.limit(limits=1):  # small products take longer on several threads
+            complete = fit.grow(size)
+        if not complete:
+            return
         yield round_card(fit, rows, weights)
 
 
