@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -154,3 +155,24 @@ def test_a_trained_network_is_proved_about_and_noticed_when_it_is_exchanged(horn
     ColumnNetwork(content.columns, content.layers, content.classes).save(tmp_path / "run" / "model.npz")
     (line,) = failures(hornbook("verify", "run"))
     assert "model.npz" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "work", "message"),
+    [
+        (
+            "extract table.csv --train --form card",
+            "hornbook.models.train_column_network",
+            "hold only together",
+        ),
+        ("query table.csv --model model.npz", "hornbook.learners.extract.prime", "reads the columns"),
+    ],
+)
+def test_proofs_that_cannot_be_are_refused_before_any_work(
+    hornbook, folder, monkeypatch, command, work, message
+):
+    module, _, name = work.rpartition(".")
+    monkeypatch.setattr(import_module(module), name, None)
+    done = hornbook(*command.split(), "--target", "bought", "--proof", "-o", "new")
+    assert is_one_line(done) and message in done.stderr
+    assert not (folder / "new" / "config.json").exists()

@@ -127,3 +127,34 @@ def test_interrupt_while_commands_are_imported_is_one_line(capsys, monkeypatch):
     finally:
         signal.signal(signal.SIGTERM, before)
     assert (ended.value.code, capsys.readouterr().err) == (130, "hornbook: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["--version", "--help", "datasets", "extract --help", "learn", "learn --json", "random"]
+)
+def test_output_that_nobody_reads_is_no_error(command, hornbook, monkeypatch):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", encoding="utf-8") as output, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", output)
+        done = hornbook(*command.split())
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def interrupt(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("function", "command"),
+    [
+        ("hornbook.logic.random_theory", "random"),
+        ("hornbook.learners.lrn_star", "learn"),
+        ("hornbook.models.train_column_network", "extract iris --train"),
+        ("hornbook.models.train_classifier", "query breast-cancer --train"),
+    ],
+)
+def test_interrupted_command_says_so_in_one_line(function, command, hornbook, monkeypatch):
+    monkeypatch.setattr(function, interrupt)
+    done = hornbook(*command.split())
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "hornbook: interrupted\n")

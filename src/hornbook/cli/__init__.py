@@ -23,7 +23,7 @@ from hornbook.cli import (
     verify,
     why,
 )
-from hornbook.cli.app import app, close_stream
+from hornbook.cli.app import Interrupted, app, close_stream
 from hornbook.errors import HornbookError, ModelError
 
 __all__ = [
@@ -50,7 +50,8 @@ def main() -> None:
     """Run the command line.
 
     Bad input is one line on stderr and exit code 2, a model that fails one line and exit code 3, an
-    interrupt exit code 130. A request to terminate is like an interrupt.
+    interrupt one line and exit code 130. A request to terminate is like an interrupt. A reader of the
+    output that wants no more of it, such as `head`, is no error.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -62,6 +63,16 @@ def main() -> None:
         finally:
             signal(SIGTERM, before or SIG_DFL)  # processes that are forked later end by it as others do
             sys.stdout.flush()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # of which Typer makes exit code 1
+            end_unread()
+        if ended.code == INTERRUPT_CODE:  # Typer says nothing of interrupts
+            fail("interrupted", INTERRUPT_CODE)
+        raise
+    except BrokenPipeError:
+        end_unread()
+    except Interrupted as advice:
+        fail(f"interrupted; {advice}", INTERRUPT_CODE)
     except ModelError as error:
         fail(f"the model failed: {error}", 3)
     except HornbookError as error:
@@ -72,7 +83,17 @@ def main() -> None:
         close_stream(sys.stdout)  # perhaps it is what cannot be written to
         fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
-        fail("interrupted", 130)
+        fail("interrupted", INTERRUPT_CODE)
+
+
+INTERRUPT_CODE = 130
+"""The exit code that a shell expects of a command that was interrupted."""
+
+
+def end_unread() -> NoReturn:
+    """Exit quietly: nobody reads the output any more."""
+    close_stream(sys.stdout)
+    sys.exit(0)
 
 
 def fail(message: str, code: int) -> NoReturn:

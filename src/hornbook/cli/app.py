@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -92,12 +92,8 @@ def _options(
 
 
 def emit(text: str, end: str = "\n") -> None:
-    """Print to standard output; exit quietly when the reader, such as `head`, has closed it."""
-    try:
-        print(text, end=end, flush=True)
-    except BrokenPipeError:
-        close_stream(sys.stdout)
-        raise SystemExit(0) from None
+    """Print to standard output at once; the command ends when the reader, such as `head`, has closed it."""
+    print(text, end=end, flush=True)
 
 
 def close_stream(stream: TextIO) -> None:
@@ -317,10 +313,12 @@ def load_test_rows(path: Path, table: TargetTable, csv: str | None = None) -> pd
     return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS), table.features, path.name)
 
 
-def exit_interrupted(advice: str = "run the same command again to resume") -> NoReturn:
-    """Say that a run was interrupted and what to do, and exit as the shell expects."""
-    print(f"hornbook: interrupted; {advice}", file=sys.stderr)
-    raise typer.Exit(130)
+RESUME = "run the same command again to resume"
+"""What to do after an interrupt that loses no work."""
+
+
+class Interrupted(Exception):
+    """An interrupt, with what the user can do next."""
 
 
 def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:

@@ -15,6 +15,7 @@ from hornbook.cli.app import (
     DataArgument,
     EncodingOption,
     ForceOption,
+    Interrupted,
     ModelSecondsOption,
     ProofSecondsOption,
     SeedOption,
@@ -25,7 +26,6 @@ from hornbook.cli.app import (
     app,
     emit,
     emit_json,
-    exit_interrupted,
     load_test_rows,
     progress,
 )
@@ -130,9 +130,11 @@ def extract(
     from hornbook.explanations import read_code_book
     from hornbook.extractor import HornExtractor, describe_candidate
     from hornbook.models import limit_model_seconds
-    from hornbook.runs import prove_lines, refuse_unprovable
+    from hornbook.runs import prove_lines, refuse_unprovable, refuse_unprovable_form
 
     if proof:
+        form = FormOption.RULES if form is FormOption.AUTO else form
+        refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output)
@@ -146,8 +148,7 @@ def extract(
         black_box = _load(model, encoding, trust_pickle, output)
         about = describe_model(model, black_box)
     if proof:
-        form = FormOption.RULES if form is FormOption.AUTO else form
-        refuse_unprovable(black_box, table.features, form.value)
+        refuse_unprovable(black_box, table.features)
     settings = {
         "form": form.value,
         "max_literals": max_literals,
@@ -176,7 +177,7 @@ def extract(
                 watch=lambda candidate: show(describe_candidate(candidate)),
             )
     except KeyboardInterrupt:
-        exit_interrupted("run the same command again")
+        raise Interrupted("run the same command again") from None
     extraction = run.add_provenance(extractor.extraction_)
     if proof:
         with progress("proving lines"):

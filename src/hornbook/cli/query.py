@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -9,11 +10,13 @@ import typer
 
 from hornbook.cli.app import (
     MODEL_SECONDS,
+    RESUME,
     CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
+    Interrupted,
     ModelSecondsOption,
     ProofSecondsOption,
     SeedOption,
@@ -23,7 +26,6 @@ from hornbook.cli.app import (
     app,
     emit,
     emit_json,
-    exit_interrupted,
     progress,
 )
 from hornbook.cli.run import (
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
 
     from hornbook.data import Binariser, Kind
     from hornbook.extraction import Extraction
-    from hornbook.extractor import QueryExtractor
+    from hornbook.logic import Rule
     from hornbook.models import Predictor
-    from hornbook.proof import Certificates
+    from hornbook.proof import Certificates, Prover
 
 NETWORK_FILE, TRACE_FILE = "model.safetensors", "trace.jsonl"
 """The names of a network over variables and of the trace in the run folder."""
@@ -101,6 +103,7 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
+    from hornbook.data import split_rows
     from hornbook.explanations import read_code_book
     from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
@@ -130,6 +133,18 @@ def query(
         "delta": delta,
         "max_seconds": max_seconds,
     }
+    extractor = QueryExtractor(
+        black_box,
+        table.target,
+        binariser=binariser,
+        random_state=seed,
+        code_book=words,
+        **cast(Any, options),
+    )
+    prover = None
+    if proof:
+        used, _ = split_rows(frame, seed, hold_out=not judge)
+        prover = extractor.bind(frame, used, seed).prover(proof_seconds)
     run = CommandRun.start(
         table,
         about,
@@ -139,14 +154,6 @@ def query(
     )
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
-    extractor = QueryExtractor(
-        black_box,
-        table.target,
-        binariser=binariser,
-        random_state=seed,
-        code_book=words,
-        **cast(Any, options),
-    )
     failed = False
     with progress("asking the model", max_queries) as show:
         try:
@@ -158,9 +165,9 @@ def query(
             if not failed:
                 raise
     certificates = None
-    if proof and not failed:
+    if prover is not None and not failed:
         kept_model = output / NETWORK_FILE if output is not None and train else _find_file(model)
-        certificates = _prove(extractor, output, kept_model, proof_seconds, proof_total)
+        certificates = _prove(prover, extractor.result_.rules, output, kept_model, proof_total)
     extraction = run.add_provenance(extractor.extraction_)
     run.save(extraction, certificates)
     if as_json:
@@ -175,10 +182,10 @@ def query(
         emit("\n".join([*proof_lines, *_rule_lines(extraction), *summary]))
     where = "" if output is None else f"the result so far is in {output}; "
     if extraction.stop_reason == INTERRUPTED:
-        exit_interrupted(f"{where}run the same command again to resume")
+        raise Interrupted(f"{where}{RESUME}")
     if failed:
         reason = extraction.stop_reason.removeprefix(f"{MODEL_FAILED}: ")
-        raise ModelError(f"{reason}; {where}run the same command again to resume")
+        raise ModelError(f"{reason}; {where}{RESUME}")
 
 
 def _find_file(model: str | None) -> Path | None:
@@ -232,22 +239,21 @@ def _train(table: TargetTable, kinds: dict[str, Kind], seed: int) -> tuple[dict[
 
 
 def _prove(
-    extractor: QueryExtractor, folder: Path | None, model: Path | None, seconds: float, total: float | None
+    prover: Prover, rules: Sequence[Rule], folder: Path | None, model: Path | None, total: float | None
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
     from hornbook.proof import Certificates
     from hornbook.proof.certificate import PROOFS_FILE
     from hornbook.runs import prove_and_repair
 
-    rules = extractor.result_.rules
-    certificates = Certificates(extractor.bound_.prover(seconds), folder and folder / PROOFS_FILE, model)
+    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
     try:
         with progress("proving rules", len(rules)) as show:
             for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
                 show(f"rule {min(number, len(rules))} of {len(rules)}")
     except KeyboardInterrupt:
         if folder is not None:
-            exit_interrupted()
+            raise Interrupted(RESUME) from None
     return certificates
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app, exit_interrupted
+from hornbook.cli.app import RESUME, Interrupted, app
 from hornbook.storage import lock_folder
 
 DEFAULT_WIDTH = 160
@@ -88,7 +88,7 @@ def reproduce(
             else run_all(table, output, size, seed, protocols=chosen, synthetic=synthetic)
         )
     except KeyboardInterrupt:
-        exit_interrupted()
+        raise Interrupted(RESUME) from None
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return

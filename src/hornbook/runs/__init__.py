@@ -12,7 +12,14 @@ from hornbook.runs.folder import (
     save_run,
     start_run,
 )
-from hornbook.runs.proving import prove_and_repair, prove_lines, refuse_unprovable, verify_lines, verify_run
+from hornbook.runs.proving import (
+    prove_and_repair,
+    prove_lines,
+    refuse_unprovable,
+    refuse_unprovable_form,
+    verify_lines,
+    verify_run,
+)
 
 __all__ = [
     "ComparisonRow",
@@ -26,6 +33,7 @@ __all__ = [
     "prove_and_repair",
     "prove_lines",
     "refuse_unprovable",
+    "refuse_unprovable_form",
     "save_diff",
     "save_extraction",
     "save_run",

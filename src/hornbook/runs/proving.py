@@ -192,9 +192,8 @@ def prove_lines(
     return replace(extraction, lines=tuple(lines), notes=(*extraction.notes, note))
 
 
-def refuse_unprovable(model: Any, frame: pd.DataFrame, form: str) -> None:
-    """Refuse, before a run begins, a model or a form of which nothing could be proved."""
-    refuse_unprovable_form(form)
+def refuse_unprovable(model: Any, frame: pd.DataFrame) -> None:
+    """Refuse, before a run begins, a model of which nothing could be proved."""
     ColumnProver(model, Domain.of(frame))
 
 
