@@ -443,8 +443,29 @@ def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
     )
 
 
+def _fail_at_once(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A model's function, whose errors are model errors: they are not looked into further."""
+
+    def answer(rows: Any) -> NDArray[Any]:
+        try:
+            return _as_answers(ask(rows), rows)
+        except ModelError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise ModelError(str(error)) from error
+
+    return answer
+
+
 def _answers(predictor: Predictor, rows: Any) -> bool:
-    """Whether the model scores the rows and decides about them."""
+    """Whether the model scores the rows and decides about them; the row that it fails on is not sought."""
+    decide, gaps = predictor.decisions, predictor.gaps
+    predictor = replace(
+        predictor,
+        outputs=_fail_at_once(predictor.outputs),
+        decisions=decide and _fail_at_once(decide),
+        gaps=gaps and _fail_at_once(gaps),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
