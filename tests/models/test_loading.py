@@ -164,11 +164,18 @@ def test_load_model_trees_that_are_none_are_refused(suffix, before, after, messa
 def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatch):
     path = tmp_path / "model.txt"
     save_lightgbm(path)
+    save_xgboost(tmp_path / "model.json")
     try_model_file(path)
+    booster = (
+        "import os, signal, {0}; model = {0}.Booster(model_file='model.{1}'); model.{2} = lambda *_, **__: "
+    )
+    asked_lightgbm = booster.format("lightgbm", "txt", "predict")
+    asked_xgboost = booster.format("xgboost", "json", "inplace_predict")
+    monkeypatch.chdir(tmp_path)
     for behaviour, message in (
-        ("import os; os.abort()", "ends the process"),
+        (f"{asked_lightgbm}os.abort(); return model", "ends the process"),
         ("import time; time.sleep(60)", "did not end within 1 seconds"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "does not end"),
+        (f"{asked_xgboost}os.kill(os.getpid(), signal.SIGXCPU); return model", "does not end"),
         ("bytearray(10**11)", "takes more memory"),
     ):
         (tmp_path / "sitecustomize.py").write_text(

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
@@ -89,8 +88,10 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
 def _call(method: Any, names: Any, array: NDArray[Any]) -> Any:
     if names is None:
         return method(array)
+    from pandas import DataFrame
+
     # an estimator fitted on a data frame wants its column names back
-    return method(pd.DataFrame(array, columns=names, copy=False))
+    return method(DataFrame(array, columns=names, copy=False))
 
 
 def _decisions(

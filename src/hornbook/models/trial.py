@@ -32,6 +32,9 @@ TRIAL_BYTES = 8 << 30
 TRIAL_ROWS = 256
 """Rows that a model is asked about."""
 
+UNNEEDED_LIBRARIES = ("dask", "matplotlib", "pandas", "sklearn")
+"""What libraries of boosters import where it is installed, for a second, and their own files do not need."""
+
 
 def try_model_file(path: Path) -> None:
     """Load a model file in another process; refuse a file that it does not survive.
@@ -103,6 +106,8 @@ _trial: _Trial | None = None
 
 def serve_trials() -> None:
     """Load the files that are named on standard input, and answer a line for each."""
+    for name in UNNEEDED_LIBRARIES:
+        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer
     for line in sys.stdin:
