@@ -1,5 +1,8 @@
 """What several test modules share."""
 
+import os
+import sqlite3
+
 import pytest
 from browser import chromium
 from hypothesis import settings
@@ -16,6 +19,21 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _disks_in_their_own_time():
+    """Nothing waits until files are on the disk: no test cuts the power, and disks take seconds in all."""
+
+    def connect(*arguments, connect=sqlite3.connect, **options):
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(sqlite3, "connect", connect)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -85,11 +86,15 @@ def test_show_into_a_lost_folder_is_one_line(hornbook, run_folder, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
-def test_standard_output_that_is_full_or_lacks_letters():
+def test_standard_output_that_is_full_or_closed_or_lacks_letters():
     command = [sys.executable, "-m", "hornbook"]
     with open("/dev/full", "w") as full:
         done = subprocess.run([*command, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (2, f"hornbook: standard output: {os.strerror(errno.ENOSPC)}\n")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{shlex.join(command)} --help | true"], capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")  # a reader that has gone is no error
     latin = os.environ | {"PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([*command, "learn", "∅"], capture_output=True, env=latin)
     assert done.returncode == 2 and b"cannot read \\u2205" in done.stderr
