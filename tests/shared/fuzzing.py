@@ -156,6 +156,7 @@ def make_case(file_format: FileFormat, case: int) -> bytes:
 def try_case(file_format: FileFormat, case: int, folder: Path) -> str:
     """Read a damaged file: `read`, `refused`, or what is wrong with the way it is refused."""
     path = folder / file_format.file_name
+    path.unlink(missing_ok=True)  # a disk takes longer to overwrite a file
     path.write_bytes(make_case(file_format, case))
     begin = time.perf_counter()
     try:

@@ -141,6 +141,7 @@ def _read_safetensors(path: Path) -> object:
         "duals": {},
         "provenance": {},
     }
+    path.with_suffix(".json").unlink(missing_ok=True)
     path.with_suffix(".json").write_text(json.dumps(about))
     return load_model(path)
 
@@ -184,7 +185,8 @@ def _read_run(path: Path) -> object:
     from hornbook.report import to_html
 
     folder = path.parent / "run"
-    shutil.copytree(_run_folder(), folder, dirs_exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(_run_folder(), folder, ignore=shutil.ignore_patterns(path.name))
     shutil.copy(path, folder / path.name)
     run = Run.load(folder)
     run.refuse_cut_report()
