@@ -115,6 +115,12 @@ def test_draws_are_well_formed_batches(distribution: Distribution) -> None:
 
 
 @pytest.mark.parametrize("distribution", ALL)
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_a_size_may_be_any_integer(distribution: Distribution, kind: type[np.integer]) -> None:
+    assert distribution.draw(kind(70), rng()) == distribution.draw(70, rng())
+
+
+@pytest.mark.parametrize("distribution", ALL)
 def test_distributions_draws_are_decided_by_the_seed_and_stated_in_words(distribution: Distribution) -> None:
     assert distribution.draw(300, rng(5)) == distribution.draw(300, rng(5))
     assert str(distribution) == distribution.describe()

@@ -8,6 +8,7 @@ the work.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -231,6 +232,7 @@ class DrawnInBlocks:
 
     def draw(self: BitSliced, size: int, rng: np.random.Generator) -> Batch:
         """`size` independent interpretations, each block of them under a key of its own."""
+        size = operator.index(size)
         if size < 0:
             raise HornbookError(f"cannot draw {size} interpretations")
         return draw_keyed(self, keys_from_generator(rng, size), size)
