@@ -30,6 +30,9 @@ from hornbook.randomness import Purpose, generator
 DONORS = 32
 """Rows whose values fill in what a model cannot read as missing."""
 
+COMPLETED_ROWS = 1 << 14
+"""Number of completed rows that a model is asked about at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Donors:
@@ -102,8 +105,12 @@ class ClassifierTeacher:
             numbers[~needed] = self.classify(rows[~needed])
         holes = rows[needed]
         votes = np.zeros((len(holes), len(self.classes)), np.intp)
-        for donor in range(len(self.donors.rows)):
-            votes[np.arange(len(holes)), self.classify(self.donors.complete(holes, donor))] += 1
+        count, step = len(self.donors.rows), max(1, COMPLETED_ROWS // len(holes))
+        for start in range(0, count, step):
+            donors = range(start, min(start + step, count))
+            completed = pd.concat([self.donors.complete(holes, donor) for donor in donors], ignore_index=True)
+            for voted in self.classify(completed).reshape(len(donors), len(holes)):
+                votes[np.arange(len(holes)), voted] += 1
         numbers[needed] = votes.argmax(axis=1)
         return numbers
 

@@ -29,7 +29,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         classes = plain_labels(model.classes_)
         column = class_column(classes, positive, name)
         label = classes[column]
-        decisions = own_decisions(model, name, getattr(model, "feature_names_in_", None), label)
+        decisions = own_decisions(model, name, label)
     else:
         label = column = positive_column(positive, name)
     return Predictor(

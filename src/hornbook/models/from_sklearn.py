@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from hornbook.models.outputs import (
     refuse_positive,
 )
 from hornbook.models.predictor import Predictor, takes_missing
+
+if TYPE_CHECKING:
+    from pandas import Index
 
 MATRIX_PRODUCTS = frozenset(
     {
@@ -51,14 +54,14 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     return replace(predictor, encoding=ENCODINGS["nan"] if takes_missing(predictor) else COMPLETE)
 
 
-def own_decisions(model: Any, name: str, names: Any, label: Any) -> Callable[[Any], Any]:
+def own_decisions(model: Any, name: str, label: Any) -> Callable[[Any], Any]:
     """Return a function from rows to whether the model's `predict` gives the label."""
-    return partial(_decisions, model.predict, name, names, label, np.asarray(model.classes_))
+    return partial(_decisions, model.predict, name, _trained_names(model), label, np.asarray(model.classes_))
 
 
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     """Make a predictor with the model's scores and decisions; its encoding is still to be set."""
-    names = getattr(model, "feature_names_in_", None)
+    names = _trained_names(model)
     rounds = _has_matrix_products(model)
     predictor = Predictor(
         partial(_call, model.predict, names),
@@ -75,7 +78,7 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     classes = plain_labels(model.classes_)
     column = class_column(classes, positive, name)
     label = classes[column]
-    decisions = own_decisions(model, name, names, label)
+    decisions = own_decisions(model, name, label)
     confidence = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     gaps = partial(_gaps, confidence, names) if rounds and confidence is not None else None
     predictor = replace(predictor, positive=label, decisions=decisions, gaps=gaps)
@@ -85,8 +88,18 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     return replace(predictor, outputs=outputs, column=column, output="probability")
 
 
-def _call(method: Any, names: Any, array: NDArray[Any]) -> Any:
+def _trained_names(model: Any) -> Index[Any] | None:
+    """The names of the columns that an estimator was fitted on; None if it was fitted on an array."""
+    names = getattr(model, "feature_names_in_", None)
     if names is None:
+        return None
+    from pandas import Index
+
+    return Index(names)
+
+
+def _call(method: Any, names: Index[Any] | None, array: NDArray[Any]) -> Any:
+    if names is None or names.equals(getattr(array, "columns", None)):
         return method(array)
     from pandas import DataFrame
 

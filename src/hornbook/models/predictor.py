@@ -88,6 +88,8 @@ class Predictor:
         Whether the model reads a table as it is, words and all, where `names` does not say more.
     limits_time
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
+    locates_failures
+        Whether a model that fails is asked again, to say on which row.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class Predictor:
     row_wise: bool = False
     reads_tables: bool = False
     limits_time: bool = False
+    locates_failures: bool = True
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
@@ -173,6 +176,8 @@ class Predictor:
         if not hasattr(rows, "iloc"):
             return rows
         if self.names is not None:
+            if tuple(rows.columns) == self.names:
+                return rows.copy()  # many times faster than to select all of them
             if lost := [name for name in self.names if name not in rows.columns]:
                 raise HornbookError(
                     f"{self.name} reads a column {str(lost[0])!r}, which the table does not have"
@@ -283,7 +288,9 @@ class Predictor:
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
-            where = _failing_rows(ask, rows, start, self.name)
+            where = _rows(start, len(rows))
+            if self.locates_failures:
+                where = _failing_rows(ask, rows, start, self.name)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
@@ -432,46 +439,26 @@ def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
     """A table of the rows once for each group of columns, without the values of that group."""
     from pandas import DataFrame
 
-    repeated = np.tile(np.arange(len(rows)), len(groups))
+    repeated = rows.iloc[np.tile(np.arange(len(rows)), len(groups))].reset_index(drop=True)
     turn = np.arange(len(groups)).repeat(len(rows))
     return DataFrame(
         {
-            name: rows[name].iloc[repeated].reset_index(drop=True).mask(turn == number)
+            name: repeated[name].mask(turn == number)
             for number, columns in enumerate(groups)
             for name in rows.columns[columns.start : columns.stop]
         }
     )
 
 
-def _fail_at_once(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A model's function, whose errors are model errors: they are not looked into further."""
-
-    def answer(rows: Any) -> NDArray[Any]:
-        try:
-            return _as_answers(ask(rows), rows)
-        except ModelError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise ModelError(str(error)) from error
-
-    return answer
-
-
 def _answers(predictor: Predictor, rows: Any) -> bool:
-    """Whether the model scores the rows and decides about them; the row that it fails on is not sought."""
-    decide, gaps = predictor.decisions, predictor.gaps
-    predictor = replace(
-        predictor,
-        outputs=_fail_at_once(predictor.outputs),
-        decisions=decide and _fail_at_once(decide),
-        gaps=gaps and _fail_at_once(gaps),
-    )
+    """Whether the model scores the rows and decides about them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            rows = predictor.read(rows)
-            predictor.score_rows(rows)
-            predictor.decide_rows(rows)
+            asked = replace(predictor, locates_failures=False)
+            rows = asked.read(rows)
+            asked.score_rows(rows)
+            asked.decide_rows(rows)
         except ModelTimeout:
             raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN
