@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.errors import HornbookError
 from hornbook.explain import check
 from hornbook.explain.claims.body_sampler import meet_conditions
+from hornbook.explain.claims.row_changes import restore_values
 from hornbook.explanations import Missing, MonotoneClaim, RuleClaim, Threshold
 from hornbook.models import as_predictor
 from hornbook.queries import Estimated, Exact
@@ -95,6 +96,37 @@ def test_a_violation_changes_as_few_columns_of_a_row_as_can_be():
     model = as_predictor(lambda array: array[:, 1], threshold=0.3)
     (result,) = check("a > 0.7 -> yes", model, rows, "yes", samples=100)
     assert result.violation.changed == ("a",) and rows.b[result.violation.row] < 0.3
+
+
+def test_restored_values_keep_the_property_and_no_further_one_can_be_given_back():
+    rng = np.random.default_rng(0)
+    witness = pd.DataFrame({"a": [1.0], "b": ["m"], "c": [np.nan], "d": [4], "e": [0.5]})
+    rows = [
+        pd.DataFrame({"a": [2.0], "b": ["f"], "c": [3.0], "d": [5], "e": [np.nan]}),
+        pd.DataFrame({"a": [np.nan], "b": ["f"], "c": [np.nan], "d": [4], "e": [9.0]}),
+        witness.copy(),
+    ]
+
+    def is_own(frame):
+        """Whether each value is the witness's, shape (rows, columns)."""
+        both = (frame[name].isna() & witness[name].isna().iloc[0] for name in witness)
+        same = (frame[name] == witness[name].iloc[0] for name in witness)
+        return np.stack([one | other for one, other in zip(same, both, strict=True)], axis=1)
+
+    weights = 1 << np.arange(witness.shape[1])
+    for _ in range(10):
+        kept = rng.random(32) < 0.4  # by which values are the witness's own
+        kept[-1] = True
+        restored = restore_values(witness, rows, lambda frame, kept=kept: kept[is_own(frame) @ weights])
+        for row, closer in zip(rows, restored, strict=True):
+            own = is_own(closer)[0]
+            back = pd.DataFrame(
+                {name: (witness if at else row)[name] for name, at in zip(witness, own, strict=True)}
+            )
+            pd.testing.assert_frame_equal(closer, back, check_dtype=False)
+            assert kept[own @ weights]
+            differing = ~is_own(row)[0]
+            assert not any(kept[own @ weights - weights[at]] for at in np.flatnonzero(own & differing))
 
 
 def test_missing_values_and_categories_are_part_of_claims():

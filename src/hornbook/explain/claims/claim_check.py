@@ -345,11 +345,12 @@ class ClaimChecker:
         closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
         for place in range(min(len(witnesses), NEAREST_ROWS)):
             witness = witnesses.iloc[[place]].reset_index(drop=True)
-            for number in find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist():
-                row = table.iloc[[number]].reset_index(drop=True)
-                closer = restore_values(witness, row, breaks)
-                changed = list_changed_columns(closer, row)
-                closest.append((closer, number, changed))
+            numbers = find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist()
+            near = [table.iloc[[number]].reset_index(drop=True) for number in numbers]
+            for number, row, closer in zip(numbers, near, restore_values(witness, near, breaks), strict=True):
+                closest.append((closer, number, list_changed_columns(closer, row)))
+            if any(len(changed) == 1 for *_, changed in closest):
+                break  # no row of the table breaks the claim, so none is closer
         rows, number, changed = min(closest, key=lambda found: len(found[2]))
         return Violation(rows, self._outcomes(rows), number, changed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hornbook.data import replace_columns
 from hornbook.logic import Bools
+from hornbook.queries import run_together
 
 
 def find_nearest_rows(
@@ -40,21 +41,42 @@ def _differ(one: pd.DataFrame, other: pd.DataFrame, name: str) -> bool:
 
 
 def restore_values(
-    witness: pd.DataFrame, row: pd.DataFrame, holds: Callable[[pd.DataFrame], Bools]
-) -> pd.DataFrame:
-    """Give a witness the values of a row again, as many as keep a property that the witness has.
+    witness: pd.DataFrame, rows: Sequence[pd.DataFrame], holds: Callable[[pd.DataFrame], Bools]
+) -> list[pd.DataFrame]:
+    """Give a witness the values of each row again, as many as keep a property that the witness has.
 
     Parts of the columns that differ are tried, halves first, then ever smaller parts, down to single
-    columns: no further one can be given back.
+    columns: no further one can be given back. All rows are tried side by side.
+
+    Parameters
+    ----------
+    witness
+        A frame of one row.
+    rows
+        Frames of one row each.
+    holds
+        For each row of a frame, whether it has the property.
 
     Examples
     --------
     >>> witness = pd.DataFrame({"age": [70], "sex": ["m"], "weight": [60]})
     >>> row = pd.DataFrame({"age": [30], "sex": ["f"], "weight": [80]})
-    >>> restore_values(witness, row, lambda rows: (rows.age > 50).to_numpy()).to_dict("list")
+    >>> (closer,) = restore_values(witness, [row], lambda rows: (rows.age > 50).to_numpy())
+    >>> closer.to_dict("list")
     {'age': [70], 'sex': ['f'], 'weight': [80]}
 
     """
+
+    def ask(questions: dict[int, pd.DataFrame]) -> dict[int, Bools]:
+        kept = holds(pd.concat(questions.values(), ignore_index=True))
+        ends = np.cumsum([len(variants) for variants in questions.values()])
+        return dict(zip(questions, np.split(kept, ends[:-1]), strict=True))
+
+    return run_together([_restore(witness, row) for row in rows], ask)
+
+
+def _restore(witness: pd.DataFrame, row: pd.DataFrame) -> Generator[pd.DataFrame, Bools, pd.DataFrame]:
+    """Yield variants of a witness with values of a row, and go on from the first that has the property."""
     spare = list(list_changed_columns(witness, row))
     size = len(spare)
     while size and spare:
@@ -63,7 +85,7 @@ def restore_values(
             [replace_columns(witness, {name: row[name].array for name in part}) for part in parts],
             ignore_index=True,
         )
-        kept = holds(variants)
+        kept = yield variants
         if kept.any():
             first = int(kept.argmax())
             witness = variants.iloc[[first]].reset_index(drop=True)
