@@ -5,6 +5,7 @@ import re
 import shutil
 from copy import deepcopy
 from functools import lru_cache
+from itertools import product
 from types import SimpleNamespace
 
 import joblib
@@ -13,19 +14,26 @@ import pandas as pd
 import pytest
 from commands import is_one_line, runner
 from sklearn.ensemble import RandomForestClassifier
-from test_proof import module, vocabulary_of
+from test_proof import accepted, module, vocabulary_of
 
 from hornbook.cli import main
 from hornbook.data import Binariser
 from hornbook.errors import HornbookError
 from hornbook.extraction import guarantee_object
 from hornbook.extractor import query
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, rule_object
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, rule_object, violation
 from hornbook.models import MLP, as_predictor, training
 from hornbook.models.network import Training
 from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
-from hornbook.proof.certificate import PROOFS_FILE, digest, find_difference, read_certificates, without_digest
-from hornbook.queries import Proved
+from hornbook.proof.certificate import (
+    PROOFS_FILE,
+    digest,
+    find_difference,
+    read_certificates,
+    subject_object,
+    without_digest,
+)
+from hornbook.queries import Proved, interpretation
 from hornbook.runs import Run, prove_and_repair, verify_run
 from hornbook.runs.folder import run_checksums
 from hornbook.runs.proving import restore_prover, verify_content
@@ -398,6 +406,32 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
     other = Prover(as_predictor(module([10, 6, 4], 3), encoding="half"), vocabulary)
     (finding,) = verify_certificates(other, content)
     assert not finding.holds and "another model" in finding.says
+
+
+@pytest.mark.parametrize("values", ["ternary", "complete"])
+@pytest.mark.parametrize("groups", [(), ((0, 1),)])
+def test_witness_holds_exactly_if_it_is_an_accepted_input_that_breaks_the_rule(values, groups):
+    vocabulary = vocabulary_of(2, dual=True)
+    predictor = as_predictor(module([4, 6, 4], 3), encoding="half", threshold=0.1)
+    prover = Prover(predictor, vocabulary, values=values, groups=groups)
+    every = [
+        Interpretation(*(frozenset(np.flatnonzero(np.array(row) == value).tolist()) for value in (1, 0)))
+        for row in product([1, 0, None], repeat=4)
+    ]
+    subject, told = subject_object(prover), set()
+    for rule in (Rule((), BOTTOM), Rule({0}, BOTTOM), Rule({2}, 1), Rule({0, 2}, BOTTOM)):
+        breaking = accepted(prover, violation(rule))
+        entry = {**rule_object(vocabulary, rule), "verdict": "refuted", "by": "local search", "repair": None}
+        contradiction = interpretation(vocabulary, {0, 2})
+        for witness in [*every, contradiction]:
+            entry["witness"] = {
+                side: list(vocabulary.named(getattr(witness, side))) for side in ("true", "false")
+            }
+            content = {**subject, "run": None, "proofs": [entry]}
+            (finding,) = verify_certificates(prover, {**content, "digest": digest(content)})
+            assert finding.holds == (witness in breaking), witness
+            told.add(finding.holds)
+    assert told == {True, False}
 
 
 def test_certificates_that_were_changed_are_not_taken_over(tmp_path):

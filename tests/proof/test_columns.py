@@ -439,3 +439,11 @@ def test_monotonicity_of_trees_is_decided_as_by_all_pairs_of_cells(kind):
             assert verdict.status == "proved"
         seen.add(verdict.status)
     assert "refuted" in seen
+
+
+def test_a_class_that_only_the_last_of_many_cells_loses_is_not_monotone():
+    rows = pd.DataFrame(list(product(range(7), range(2))), columns=["x", "y"], dtype=float)
+    labels = (rows.x > np.where(rows.y, 1.5, 3.5)) & (rows.x < 5.5)  # of x, 1.5, 3.5 and 5.5 tell cells apart
+    model = DecisionTreeClassifier(random_state=0).fit(rows, labels)
+    verdict = ColumnProver(model, Domain.of(rows)).prove_monotone("x", outcome=1)
+    assert verdict.status == "refuted" and verdict.witness.x[0] <= 5.5 < verdict.witness.x[1]

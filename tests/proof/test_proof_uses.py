@@ -2,7 +2,8 @@
 
 import json
 import sys
-from itertools import product
+from itertools import count, product
+from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
@@ -19,6 +20,7 @@ from hornbook.proof import (
     ExactCompletions,
     ProvedEquivalence,
     Prover,
+    primes,
     prove_rules,
     repair_rule,
     shrink_rule,
@@ -62,15 +64,17 @@ def test_single_bounds_prove_only_what_holds_and_ranks_bound_all_outputs(groups)
     assert proved > 2
 
 
+def draw_rejected_inputs(prover, rng, count):
+    batch = prover.space.batch(2 * rng.integers(0, 2, (40, 5)))
+    return list(batch[np.flatnonzero(~prover.member(batch))[:count]])
+
+
 def test_shrunk_rules_are_prime_by_brute_force():
     found = 0
     for seed in range(4):
         prover = judge(seed)
         rng = np.random.default_rng(seed)
-        states = 2 * rng.integers(0, 2, (40, 5))
-        rejected = [item for item in prover.space.batch(states) if not prover.member(
-            Batch.from_interpretations([item], prover.vocabulary))[0]]  # fmt: skip
-        for item in rejected[:2]:
+        for item in draw_rejected_inputs(prover, rng, 2):
             last = set(rng.permutation(sorted(item.true))[:2].tolist())
             prime = shrink_rule(prover, Rule(item.true, BOTTOM), last)
             assert prime.is_prime and holds(prover, prime.rule) and set(prime.needed) == prime.rule.body
@@ -79,6 +83,22 @@ def test_shrunk_rules_are_prime_by_brute_force():
                 assert prime.rule.body - {literal} <= witness.true
             found += 1
     assert found > 5
+
+
+def test_rules_shrunk_in_any_time_call_needed_what_an_input_shows(monkeypatch):
+    seen = set()
+    prover = judge(2)
+    (item,) = draw_rejected_inputs(prover, np.random.default_rng(2), 1)
+    for looks in (0, 5, 6, 99):
+        clock = count()  # each look at it takes a second
+        monkeypatch.setattr(primes, "time", SimpleNamespace(time=lambda clock=clock: next(clock)))
+        prime = shrink_rule(prover, Rule(item.true, BOTTOM), item.true, deadline=looks)
+        assert holds(prover, prime.rule) and {*prime.needed, *prime.open} == prime.rule.body
+        for literal, witness in prime.needed.items():
+            smaller = interpretation(prover.vocabulary, prime.rule.body - {literal}, ())
+            assert literal not in prime.open and witness in accepted(prover, smaller)
+        seen.add((len(prime.needed), len(prime.open)))
+    assert (0, 5) in seen and any(needed and not left for needed, left in seen)
 
 
 def test_refuted_rules_are_repaired_if_they_can_be():

@@ -516,8 +516,6 @@ def _is_refuted(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
     """Whether a witness is an input in question, violates the rule, and is accepted by the model."""
     question = violation(rule)
     question = interpretation(prover.vocabulary, question.true, question.false)
-    if not (question.true <= witness.true and question.false <= witness.false):
-        return False
     if prover.region(witness) is None:
         return False
     states = prover.states(witness)
