@@ -98,7 +98,7 @@ def test_teacher_hands_a_model_the_columns_and_types_that_it_was_trained_on(tabl
     lightgbm = pytest.importorskip("lightgbm")
     frame, _, classes = table
     rows = frame.astype({"sex": "category"})
-    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(rows, classes == "high")
+    model = lightgbm.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1).fit(rows, classes == "high")
     shown = rows[["sex", "bili", "age"]].assign(more=1.0)
     teacher = bind_classifier(model, shown, seed=0)
     assert (teacher.labels(shown) == model.predict(rows)).all()
@@ -121,8 +121,8 @@ def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table
     lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     rows = holes[["age", "bili"]]
     numbers = np.unique(classes, return_inverse=True)[1]
-    booster = xgboost.XGBClassifier(n_estimators=5).fit(rows, numbers)
-    light = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(rows, numbers)
+    booster = xgboost.XGBClassifier(n_estimators=5, n_jobs=1).fit(rows, numbers)
+    light = lightgbm.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1).fit(rows, numbers)
     for plain, model in ((booster.get_booster(), booster), (light.booster_, light)):
         teacher = bind_classifier(plain, rows, seed=0)
         assert teacher.classes == (0, 1, 2)

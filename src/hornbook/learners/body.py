@@ -115,8 +115,10 @@ class TermSearch:
 
         None if the seed itself is not valid: then hardly any part of it is.
         """
-        now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
         (whole,) = yield self._questions([seed])
+        if whole >= 0:
+            return None
+        now = GrowingTerm(fixed, seed[find_free(seed, fixed)], *self._open_items(fixed))
         if not self._valid(now.add_literals(np.arange(len(now.free))), whole):
             return None
         margin, *margins = yield self._extensions(now)

@@ -152,7 +152,7 @@ class OpenItems:
     def pack(self) -> OpenItems:
         """The same items side by side on the CPU, if they are few of many, or on a device."""
         are_many = len(self.items) > MAX_PACKED_ITEMS or not arrays.on_host(self.items)
-        if self.size > MAX_PACKED_ITEMS or not are_many:
+        if not are_many or self.size > MAX_PACKED_ITEMS:
             return self
         items: Words = arrays.to_host(take_items(self.items, self.mask))
         every = bits.pack_rows(np.ones((1, len(items)), np.bool_))[0]

@@ -34,6 +34,9 @@ BITS_PER_TAKE = 1 << 16
 WORDS_PER_TRANSPOSE = 256
 """Words of each row that are transposed at once, for the same reason."""
 
+FEW_WORDS = 256
+"""Up to so many words, unpacking the bits takes less time to transpose them."""
+
 SPARSE_TAKE = 8
 """If fewer than one item in this many is taken, bits are taken one by one."""
 
@@ -194,6 +197,8 @@ def transpose(words: Words, size: int) -> Words:
     swapping their off-diagonal quarters, then the quarters' own, down to single bits. Give it
     cache-sized parts.
     """
+    if words.size <= FEW_WORDS:
+        return pack_rows(unpack_rows(words, size).T)
     count, width = words.shape
     across, whole = words_for(count), count // WORD
     rows = np.zeros((WORD, across, width), np.uint64)
