@@ -95,7 +95,8 @@ def _trained_names(model: Any) -> Index[Any] | None:
         return None
     from pandas import Index
 
-    return Index(names)
+    trained: Index[Any] = Index(names)
+    return trained
 
 
 def _call(method: Any, names: Index[Any] | None, array: NDArray[Any]) -> Any:
