@@ -17,6 +17,7 @@ from hornbook.logic import Batch, Vocabulary
 from hornbook.models import MLP, Net, Training, as_predictor, train
 from hornbook.models import network as backend
 from hornbook.models.network import encode, glorot
+from hornbook.models.training import OPTIMISERS
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)
@@ -54,6 +55,23 @@ def test_a_network_learns(optimiser, rate, encoding):
     training = Training(optimiser, epochs=25)
     network = train(examples(300), Net((16, 8), rate), training=training, encoding=encoding)
     assert accuracy(network, examples(300, seed=9)) > 0.95
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_train_descends_as_pytorch_does_bit_for_bit(optimiser):
+    peer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[optimiser]
+    rng = np.random.default_rng(0)
+    starts = [torch.from_numpy(rng.normal(size=shape).astype(np.float32)) for shape in ((5, 3), (5,))]
+    gradients = [
+        [torch.from_numpy(rng.normal(size=start.shape)).float() for start in starts] for _ in "12345"
+    ]
+    ours, theirs = [start.clone() for start in starts], [start.clone() for start in starts]
+    asked = peer(theirs, lr=0.05)
+    for step, _ in zip(gradients, OPTIMISERS[optimiser](ours, gradients, 0.05), strict=True):
+        for parameter, gradient in zip(theirs, step, strict=True):
+            parameter.grad = gradient
+        asked.step()
+        assert all(mine.equal(other) for mine, other in zip(ours, theirs, strict=True))
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, None]), min_size=6, max_size=6), max_size=70))

@@ -5,10 +5,11 @@ The paper's batched search (`hornbook.paper.lockstep`) gives the same networks, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,44 @@ from hornbook.models.network import (
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
-OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+Gradients: TypeAlias = Iterable[Sequence[torch.Tensor]]
+
+
+def descend_by_sgd(parameters: Sequence[torch.Tensor], gradients: Gradients, rate: float) -> Iterator[None]:
+    """Change the parameters by each step's gradients; yield after each step.
+
+    The result is that of `torch.optim.SGD`, bit for bit. PyTorch's optimisers import its compiler when
+    they are first used, which takes longer than the training of a small network.
+    """
+    for step in gradients:
+        for parameter, gradient in zip(parameters, step, strict=True):
+            parameter.add_(gradient, alpha=-rate)
+        yield
+
+
+def descend_by_adam(parameters: Sequence[torch.Tensor], gradients: Gradients, rate: float) -> Iterator[None]:
+    """Change the parameters by each step's gradients; yield after each step.
+
+    The result is that of `torch.optim.Adam`, bit for bit; see `descend_by_sgd`.
+
+    References
+    ----------
+    Kingma, Ba. Adam: a method for stochastic optimization. ICLR 2015.
+
+    """
+    decay, decay_square, epsilon = 0.9, 0.999, 1e-8
+    moments = [(torch.zeros_like(parameter), torch.zeros_like(parameter)) for parameter in parameters]
+    for number, step in enumerate(gradients, 1):
+        seen, seen_square = 1 - decay**number, 1 - decay_square**number
+        for parameter, gradient, (first, second) in zip(parameters, step, moments, strict=True):
+            first.lerp_(gradient, 1 - decay)
+            second.mul_(decay_square).addcmul_(gradient, gradient, value=1 - decay_square)
+            root = second.sqrt().div_(seen_square**0.5).add_(epsilon)
+            parameter.addcdiv_(first, root, value=-rate / seen)
+        yield
+
+
+OPTIMISERS = {"sgd": descend_by_sgd, "adam": descend_by_adam}
 
 
 @one_thread()
@@ -101,14 +139,18 @@ def _epochs(
     rng: np.random.Generator,
 ) -> Iterator[int]:
     """Train the module in place; yield the number of epochs done after each."""
-    optimiser = OPTIMISERS[training.optimiser](module.parameters(), lr=rate)
+    parameters = list(module.parameters())
     per_epoch = steps_per_epoch(len(labels), training)
     order = iterate_batches(np.arange(len(labels)), per_epoch, training.epochs, rng)
+    gradients = (
+        torch.autograd.grad(_loss(module, inputs[items], labels[items]), parameters)
+        for items in map(torch.from_numpy, order)
+    )
+    descend = OPTIMISERS[training.optimiser]
+    steps = descend([parameter.detach() for parameter in parameters], gradients, rate)
     for done in range(1, training.epochs + 1):
-        for items in map(torch.from_numpy, islice(order, per_epoch)):
-            optimiser.zero_grad()
-            torch.autograd.backward(_loss(module, inputs[items], labels[items]))
-            optimiser.step()
+        for _ in islice(steps, per_epoch):
+            pass
         yield done
 
 
