@@ -75,11 +75,6 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
         )
 
 
-def test_score_nets_number_of_processes_changes_nothing(monkeypatch):
-    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 5)
-    assert equal(score_nets(NETS, setting(), n_jobs=1), score_nets(NETS, setting(), n_jobs=2))
-
-
 def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
     monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 4)
     whole = score_nets(NETS, setting(), n_jobs=1)

@@ -19,14 +19,15 @@ PUBLISHED = SHORT[:1]
 TINY = Scale(
     "tiny",
     repetitions=3,
-    selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=2, seeds=1),
+    selection=ModelSelection(grid((1, 2), (8,), (0.1,)), finalists=2, seeds=1),
     ours=READ,
-    tree=TreeBudget(labels=300, tuning=60, seconds=60),
+    tree=TreeBudget(labels=200, tuning=30, seconds=60),
     hard_tree=TreeBudget(labels=100, tuning=30, seconds=60),
     sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
     coherent=100,
 )
+ONCE = replace(TINY, repetitions=1)
 
 
 def patients(seed=0):

@@ -227,6 +227,7 @@ class Repetition:
         found = disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
+        errors = self._errors({name: judges[name] for name in READINGS})
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
@@ -234,7 +235,7 @@ class Repetition:
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
             "rules": {name: self._about_rules(name) for name in READINGS},
-            "errors": {name: self._errors(judges[name]) for name in READINGS},
+            "errors": errors,
             "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
                 "rejected": _share(contradictions.rejected),
@@ -278,12 +279,15 @@ class Repetition:
         tree = read_json(self.run / self.stage_path("tree") / "tree.json")
         return partial(decide_by_tree, read_tree(tree, self.task.theory.vocabulary))
 
-    def _errors(self, judge: Membership) -> dict[str, Any]:
+    def _errors(self, judges: Mapping[str, Membership]) -> dict[str, Any]:
         """Measure both errors: missing (only the network rejects) and wrong (only the network accepts)."""
         batch = self.task.mixed.draw(ERROR_SAMPLES, generator(self.seed, Purpose.ERRORS))
-        said, right = judge(batch), self.network(batch)
-        missed, wronged = Share.where(said & ~right), Share.where(~said & right)
-        return {"missing": _share(missed), "wrong": _share(wronged)}
+        right, found = self.network(batch), {}
+        for name, judge in judges.items():
+            said = judge(batch)
+            missed, wronged = Share.where(said & ~right), Share.where(~said & right)
+            found[name] = {"missing": _share(missed), "wrong": _share(wronged)}
+        return found
 
     def _about_rules(self, reading: str) -> dict[str, Any]:
         rules = self._rules(reading).rules
