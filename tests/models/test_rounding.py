@@ -31,11 +31,18 @@ WIDTHS = (WIDTH, 13, 8, 1)
 PLACES = (0, 3, 50)
 """Rows that the boundary goes through, one model each."""
 
-TESTS = (
-    "models/test_rounding.py::test_predictor_decision_depends_on_the_row_alone",
-    "oracles/test_completions.py::test_completions_answer_depends_on_the_interpretation_alone",
-    "oracles/test_completions.py::test_completions_margin_is_the_largest_and_agrees_with_the_answer",
-)
+LAWS = """
+import pytest, test_completions, test_rounding
+
+for build in test_rounding.BUILDERS:
+    test_rounding.test_predictor_decision_depends_on_the_row_alone(build)
+for vocabulary in (test_completions.PLAIN, test_completions.PAIRED):
+    with pytest.MonkeyPatch.context() as patch:
+        test_completions.test_completions_answer_depends_on_the_interpretation_alone(vocabulary, patch)
+test_completions.test_completions_margin_is_the_largest_and_agrees_with_the_answer()
+"""
+"""Tests that are run again as on another machine."""
+
 MACHINES = {
     "sse": ("sse4_2", {"OPENBLAS_CORETYPE": "Nehalem", "ATEN_CPU_CAPABILITY": "default"}),
 }
@@ -155,8 +162,8 @@ def test_predictor_decisions_depend_on_the_row_alone_on_other_machines(machine):
     information = Path("/proc/cpuinfo")
     if not information.exists() or feature not in information.read_text().split():
         pytest.skip(f"this processor has no {feature}")
-    tests = [str(Path(__file__).parents[1] / test) for test in TESTS]
-    options = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio"]
-    command = [sys.executable, "-m", "pytest", *options, *tests]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    folders = [str(Path(__file__).parents[1] / name) for name in ("models", "oracles", "shared")]
+    environment = os.environ | environment | {"PYTHONPATH": os.pathsep.join(folders)}
+    command = [sys.executable, "-c", LAWS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

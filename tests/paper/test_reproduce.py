@@ -313,7 +313,8 @@ main()
 def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_processes(once, tmp_path):
     """The command searches on every core; `once`, and what goes on here, is one process.
 
-    A search has two chunks of nets, so the number of processes changes nothing in a search either. Stages that run side by side are a law of `test_stages`.
+    A search has two chunks of nets, so that it needs two processes. Stages that run side by side are a
+    law of `test_stages`.
     """
     arguments = ["reproduce", "--protocol", "paper", "-o", str(tmp_path / "run")]
     process = subprocess.Popen(
