@@ -322,6 +322,21 @@ def test_predictor_regressor_has_no_positive_class():
         as_predictor(model, positive=1)
 
 
+def test_columns_with_missing_asks_once_about_each_column():
+    """And once about all; that a model fails is an answer, whichever row it fails on."""
+    asked = []
+
+    def model(rows):
+        asked.append(len(rows))
+        if np.isnan(rows).any():
+            raise ValueError("no NaN")
+        return rows[:, 0]
+
+    table = pd.DataFrame(np.random.default_rng(0).random((9, 5)), columns=list("abcde"))
+    assert columns_with_missing(as_predictor(model), table) == frozenset()
+    assert asked == [20, 4, 4, 4, 4, 4]
+
+
 def test_columns_with_missing_asks_about_several_columns_of_a_wide_table_at_a_time(monkeypatch):
     asked = []
 
