@@ -9,16 +9,18 @@ import shlex
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import work_less
+from commands import get_command, work_less
 from skl2onnx import to_onnx
 from sklearn.tree import DecisionTreeClassifier
 
+import hornbook.__main__
 from hornbook.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +54,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     """Python blocks are doctests in one session, console blocks are commands in one folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("typer.main.get_command", get_command)
     session = {}
     for block in blocks(page):
         where = f"{page.name}, line {block.line}"
@@ -80,12 +83,15 @@ def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
 
 
 def test_every_command_is_documented():
-    from typer.main import get_command
-
     from hornbook.cli import app
 
     written = (DOCS / "reference" / "commands.md").read_text("utf-8")
     assert set(re.findall(r"^\| `hornbook (\w+)`", written, re.MULTILINE)) == set(get_command(app).commands)
+
+
+def test_command_that_is_installed_is_ours():
+    (script,) = entry_points(group="console_scripts", name="hornbook")
+    assert script.load() is hornbook.__main__.main
 
 
 @pytest.mark.slow

@@ -11,34 +11,43 @@ import hornbook
 HEAVY = {"jinja2", "joblib", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "torch"}
 
 
-def loaded_by(modules: str) -> set[str]:
-    """The top-level modules that a fresh process has after importing these."""
-    code = f"import {modules}, json, sys; print(json.dumps([n.partition('.')[0] for n in sys.modules]))"
-    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], text=True)))
+def list_loaded(*imports: str) -> list[set[str]]:
+    """The top-level modules that a fresh process has after each of several imports, one after another."""
+    shown = "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    code = "\n".join(["import json, sys", *(f"import {modules}\n{shown}" for modules in imports)])
+    printed = subprocess.check_output([sys.executable, "-c", code], text=True)
+    return [set(json.loads(line)) for line in printed.splitlines()]
 
 
-def test_hornbook_and_its_command_line_load_no_numerical_library():
-    assert not loaded_by("hornbook") & (HEAVY | {"numpy", "rich", "typer"})
-    assert not loaded_by("hornbook.cli") & (HEAVY | {"numpy"})
+@pytest.fixture(scope="module")
+def loaded():
+    return list_loaded(
+        "hornbook",
+        "hornbook.cli",
+        "hornbook.learners, hornbook.oracles, hornbook.models",
+        "hornbook.runs.folder, hornbook.runs.comparison, hornbook.explain.changes.finder, "
+        "hornbook.report.page, hornbook.extraction.classifier",
+    )
+
+
+def test_hornbook_and_its_command_line_load_no_numerical_library(loaded):
+    assert not loaded[0] & (HEAVY | {"numpy", "rich", "typer"})
+    assert not loaded[1] & (HEAVY | {"numpy"})
 
 
 def test_packages_of_hornbook_load_numpy_alone():
-    loaded = loaded_by("hornbook.logic, hornbook.data, hornbook.paper, hornbook.testing")
+    (loaded,) = list_loaded("hornbook.logic, hornbook.data, hornbook.paper, hornbook.testing")
     assert "numpy" in loaded
     assert not loaded & (HEAVY | {"hypothesis", "rich", "typer"})
 
 
-def test_hornbook_learn_loads_no_table_and_no_model_library():
-    assert not loaded_by("hornbook.cli, hornbook.learners, hornbook.oracles, hornbook.models") & HEAVY
+def test_hornbook_learn_loads_no_table_and_no_model_library(loaded):
+    assert not loaded[2] & HEAVY
 
 
-def test_commands_about_a_kept_run_load_no_model_library():
+def test_commands_about_a_kept_run_load_no_model_library(loaded):
     """They read a folder, and a table at most; importing scikit-learn alone would double their time."""
-    needed = "hornbook.cli, hornbook.runs.folder, hornbook.runs.comparison, hornbook.explain.changes.finder"
-    assert not loaded_by(f"{needed}, hornbook.report.page, hornbook.extraction.classifier") & {
-        "sklearn",
-        "torch",
-    }
+    assert not loaded[3] & {"sklearn", "torch"}
 
 
 @pytest.mark.parametrize("name", hornbook.__all__)
