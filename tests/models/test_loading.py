@@ -190,6 +190,13 @@ def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatc
             try_model_file(path)
 
 
+def test_trial_whose_process_has_ended_already_says_so(tmp_path):
+    ended = trial._Trial()
+    ended.process.kill()
+    ended.process.wait()
+    assert ended.ask(tmp_path / "model.txt", size=0, seconds=60.0) == "ends the process"
+
+
 def test_decode_ubjson_reads_what_the_json_of_the_same_model_holds(tmp_path):
     for suffix in (".ubj", ".json"):
         save_xgboost(tmp_path / f"model{suffix}")

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from select import select
 from typing import Any
@@ -79,7 +80,8 @@ class _Trial:
     def ask(self, path: Path, size: int, seconds: float) -> str | None:
         """What happened when the file was loaded, in words; None if nothing bad did."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps([str(path.resolve()), size]).encode() + b"\n")
+        with suppress(BrokenPipeError):  # a process that has ended gives no answer either
+            self.process.stdin.write(json.dumps([str(path.resolve()), size]).encode() + b"\n")
         # pipes cannot be waited for on Windows, where there is no limit of time
         waits = os.name != "nt"
         if waits and not select([self.process.stdout], [], [], seconds)[0]:
