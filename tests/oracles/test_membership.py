@@ -40,6 +40,20 @@ def test_a_judge_accepts_what_the_model_decides_for(batch):
     assert judge.margin(batch).dtype == np.float32
 
 
+def test_a_judge_asks_about_each_row_within_rounding_alone_and_about_equal_rows_once():
+    asked = []
+
+    def answer(array):
+        """Scores at the threshold, which in a batch are rounded down; a row alone says what counts."""
+        asked.append(len(array))
+        return 0.5 + (0 if len(array) > 1 else 1e-6) * np.where(array[:, 0] == 1, 1, -1)
+
+    batch = Batch.from_array(np.tile([[1, 0], [0, 0], [1, 1]], (20, 1)), Vocabulary(["a", "b"]))
+    judge = Judge(as_predictor(answer, threshold=0.5))
+    assert judge(batch).tolist() == [True, False, True] * 20
+    assert asked == [60, 1, 1, 1]
+
+
 @pytest.mark.parametrize("threshold", [0.25, 0.5, 0.625])
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 def test_a_classifier_rejects_a_known_label_that_contradicts_the_prediction(vocabulary, threshold):

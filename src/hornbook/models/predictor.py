@@ -250,8 +250,9 @@ class Predictor:
             return agree_in_sign(leads, self._decide_itself(rows, start))
         if not self.row_wise:
             # a threshold of 300,000 is not met to the last digit
-            for at in find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0))):
-                leads[at] = float(self._leads(isolate_row(rows, at, self.dtype), start + at)[0])
+            close = find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0)))
+            for at, answer in self._ask_alone(self._leads, rows, close, start):
+                leads[at] = float(answer)
         return leads
 
     def _decide_itself(self, rows: Any, start: int) -> Bools:
@@ -261,9 +262,22 @@ class Predictor:
         if decided.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
         if self.gaps is not None:
-            for at in find_close_rows(self._ask(self.gaps, rows, start)):
-                decided[at] = self._ask(self.decisions, isolate_row(rows, at, self.dtype), start + at)[0]
+            close = find_close_rows(self._ask(self.gaps, rows, start))
+            for at, answer in self._ask_alone(partial(self._ask, self.decisions), rows, close, start):
+                decided[at] = answer
         return decided
+
+    def _ask_alone(
+        self, ask: Callable[[Any, int], Any], rows: Any, close: list[int], start: int
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the answer about each of some rows when asked about alone; equal rows of an array are one."""
+        answers: dict[bytes | int, Any] = {}
+        for at in close:
+            row = isolate_row(rows, at, self.dtype)
+            key = row.tobytes() if isinstance(row, np.ndarray) else at
+            if key not in answers:
+                answers[key] = ask(row, start + at)[0]
+            yield at, answers[key]
 
     def _leads(self, rows: Any, start: int) -> Floats:
         """Score minus threshold or, without a threshold, the lead of the positive class."""
