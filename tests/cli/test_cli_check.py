@@ -112,10 +112,10 @@ def loans(tmp_path_factory):
     frame.to_csv(path / "loans.csv", index=False)
     X, y = frame[["income", "age"]].astype(float), frame.good
     xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
-    xgboost.XGBClassifier(n_estimators=5, max_depth=2).fit(X, y).save_model(path / "xgboost.json")
-    lightgbm.LGBMClassifier(n_estimators=20, min_child_samples=5, verbose=-1).fit(X, y).booster_.save_model(
-        path / "lightgbm.txt"
-    )
+    xgboost.XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1).fit(X, y).save_model(path / "xgboost.json")
+    lightgbm.LGBMClassifier(n_estimators=20, min_child_samples=5, verbose=-1, n_jobs=1).fit(
+        X, y
+    ).booster_.save_model(path / "lightgbm.txt")
     save_onnx(path / "network.onnx", [[[1.0, 0.0], [-1.0, 0.0]], [[1.0, -1.0]]], [[-50.25, 50.25], [0.0]])
     (path / "rules.horn").write_text(
         "income > 60 -> good\nincome <= 40 & age > 30 -> not good\n"
