@@ -325,8 +325,8 @@ def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_pr
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "shared")},
     )
     deadline = time.monotonic() + 60
-    # a worker that is interrupted while joblib starts it prints a traceback, so they have searched first
-    while not (tmp_path / "run" / "paper" / "seed-0" / "search" / "stage.json").exists():
+    # joblib prints tracebacks if it is interrupted while it starts workers or hands out work
+    while not any(tmp_path.glob("run/paper/seed-0/tree*")):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
