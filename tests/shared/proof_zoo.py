@@ -5,15 +5,11 @@ adapter, by who reads it, or by the comparison of what was read with the model; 
 """
 
 import os
-
-os.environ.setdefault("KERAS_BACKEND", "torch")
-
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations, product
 
-import keras
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -313,16 +309,25 @@ TORCH_TRAPS = {
 # Keras
 
 
+@cache
+def keras():
+    """The library, which takes seconds to import and only when a model of it is asked for."""
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    import keras
+
+    return keras
+
+
 def dense(units, activation=None, **options):
-    return keras.layers.Dense(units, activation, **options)
+    return keras().layers.Dense(units, activation, **options)
 
 
 def stack(*layers):
     """A model that decides either way on many inputs, unless it cannot."""
-    keras.utils.set_random_seed(0)
-    model = keras.Sequential([keras.Input((WIDTH,)), *layers])
+    keras().utils.set_random_seed(0)
+    model = keras().Sequential([keras().Input((WIDTH,)), *layers])
     rng, inputs = np.random.default_rng(0), np.array(list(product([0, 0.5, 1], repeat=WIDTH)))
-    middle = 0 if model.layers[-1].activation is keras.activations.linear else 0.5
+    middle = 0 if model.layers[-1].activation is keras().activations.linear else 0.5
     for _ in range(20):
         model.set_weights([rng.normal(size=weights.shape) * 1.5 for weights in model.get_weights()])
         if 0.25 < np.mean(model.predict_on_batch(inputs)[:, -1] > middle) < 0.75:
@@ -330,9 +335,12 @@ def stack(*layers):
     return model
 
 
-class Shifted(keras.layers.Dense):
-    def call(self, inputs):
-        return super().call(inputs) + 1
+def shifted(units, activation):
+    class Shifted(keras().layers.Dense):
+        def call(self, inputs):
+            return super().call(inputs) + 1
+
+    return Shifted(units, activation)
 
 
 def lora():
@@ -350,23 +358,23 @@ def patched_call():
 
 def relu(inputs):
     """No relu, though it is called so."""
-    return keras.ops.minimum(keras.ops.maximum(inputs, 0), 0.4)
+    return keras().ops.minimum(keras().ops.maximum(inputs, 0), 0.4)
 
 
 def normalised():
-    layer = keras.layers.Normalization(mean=0.4, variance=0.1)
+    layer = keras().layers.Normalization(mean=0.4, variance=0.1)
     return stack(dense(5, "relu"), layer, dense(1, "sigmoid"))
 
 
 KERAS = {
     "Keras, sigmoid": lambda: ask(stack(dense(5, "relu"), dense(1, "sigmoid"))),
     "Keras, softmax, class 0": lambda: ask(
-        stack(dense(5, "relu"), keras.layers.Dropout(0.5), dense(2, "softmax")), positive=0
+        stack(dense(5, "relu"), keras().layers.Dropout(0.5), dense(2, "softmax")), positive=0
     ),
     "Keras, layers apart": lambda: ask(
         stack(
-            keras.layers.Flatten(), dense(5), keras.layers.ReLU(), dense(3), keras.layers.Activation("relu"),
-            dense(1), keras.layers.Activation("sigmoid"),
+            keras().layers.Flatten(), dense(5), keras().layers.ReLU(), dense(3),
+            keras().layers.Activation("relu"), dense(1), keras().layers.Activation("sigmoid"),
         ),
         threshold=0.6,
     ),
@@ -381,22 +389,22 @@ KERAS = {
 KERAS_TRAPS = {
     "Keras, two sigmoids": lambda: ask(stack(dense(5, "relu"), dense(2, "sigmoid"))),
     "Keras, softmax of one": lambda: ask(stack(dense(5, "relu"), dense(1, "softmax"))),
-    "Keras, ReLU(threshold=0.5)": lambda: ask(stack(dense(5), keras.layers.ReLU(threshold=0.5), dense(1))),
-    "Keras, ReLU(max_value=0)": lambda: ask(stack(dense(5), keras.layers.ReLU(max_value=0.0), dense(1))),
-    "Keras, leaky ReLU": lambda: ask(stack(dense(5), keras.layers.ReLU(negative_slope=0.2), dense(1))),
-    "Keras, LeakyReLU layer": lambda: ask(stack(dense(5), keras.layers.LeakyReLU(), dense(1))),
+    "Keras, ReLU(threshold=0.5)": lambda: ask(stack(dense(5), keras().layers.ReLU(threshold=0.5), dense(1))),
+    "Keras, ReLU(max_value=0)": lambda: ask(stack(dense(5), keras().layers.ReLU(max_value=0.0), dense(1))),
+    "Keras, leaky ReLU": lambda: ask(stack(dense(5), keras().layers.ReLU(negative_slope=0.2), dense(1))),
+    "Keras, LeakyReLU layer": lambda: ask(stack(dense(5), keras().layers.LeakyReLU(), dense(1))),
     "Keras, relu6": lambda: ask(stack(dense(5, "relu6"), dense(1))),
     "Keras, another relu": lambda: ask(stack(dense(5, relu), dense(1))),
     "Keras, partial relu": lambda: ask(
-        stack(dense(5, partial(keras.activations.relu, max_value=0.2)), dense(1))
+        stack(dense(5, partial(keras().activations.relu, max_value=0.2)), dense(1))
     ),
     "Keras, relu first": lambda: ask(
-        stack(keras.layers.ReLU(), dense(5, "relu"), dense(1)), encoding="signed"
+        stack(keras().layers.ReLU(), dense(5, "relu"), dense(1)), encoding="signed"
     ),
     "Keras, sigmoid called logit": lambda: ask(stack(dense(5, "relu"), dense(1, "sigmoid")), output="logit"),
     "Keras, Normalization": lambda: ask(normalised()),
-    "Keras, Rescaling": lambda: ask(stack(keras.layers.Rescaling(2.0, -1), dense(5, "relu"), dense(1))),
-    "Keras, subclass of Dense": lambda: ask(stack(Shifted(5, "relu"), dense(1))),
+    "Keras, Rescaling": lambda: ask(stack(keras().layers.Rescaling(2.0, -1), dense(5, "relu"), dense(1))),
+    "Keras, subclass of Dense": lambda: ask(stack(shifted(5, "relu"), dense(1))),
     "Keras, LoRA": lambda: ask(lora()),
     "Keras, patched call": lambda: ask(patched_call()),
     "Keras, mixed precision": lambda: ask(
