@@ -2,6 +2,7 @@
 
 import time
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,6 +74,14 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
         np.testing.assert_allclose(
             apart.outcome.loss_after[at], whole.outcome.loss_after[NETS.index(net)], rtol=1e-3
         )
+
+
+def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
+    """Threads, which need not import PyTorch again; processes are a law of `test_reproduce`."""
+    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 5)
+    with joblib.parallel_config("threading"):
+        by_two = score_nets(NETS, setting(), n_jobs=2)
+    assert equal(score_nets(NETS, setting(), n_jobs=1), by_two)
 
 
 def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
