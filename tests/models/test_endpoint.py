@@ -358,26 +358,26 @@ def test_requests_that_are_too_large_or_too_slow_are_halved() -> None:
         if len(rows) > 8:
             return Reply("", 413)
         if len(rows) > 4:
-            time.sleep(0.25)
+            time.sleep(0.5)
         return Reply({"predictions": probability(rows)})
 
     with serve(respond) as server:
         rows = numbers(20)
-        settings = EndpointSettings(f"{server.url}/invocations", timeout=0.12, in_flight=1, max_batch=16)
+        settings = EndpointSettings(f"{server.url}/invocations", timeout=0.25, in_flight=1, max_batch=16)
         assert Endpoint(settings).answer_rows(rows) == probability(rows)
         assert {16, 8, 4} <= {len(read_rows(body)) for body in server.bodies}
 
 
 def test_one_row_that_takes_too_long_is_an_error() -> None:
     def respond(path: str, body: Any, number: int) -> Reply:
-        time.sleep(0.3 if body else 0)
+        time.sleep(0.6 if body else 0)
         return Reply("1")
 
     with (
         serve(respond) as server,
-        pytest.raises(ModelError, match=r"does not answer about one row within 0\.1 seconds"),
+        pytest.raises(ModelError, match=r"does not answer about one row within 0\.2 seconds"),
     ):
-        Endpoint(EndpointSettings(f"{server.url}/invocations", timeout=0.1)).answer_rows(numbers(2))
+        Endpoint(EndpointSettings(f"{server.url}/invocations", timeout=0.2)).answer_rows(numbers(2))
 
 
 @pytest.mark.parametrize(
