@@ -275,8 +275,9 @@ def test_load_model_skops_names_the_types_it_does_not_trust(tmp_path):
     import skops.io
 
     skops.io.dump(Stranger(), tmp_path / "model.skops")
-    with pytest.raises(HornbookError, match=r"does not know to be safe: .*\.Stranger"):
+    with pytest.raises(HornbookError, match=r"does not know to be safe: .*\.Stranger.*--trust-pickle"):
         load_model(tmp_path / "model.skops")
+    assert type(load_model(tmp_path / "model.skops", trust_pickle=True)).__name__ == "Stranger"
 
 
 def test_load_model_keras_programs_in_files_are_refused(tmp_path):

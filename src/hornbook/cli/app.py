@@ -58,7 +58,8 @@ CodeBookOption = Annotated[
     typer.Option("--code-book", help="A TOML file with labels, units, names of levels and classes."),
 ]
 TrustOption = Annotated[
-    bool, typer.Option("--trust-pickle", help="Load a pickle file, which can run any code.")
+    bool,
+    typer.Option("--trust-pickle", help="Load a pickle, or types unknown to skops, which can run any code."),
 ]
 ModelSecondsOption = Annotated[
     float,

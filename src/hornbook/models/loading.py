@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -24,8 +25,9 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
         (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM); `.npz` (a `ColumnNetwork`).
         Or the URL of an endpoint, or a `.toml` file that describes one.
     trust_pickle
-        Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`. Such a file is a program that
-        runs when it is loaded and can do anything you can.
+        Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`, and `.skops` with types that skops
+        does not know, as those of trees. Such a file can be a program that runs when it is loaded and
+        can do anything you can.
     answers
         The folder in which the answers of an endpoint are kept; by default the user's cache folder.
 
@@ -47,6 +49,8 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
             "trust whoever made it, pass trust_pickle=True (--trust-pickle), else ask for skops or ONNX"
         )
     read = READERS.get(suffix) or PICKLES[suffix]
+    if suffix == ".skops":
+        read = partial(_skops, trust=trust_pickle)
     if suffix in TRIED_FIRST:
         try_model_file(path)
     try:
@@ -103,16 +107,16 @@ def _keras(path: Path) -> Any:
     return keras().saving.load_model(path, compile=False, safe_mode=True)
 
 
-def _skops(path: Path) -> Any:
+def _skops(path: Path, trust: bool = False) -> Any:
     _refuse_exploding(path)
     skops = library("skops.io", "skops")
     strangers = skops.get_untrusted_types(file=path)
-    if strangers:
+    if strangers and not trust:
         raise HornbookError(
             f"{path} holds types that skops does not know to be safe: {', '.join(strangers)}; if you trust "
-            "them, load it with skops.io.load(path, trusted=[...]) and pass the model"
+            "whoever made it, pass trust_pickle=True (--trust-pickle), else ask for ONNX"
         )
-    return skops.load(path)
+    return skops.load(path, trusted=strangers)
 
 
 def _column_network(path: Path) -> Any:
