@@ -187,3 +187,16 @@ class Width(BaseEstimator):
 @parametrize_with_checks([QueryExtractor(Width(), epsilon=0.5, max_queries=1, max_rules=3)])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_bind_before_fit_is_the_model_that_fit_learns_about():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
+    extractor = QueryExtractor(model, "virginica", max_queries=1, random_state=0)
+    before = extractor.bind(X)
+    assert not hasattr(extractor, "extraction_")
+    with pytest.raises(HornbookError, match="reads the columns of the table"):
+        before.prover()
+    after = extractor.fit(X).bound_
+    pd.testing.assert_frame_equal(before.frame, after.frame)
+    assert before.reader.vocabulary == after.reader.vocabulary

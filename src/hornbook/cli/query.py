@@ -103,7 +103,6 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
-    from hornbook.data import split_rows
     from hornbook.explanations import read_code_book
     from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
@@ -141,10 +140,8 @@ def query(
         code_book=words,
         **cast(Any, options),
     )
-    prover = None
-    if proof:
-        used, _ = split_rows(frame, seed, hold_out=not judge)
-        prover = extractor.bind(frame, used, seed).prover(proof_seconds)
+    # before the run begins, so that a model of which nothing can be proved is refused at once
+    prover = extractor.bind(frame).prover(proof_seconds) if proof else None
     run = CommandRun.start(
         table,
         about,

@@ -176,11 +176,8 @@ class QueryExtractor(Extractor):
         started = time.perf_counter()
         check_tolerances(self.epsilon, self.delta)
         refuse_numbers(y, self.target)
-        frame = self._read_frame(X, reset=True)
-        self._book = read_code_book(self.code_book, frame)
         seed = draw_seed(self.random_state)
-        used, held_out = split_rows(frame, seed, hold_out=not self.judge)
-        self.bound_ = self.bind(frame, used, seed)
+        frame, held_out = self._bind_rows(X, seed)
         classes = tuple(self.classes_.tolist())
         self._class_names = () if self.judge else self._book.name_classes(self.target, classes)
         self.result_ = self._learn(seed, trace, watch, time.perf_counter() - started)
@@ -190,8 +187,19 @@ class QueryExtractor(Extractor):
             raise ModelError(answers.failure)
         return self
 
-    def bind(self, frame: pd.DataFrame, used: NDArray[np.intp], seed: int) -> BoundModel:
-        """The model bound to the rows that are used; the kinds of columns are told by all rows."""
+    def bind(self, X: Any) -> BoundModel:
+        """The model bound to the rows that `fit` would use, before anything is learned."""
+        self._bind_rows(X, draw_seed(self.random_state))
+        return self.bound_
+
+    def _bind_rows(self, X: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+        """Set `bound_`, and return all rows and the numbers of those that are held out.
+
+        The kinds of columns are told by all rows.
+        """
+        frame = self._read_frame(X, reset=True)
+        self._book = read_code_book(self.code_book, frame)
+        used, held_out = split_rows(frame, seed, hold_out=not self.judge)
         predictor, classes = predict_two_classes(self.model, frame.iloc[used])
         self.classes_ = np.array([False, True] if self.judge else classes)
         label = None if self.judge else self.target
@@ -207,7 +215,8 @@ class QueryExtractor(Extractor):
                 for column, values in frame.items()
             }
             reader = Reader.of(frame, fit_binariser(predictor, frame.iloc[used], kinds))
-        return BoundModel(predictor, reader, frame.iloc[used], label, seed)
+        self.bound_ = BoundModel(predictor, reader, frame.iloc[used], label, seed)
+        return frame, held_out
 
     @property
     def guarantee_(self) -> Guarantee:
