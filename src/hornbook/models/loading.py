@@ -10,7 +10,6 @@ from zipfile import ZipFile
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import from_onnx, from_safetensors
-from hornbook.models.booster_files import read_lightgbm, read_xgboost
 from hornbook.models.endpoint_settings import EndpointSettings, is_url
 from hornbook.models.trial import try_model_file
 
@@ -119,6 +118,14 @@ def _skops(path: Path, trust: bool = False) -> Any:
     return skops.load(path, trusted=strangers)
 
 
+def _lightgbm(path: Path) -> Any:
+    return library("lightgbm", "lightgbm").Booster(model_file=path)
+
+
+def _xgboost(path: Path) -> Any:
+    return library("xgboost", "xgboost").Booster(model_file=path)
+
+
 def _column_network(path: Path) -> Any:
     from hornbook.models.column_network import ColumnNetwork
 
@@ -144,16 +151,16 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".safetensors": from_safetensors.read_network,
     ".keras": _keras,
     ".skops": _skops,
-    ".json": read_xgboost,
-    ".ubj": read_xgboost,
-    ".txt": read_lightgbm,
+    ".json": _xgboost,
+    ".ubj": _xgboost,
+    ".txt": _lightgbm,
     ".npz": _column_network,
 }
 ENDPOINT_SUFFIX = ".toml"
 """The end of the name of a file that describes an endpoint."""
 
 TRIED_FIRST = (".json", ".onnx", ".txt", ".ubj")
-"""Files whose libraries trust them; the others are archives with checksums, or checked here."""
+"""Files whose libraries trust them; the others are archives with checksums."""
 
 MAX_REASON_LENGTH = 300
 """Characters of what a library says about a file that are repeated."""
