@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits, quote
 from hornbook.statistics import Share
 
 
@@ -123,6 +123,39 @@ class BudgetExhausted(HornbookError):
 
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
+
+
+class NotHorn(IncoherentTeacher):
+    """A teacher accepts two interpretations and rejects their meet, or both accepts and rejects one.
+
+    Attributes
+    ----------
+    accepted
+        The true variables of each of the one or two that it accepts; all others are false.
+    rejected
+        The true variables of the one that it rejects: those that `accepted` share.
+
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, accepted: tuple[frozenset[int], ...], rejected: frozenset[int]
+    ) -> None:
+        self.accepted, self.rejected = accepted, rejected
+        each = " and ".join(describe_true(vocabulary, true) for true in accepted)
+        meet = f", their meet {describe_true(vocabulary, rejected)}" if len(accepted) > 1 else " too"
+        super().__init__(f"the teacher is not Horn: it accepts {each} and rejects{meet}")
+
+
+def describe_true(vocabulary: Vocabulary, true: Iterable[int]) -> str:
+    """A total interpretation by its true variables, in braces.
+
+    Examples
+    --------
+    >>> describe_true(Vocabulary(["sunny", "happy"]), {1})
+    '{happy}'
+
+    """
+    return "{" + ", ".join(map(quote, vocabulary.named(true))) + "}"
 
 
 def interpretation(vocabulary: Vocabulary, true: Iterable[int], false: Iterable[int] = ()) -> Interpretation:

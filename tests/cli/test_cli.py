@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from commands import is_one_line
 
 from hornbook import __version__
 from hornbook.logic import HornTheory
+from hornbook.oracles import PerfectTeacher
 
 
 @pytest.fixture
@@ -37,6 +40,12 @@ def test_learning_a_known_theory(target, options, hornbook):
     }  # fmt: skip
     theory = HornTheory.parse(target.read_text())
     assert HornTheory.parse("\n".join(result["learned"]), theory.vocabulary).equivalent(theory)
+
+
+def test_a_teacher_that_is_not_horn_gives_one_line_and_exit_code_2(hornbook, monkeypatch):
+    monkeypatch.setattr(PerfectTeacher, "member", lambda teacher, batch: np.zeros(len(batch), bool))
+    done = hornbook("learn", "--algorithm", "horn1")
+    assert is_one_line(done) and "the teacher is not Horn: it accepts {" in done.stderr
 
 
 def test_the_output_without_json_is_a_theory_again(target, hornbook):

@@ -9,7 +9,7 @@ import pytest
 from hornbook.learners import by_groups, horn1, lrn_star, lrn_star_by_heads, shrink_by_halves, shrink_one_zero
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
 from hornbook.oracles import Counted, PerfectTeacher
-from hornbook.queries import Counterexample, Exact, IncoherentTeacher, Unknown
+from hornbook.queries import Counterexample, Exact, IncoherentTeacher, NotHorn, Unknown
 
 POLICIES = ["violated", "inflated", "adversarial", "total"]
 VARIANTS = {
@@ -179,11 +179,112 @@ def test_horn1_learns_the_same(seed):
     assert isinstance(steps[-1].answer, Exact) and steps[-1].hypothesis.equivalent(theory)
 
 
-def test_horn1_learns_every_theory_over_three_variables():
-    for models in all_horn_functions(3):
-        theory = theory_of(models, 3)
-        steps, _ = run(horn1, theory, "total")
-        assert isinstance(steps[-1].answer, Exact) and steps[-1].hypothesis.equivalent(theory)
+class TableTeacher:
+    """A teacher for any set of total interpretations, as bit masks, which draws counterexamples at random.
+
+    Each answer of `member` is wrong with probability `noise`; `answers` are all that were given.
+    """
+
+    def __init__(self, models: frozenset[int], width: int, seed: int, noise: float = 0.0) -> None:
+        self.vocabulary = Vocabulary(f"v{i}" for i in range(width))
+        self.rng, self.noise = np.random.default_rng(seed), noise
+        values = np.arange(1 << width)[:, None] >> np.arange(width) & 1
+        self.everything = Batch.from_array(values, self.vocabulary)
+        self.truth = np.isin(np.arange(1 << width), list(models))
+        self.answers: set[tuple[frozenset[int], bool]] = set()
+        self.questions = 0
+
+    def member(self, batch):
+        numbers = [sum(1 << v for v in item.true) for item in batch]
+        answers = self.truth[numbers] ^ (self.rng.random(len(numbers)) < self.noise)
+        self.answers |= {(item.true, yes) for item, yes in zip(batch, answers.tolist(), strict=True)}
+        self.questions += len(numbers)
+        return answers
+
+    def equivalent(self, hypothesis):
+        wrong = np.flatnonzero(hypothesis.satisfied_by(self.everything) != self.truth)
+        if not len(wrong):
+            return Exact()
+        chosen = int(self.rng.choice(wrong))
+        item, positive = self.everything[chosen], bool(self.truth[chosen])
+        self.answers.add((item.true, positive))
+        return Counterexample(item, positive=positive)
+
+
+def assert_horn1_learns(models, width, seed):
+    teacher, theory = TableTeacher(models, width, seed), theory_of(models, width)
+    *steps, last = horn1(teacher.vocabulary, teacher.member, teacher.equivalent)
+    assert isinstance(last.answer, Exact) and last.hypothesis.equivalent(theory)
+    bodies_of_theory, negative = len(canonical_bodies(theory)), [not step.answer.positive for step in steps]
+    assert sum(negative) <= bodies_of_theory * (width + 1)
+    assert teacher.questions <= bodies_of_theory * sum(negative)
+    assert len(steps) <= bodies_of_theory * (width + 1) * (width + 2)
+
+
+def test_horn1_learns_every_theory_over_three_variables_within_its_bound():
+    for width in (1, 2, 3):
+        for seed, models in enumerate(all_horn_functions(width)):
+            assert_horn1_learns(models, width, seed)
+
+
+def test_horn1_learns_every_theory_over_four_variables_apart_from_names_within_its_bound():
+    for seed, models in enumerate(horn_functions_apart_from_names(4)):
+        assert_horn1_learns(models, 4, seed)
+
+
+def teachers_that_are_not_horn(count):
+    """Teachers of random Boolean functions that are not Horn, and of any whose answers are noisy."""
+    rng = np.random.default_rng(0)
+    while count:
+        width, noise = int(rng.integers(2, 6)), float(rng.choice([0, 0, 0.3]))
+        models = frozenset(np.flatnonzero(rng.random(1 << width) < rng.choice([0.3, 0.6, 0.9])).tolist())
+        horn = all(one & other in models for one in models for other in models)
+        if noise or not horn:
+            yield TableTeacher(models, width, count, noise), horn
+            count -= 1
+
+
+def ask_horn1(teacher):
+    """The last step of HORN1, or why it refuses the teacher."""
+    try:
+        *_, last = horn1(teacher.vocabulary, teacher.member, teacher.equivalent)
+    except NotHorn as refusal:
+        return refusal
+    return last
+
+
+def test_horn1_ends_with_answers_that_no_horn_theory_gives_if_the_teacher_is_not_horn():
+    of_two = of_one = 0
+    for teacher, horn in teachers_that_are_not_horn(200):
+        end = ask_horn1(teacher)
+        if not isinstance(end, NotHorn):
+            assert horn and isinstance(end.answer, Exact)
+            continue
+        assert {*((true, True) for true in end.accepted), (end.rejected, False)} <= teacher.answers
+        assert frozenset.intersection(*end.accepted) == end.rejected
+        assert str(end).startswith("the teacher is not Horn: it accepts {")
+        of_one, of_two = of_one + (len(end.accepted) == 1), of_two + (len(end.accepted) == 2)
+    assert of_two > 120 and of_one > 5
+
+
+def test_horn1_refuses_what_is_no_counterexample():
+    vocabulary = Vocabulary(["a", "b"])
+    background = HornTheory.parse("a -> b", vocabulary)
+    only_a = Interpretation(frozenset({0}), frozenset({1}))
+    for positive, reason in [(True, "accepts {a}, which the background rejects"), (False, "agree on {a}")]:
+        with pytest.raises(IncoherentTeacher, match=reason):
+            list(horn1(vocabulary, background.satisfied_by, lambda hypothesis, positive=positive:
+                       Counterexample(only_a, positive=positive), background=background))  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_horn1_takes_variables_with_duals_for_any_others(seed):
+    vocabulary, rng = Vocabulary.with_duals(["a", "b", "c"]), np.random.default_rng(seed)
+    theory = HornTheory.background(vocabulary) | HornTheory(
+        vocabulary, random_theory(6, 5, (1, 2), rng).rules
+    )
+    steps, _ = run(horn1, theory, "total")
+    assert isinstance(steps[-1].answer, Exact) and steps[-1].hypothesis.equivalent(theory)
 
 
 class AnyFormula:
