@@ -1,6 +1,7 @@
 """`hornbook query`: a theory about a model by queries, and what the command refuses."""
 
 import json
+import sys
 from importlib import import_module
 
 import pandas as pd
@@ -51,6 +52,20 @@ def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, ar
     assert (tmp_path / "trace.jsonl").read_text().count("\n") == trace.count("\n")
     assert is_one_line(done := hornbook(*arguments, "--seed", 1)) and "another settings" in done.stderr
     assert hornbook(*arguments, "--seed", 1, "--max-queries", 1, "--force").returncode == 0
+
+
+def test_no_query_is_asked_where_none_is_allowed(hornbook, arguments):
+    done = hornbook(*arguments, "--max-queries", 0)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "# guarantee: none: nothing was measured (budget of 0 equivalence queries)" in done.stdout
+    assert "# stopped: budget of 0 equivalence queries" in done.stdout
+
+
+def test_training_without_safetensors_says_what_to_install(hornbook, folder, tmp_path, monkeypatch):
+    for name in ("safetensors", "safetensors.torch"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = hornbook("query", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path / "run")
+    assert is_one_line(done) and 'this needs safetensors: pip install "hornbook[torch]"' in done.stderr
 
 
 def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_path, monkeypatch):

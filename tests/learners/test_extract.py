@@ -143,6 +143,17 @@ def test_extract_coherence_is_measured_unless_it_is_not_wanted():
     assert extract(THEORY.satisfied_by, PARTIAL, replace(QUICK, coherence=0)).coherence is None
 
 
+@pytest.mark.parametrize("limit", ["equivalence_queries", "membership_queries"])
+def test_extract_with_a_budget_of_no_query_asks_none_and_says_so(limit):
+    def refuse(batch):
+        raise AssertionError("it was asked")
+
+    found = extract(refuse, PARTIAL, replace(QUICK, budget=Budget(**{limit: 0})))
+    assert found.stop_reason == f"budget of 0 {limit.replace('_', ' ')}"
+    assert (found.membership_queries, found.trace.entries, found.rules) == (0, [], ())
+    assert str(found.guarantee) == f"none: nothing was measured ({found.stop_reason})"
+
+
 def test_extract_frontier_repeats_no_point():
     found = extract(Network(PARTIAL, rng(3)), PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     assert any("given_up" in entry["change"] for entry in found.trace.entries)

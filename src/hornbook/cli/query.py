@@ -70,7 +70,7 @@ def query(
     positive: Annotated[str | None, typer.Option(help="The value of the target that counts as true.")] = None,
     above: Annotated[float | None, typer.Option(help="Targets above this number count as true.")] = None,
     max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules.")] = 100,
-    max_queries: Annotated[int, typer.Option(min=1, help="Maximum number of equivalence queries.")] = 100,
+    max_queries: Annotated[int, typer.Option(min=0, help="Maximum number of equivalence queries.")] = 100,
     epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
     delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
     max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
@@ -223,6 +223,7 @@ def _train(table: TargetTable, kinds: dict[str, Kind], seed: int) -> tuple[dict[
     from hornbook.errors import library
 
     library("torch", "torch")
+    library("safetensors", "torch")  # before the training, which takes longer
     from hornbook.models import train_classifier
 
     assert table.labels is not None

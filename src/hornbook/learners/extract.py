@@ -173,6 +173,8 @@ class QueryRun:
 
     def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until something ends the run, choose the final rules, and return the stop reason."""
+        if limit := self._exhausted_limit():
+            return limit
         try:
             reason = self._run_steps(watch)
             if self.guarantee is not None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.distributions import Literals
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary, dense
 from hornbook.models.encoding import Encoding
 from hornbook.models.from_torch import module_on
@@ -336,9 +336,8 @@ class MLP:
 
     def to_bytes(self) -> bytes:
         """The weights, as the content of the file that `save` writes."""
-        from safetensors.torch import save
-
-        return save(self.module.state_dict())
+        weights: bytes = library("safetensors.torch", "torch").save(self.module.state_dict())
+        return weights
 
     @classmethod
     def load(cls, path: str | Path) -> MLP:
