@@ -20,7 +20,6 @@ from hornbook.logic import (
     Words,
     arrays,
     bits,
-    compiled,
 )
 
 
@@ -158,7 +157,6 @@ def _in_no_other_row(words: Words) -> Iterator[Words]:
         before |= row
 
 
-@compiled.compiled_as(compiled.count_sole)
 def count_sole(words: Words, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
     """For each chosen row, the number of items that are in no other chosen row, shape (chosen,)."""
     rows = words[chosen]

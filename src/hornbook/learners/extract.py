@@ -18,7 +18,7 @@ from hornbook.evaluate import RuleStatistics, measure_rules
 from hornbook.learners.pool import POOL_ITEMS, Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
-from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, compiled, violation
+from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, violation
 from hornbook.models import AnswerCheck
 from hornbook.oracles import (
     SAMPLING_CHUNK,
@@ -130,7 +130,6 @@ class QueryRun:
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.device = device
         self.pool = Pool(vocabulary, groups, device=self._choose_pool_device(POOL_ITEMS))
-        compiled.use_compiled(settings.pool)
         self.updater = HypothesisUpdater(
             self.member,
             self.pool,

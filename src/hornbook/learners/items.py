@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Batch, Bools, Vocabulary, Words, arrays, bits, compiled
+from hornbook.logic import Batch, Bools, Vocabulary, Words, arrays, bits
 
 MAX_TERMS_REMEMBERED = 512
 """Number of terms of which a label remembers the items that meet them: the rules', and those tried last."""
@@ -159,14 +159,12 @@ class OpenItems:
         return OpenItems(bits.from_items(items, len(self.rows)), items, every)
 
 
-@compiled.compiled_as(compiled.intersect_rows)
 def intersect_rows(rows: Words, chosen: NDArray[np.intp]) -> Words:
     """The AND of the chosen rows, of which there is at least one, shape (words,)."""
     common: Words = arrays.reduce_rows(rows[chosen], "and")
     return common
 
 
-@compiled.compiled_as(compiled.count_in_rows)
 def count_in_rows(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
     """The number of items of a mask in each of the chosen rows, shape (chosen,)."""
     words = rows[chosen]
@@ -174,13 +172,11 @@ def count_in_rows(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray
     return count_bits(words)
 
 
-@compiled.compiled_as(compiled.count_all_but_one)
 def count_all_but_one(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
     """The number of items of a mask in all chosen rows but one, for each of them, and then in all."""
     return count_bits(all_but_one(rows[chosen], mask))
 
 
-@compiled.compiled_as(compiled.count_neighbours)
 def count_neighbours(rows: Words, items: Words, chosen: NDArray[np.intp], near: Words) -> NDArray[np.int64]:
     """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`."""
     if not arrays.on_host(items):
@@ -209,7 +205,6 @@ def _count_neighbours_on_device(
     return counts
 
 
-@compiled.compiled_as(compiled.take_items)
 def take_items(items: Words, mask: Words) -> Words:
     """The items at the set bits of a mask, in order, shape (set bits, words of an item)."""
     if not arrays.on_host(items):
@@ -218,7 +213,6 @@ def take_items(items: Words, mask: Words) -> Words:
     return items.take(positions(mask), axis=0)
 
 
-@compiled.compiled_as(compiled.find_lacking_at_most)
 def find_lacking_at_most(rows: Words, chosen: NDArray[np.intp], mask: Words, most: int) -> Words:
     """The items of a mask that are in all of the chosen rows but at most `most`, shape (words,)."""
     if most == 1:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, compiled
+from hornbook.logic import arrays
 
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -162,7 +162,6 @@ def take(words: Words, items: NDArray[np.intp]) -> Words:
     return from_items(to_items(words)[items], len(words))
 
 
-@compiled.compiled_as(compiled.to_items)
 def to_items(words: Words) -> Words:
     """The bits of each item side by side: (n, words) becomes (64·words, ⌈n/64⌉)."""
     at_once = WORDS_PER_TRANSPOSE
@@ -171,7 +170,6 @@ def to_items(words: Words) -> Words:
     return np.concatenate([none, *(transpose(part, WORD * part.shape[1]) for part in parts)])
 
 
-@compiled.compiled_as(compiled.transpose_words)
 def from_items(items: Words, width: int) -> Words:
     """The bit-sliced matrix of items with `width` bits each, shape (width, ⌈items/64⌉)."""
     at_once = WORD * WORDS_PER_TRANSPOSE

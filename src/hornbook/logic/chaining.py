@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, bits, compiled
+from hornbook.logic import arrays, bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools, Words
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -87,18 +87,6 @@ class Program:
         return [(rows_of(body), members(heads)) for body, heads in self.masks]
 
     @cached_property
-    def flat_indices(self) -> tuple[NDArray[np.intp], ...]:
-        """The implications as `compiled.find_conflicts` reads them."""
-        sides = ([body for body, _ in self.indices], [heads for _, heads in self.indices])
-        flat = []
-        for side in sides:
-            flat += [np.array([v for each in side for v in each], np.intp), np.cumsum([0, *map(len, side)])]
-        slots = np.full(self.width + 1, -1, np.intp)
-        derived = sorted({*self.derivable, self.width})
-        slots[derived] = np.arange(len(derived))
-        return *flat, slots
-
-    @cached_property
     def derivable(self) -> list[int]:
         """The rows that some implication can set."""
         return sorted({head for _, heads in self.indices for head in heads})
@@ -136,9 +124,6 @@ class Program:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
         if len(batch) <= MAX_ONE_BY_ONE and batch.on_host:
             return self._conflicts_one_by_one(batch)
-        if compiled.CompiledLoops.on and batch.on_host:
-            find = compiled.compile_loops(compiled.find_conflicts)
-            return bits.flat(find(batch.true, batch.false, *self.flat_indices), len(batch))
         at_once = BLOCK_WORDS if batch.on_host else max(1, batch.true.shape[1])
         found = batch.true[0] & 0
         for start in range(0, len(found), at_once):
