@@ -9,8 +9,7 @@ asks and judges every sample: random ones, and ones drawn as the paper's example
 hornbook's own network, which reads one variable of each pair, and as a plain module of anybody's. Inference
 alone is given as many samples in dense blocks that are ready beforehand (600 MB). Where torch leaves
 a core, the next chunk is drawn in a thread while the network works on one, so the ratio of seconds
-depends on whether that core is free; that of CPU-seconds does not. Where torch has several threads, the
-query is also shared by as many processes with a thread each (`n_jobs`).
+depends on whether that core is free; that of CPU-seconds does not.
 """
 
 import argparse
@@ -18,7 +17,7 @@ import resource
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -64,8 +63,8 @@ def main() -> None:
             for block in ready:
                 model.module(block)
 
-    def query(asked: Membership, source: Distribution, size: int = SIZE, n_jobs: int = 1) -> None:
-        answer = Sampling(asked, source, size, seed=0, n_jobs=n_jobs)(rules)
+    def query(asked: Membership, source: Distribution, size: int = SIZE) -> None:
+        answer = Sampling(asked, source, size, seed=0)(rules)
         assert answer.disagreement.size == size
 
     def cost(job: Callable[[], object]) -> tuple[float, float]:
@@ -82,19 +81,18 @@ def main() -> None:
     threads = torch.get_num_threads()
     print(f"{SIZE:,} interpretations, {RULES} rules with bodies of {BODY}, {threads} threads")
     columns = f"{'query, s':>9} {'inference, s':>13} {'ratio':>6} {'least':>6} {'of CPU-s':>9}"
-    print(f"{'samples':8} {'asked':8} {'processes':9} {columns}")
+    print(f"{'samples':8} {'asked':8} {columns}")
     for name, source in sources.items():
         alone = partial(inference, dense(source))
-        for (kind, asked), n_jobs in product(models.items(), sorted({1, threads})):
-            job = partial(query, asked, source, n_jobs=n_jobs)
-            job()  # processes start, and get the model
+        for kind, asked in models.items():
+            job = partial(query, asked, source)
+            job()
             pairs = np.array([(cost(job), cost(alone)) for _ in range(REPEATS)])
             whole, inferred = np.median(pairs[:, :, 0], axis=0)
             ratios = pairs[:, 0] / pairs[:, 1]
             least, (_, used) = ratios[:, 0].min(), np.median(ratios, axis=0)
-            work = f"{used:9.2f}" if n_jobs == 1 else ""
-            times = f"{whole:9.3f} {inferred:13.3f} {whole / inferred:6.2f} {least:6.2f} {work}"
-            print(f"{name:8} {kind:8} {n_jobs:9} {times}", flush=True)
+            times = f"{whole:9.3f} {inferred:13.3f} {whole / inferred:6.2f} {least:6.2f} {used:9.2f}"
+            print(f"{name:8} {kind:8} {times}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
 """Interpretations per second: drawn, judged by the paper's network, closed under rules, and all of it.
 
     OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save benchmarks/measured/growth-cpu.json
-    OMP_NUM_THREADS=2 python benchmarks/throughput.py
-    python benchmarks/throughput.py --device cuda --growth --query 10_000_000_000 --save growth-h200.json
-    python benchmarks/throughput.py --device cuda --from mixture --own
-    python benchmarks/throughput.py --plot docs/growth.svg benchmarks/measured/growth-*.json
+    OMP_NUM_THREADS=2 python benchmarks/throughput.py --from mixture
+    python benchmarks/throughput.py --plot docs/growth.svg benchmarks/measured/growth-cpu.json
 
 204 paired variables, a third of the values unknown, the network 204-32-16-8-16-32-1 in float32, 100
 rules with bodies of 18. The network accepts everything and no rule can fire, so that an equivalence
 query draws, asks and judges every sample. `--from mixture` draws as the paper's examples are: half
 violations of 165 rules with bodies of about 90, the rest random but for rows and near misses, a 40th
-each. `--own` asks a plain `torch.nn.Sequential` through its adapter, here and on the device, with the
-same seeds. `--growth` changes one of variables, rules and samples at a time; on the CPU it counts the
-time that processors worked, which other programs do not lengthen. It needs NumPy and PyTorch alone, so
-it runs where nothing is installed: PYTHONPATH=src.
+each. `--growth` changes one of variables, rules and samples at a time, and counts the time that
+processors worked, which other programs do not lengthen. It needs NumPy and PyTorch alone, so it runs
+where nothing is installed: PYTHONPATH=src.
 """
 
 import argparse
@@ -27,90 +24,65 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations, draw_on
-from hornbook.distributions.words import keys_from_seeds
+from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import MLP, as_predictor
-from hornbook.oracles import SAMPLING_CHUNK, Judge, Sampling
-from hornbook.queries import Counterexample, Estimated, Membership
+from hornbook.models import MLP
+from hornbook.oracles import SAMPLING_CHUNK, Sampling
+from hornbook.queries import Estimated
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5
 HIDDEN = (32, 16, 8, 16, 32, 1)
 VARIABLES = (50, 102, 204, 408, 816, 1632)
 RULE_COUNTS = (10, 30, 100, 300, 1000)
-SAMPLES = {None: (10**5, 10**6, 10**7), "cuda": (10**6, 10**7, 10**8, 10**9)}
+SAMPLES = (10**5, 10**6, 10**7)
 
 
 class Case:
-    """A network, rules and a distribution over some pairs of variables, on a device or on the CPU."""
+    """A network, rules and a distribution over some pairs of variables."""
 
-    def __init__(
-        self, device: str | None, pairs: int = PAIRS, rules: int = RULES, mixed: bool = False
-    ) -> None:
+    def __init__(self, pairs: int = PAIRS, rules: int = RULES, mixed: bool = False) -> None:
         rng = np.random.default_rng(0)
-        self.device = device
         self.vocabulary = Vocabulary.with_duals(f"v{i}" for i in range(pairs))
         self.distribution = mixture(self.vocabulary, rng) if mixed else Random(self.vocabulary)
         layers = [
             (rng.normal(0, 0.1, (out, into)), np.zeros(out)) for into, out in pairwise((2 * pairs, *HIDDEN))
         ]
         layers[-1] = (layers[-1][0], np.full(1, 1e6))
-        network = MLP.of(layers, self.vocabulary)
-        self.model: Membership = network if device is None else network.to(device)
+        self.model = MLP.of(layers, self.vocabulary)
         self.rules = idle_rules(self.vocabulary, rules, rng)
 
-    @property
-    def size(self) -> int:
-        """Interpretations handled at a time."""
-        return (
-            SAMPLING_CHUNK
-            if self.device is None
-            else SAMPLING_CHUNK * self.asked(1)._chunks_per_device_batch(self.device)
-        )
-
-    def asked(self, size: int, seed: int = 0) -> Sampling:
-        """The equivalence oracle."""
-        return Sampling(self.model, self.distribution, size, seed=seed, device=self.device)
-
-    def draw(self, seed: int = 0) -> Batch:
+    def draw(self) -> Batch:
         """A part of a query's samples."""
-        if self.device is None:
-            return self.distribution.draw(self.size, np.random.default_rng(seed))
-        keys = keys_from_seeds(
-            np.random.SeedSequence([seed, chunk]) for chunk in range(self.size // SAMPLING_CHUNK)
-        )
-        return draw_on(self.device, self.distribution, keys, self.size)
+        return self.distribution.draw(SAMPLING_CHUNK, np.random.default_rng(0))
 
     def query(self, size: int) -> None:
         """A whole equivalence query."""
-        found = self.asked(size)(self.rules)
+        found = Sampling(self.model, self.distribution, size, seed=0)(self.rules)
         if not isinstance(found, Estimated) or found.disagreement.size != size:
             raise SystemExit(f"the query ended early: {found}")
-
-    def seconds(self, job: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-        """Of one run, with what it started on a device."""
-        start = clock()
-        job()
-        if self.device == "cuda":
-            torch.cuda.synchronize()
-        return clock() - start
 
     def rates(self, samples: int) -> dict[str, float]:
         """Interpretations per second of each step and of a query, medians of several runs."""
         batch = self.draw()
-        count = self.size
         jobs: dict[str, tuple[Callable[[], object], int]] = {
-            "draw": (self.draw, count),
-            "judge": (lambda: self.model(batch), count),
-            "close": (lambda: self.rules.satisfied_by(batch), count),
+            "draw": (self.draw, SAMPLING_CHUNK),
+            "judge": (lambda: self.model(batch), SAMPLING_CHUNK),
+            "close": (lambda: self.rules.satisfied_by(batch), SAMPLING_CHUNK),
             "query": (lambda: self.query(samples), samples),
         }
         for job, _ in jobs.values():
             job()
         return {
-            name: done / statistics.median(self.seconds(job) for _ in range(REPEATS))
+            name: done / statistics.median(seconds_of(job) for _ in range(REPEATS))
             for name, (job, done) in jobs.items()
         }
+
+
+def seconds_of(job: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds of one run."""
+    start = clock()
+    job()
+    return clock() - start
 
 
 def idle_rules(vocabulary: Vocabulary, count: int, rng: np.random.Generator) -> HornTheory:
@@ -130,44 +102,18 @@ def mixture(vocabulary: Vocabulary, rng: np.random.Generator) -> Distribution:
     return Mixture(kinds, (0.5, 0.45, 0.025, 0.025))
 
 
-def own(case: Case) -> None:
-    """A network that knows nothing of hornbook, asked here and on a device: the answers, and the speed."""
-    torch.manual_seed(0)
-    widths = pairwise((len(case.vocabulary), *HIDDEN))
-    layers = [part for into, out in widths for part in (torch.nn.Linear(into, out), torch.nn.ReLU())][:-1]
-    module = torch.nn.Sequential(*layers)
-    logits = as_predictor(module, encoding="half", output="score")
-    samples = logits(case.distribution.draw(1 << 20, np.random.default_rng(0)))
-    with torch.no_grad():  # it rejects ten samples in a million, so that counterexamples are far apart
-        layers[-1].bias -= float(np.partition(samples, 10)[10])
-    here = Case(None)
-    here.distribution = case.distribution
-    here.model = case.model = Judge(as_predictor(module, encoding="half"))
-    answers = [[each.asked(1 << 21, seed)(here.rules) for seed in range(8)] for each in (here, case)]
-    chunks = [answer.at[1] for answer in answers[0] if isinstance(answer, Counterexample)]
-    print(f"  a Sequential of one's own: 8 queries, counterexamples in chunks {chunks}")
-    print(f"    equal here and on {case.device}: {answers[0] == answers[1]}")
-    with torch.no_grad():
-        layers[-1].bias += 1e6
-    rate = case.rates(1 << 28 if case.device == "cuda" else 1 << 20)["query"]
-    print(f"    {rate / 1e6:.2f} million a second")
-
-
-def growth(device: str | None) -> dict[str, dict[int, float]]:
-    """Microseconds an interpretation costs in a query, as one thing grows."""
-    samples = 2**20 if device is None else 2**26
-    clock = time.process_time if device is None else time.perf_counter
+def growth() -> dict[str, dict[int, float]]:
+    """CPU-microseconds an interpretation costs in a query, as one thing grows."""
+    samples = 2**20
 
     def cost(case: Case, size: int = samples) -> float:
         case.query(min(size, samples))
-        return 1e6 * min(case.seconds(lambda: case.query(size), clock) for _ in range(2)) / size
+        return 1e6 * min(seconds_of(lambda: case.query(size), time.process_time) for _ in range(2)) / size
 
     return {
-        "variables": {
-            2 * n: cost(Case(device, pairs=n), samples * PAIRS // max(n, PAIRS)) for n in VARIABLES
-        },
-        "rules": {n: cost(Case(device, rules=n)) for n in RULE_COUNTS},
-        "samples": {n: cost(Case(device), n) for n in SAMPLES[device]},
+        "variables": {2 * n: cost(Case(pairs=n), samples * PAIRS // max(n, PAIRS)) for n in VARIABLES},
+        "rules": {n: cost(Case(rules=n)) for n in RULE_COUNTS},
+        "samples": {n: cost(Case(), n) for n in SAMPLES},
     }
 
 
@@ -194,35 +140,23 @@ def main() -> None:
     """Print the rates, and what was asked for beside."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("runs", nargs="*", type=Path, help="saved runs, for --plot")
-    parser.add_argument("--device", help="a device of PyTorch's; without one, the CPU through NumPy")
     parser.add_argument("--from", dest="source", choices=["random", "mixture"], default="random")
-    parser.add_argument("--own", action="store_true", help="a torch model of one's own, here and there")
-    parser.add_argument("--samples", type=int, help="of the query that is timed")
+    parser.add_argument("--samples", type=int, default=708_344, help="of the query that is timed")
     parser.add_argument("--growth", action="store_true", help="as variables, rules and samples grow")
-    parser.add_argument("--query", type=int, help="one equivalence query over so many interpretations")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
     if args.plot:
         return plot(args.runs, args.plot)
-    cuda = args.device == "cuda"
     threads = torch.get_num_threads()
-    where = torch.cuda.get_device_name() if cuda else f"CPU, {threads} thread{'s' * (threads > 1)}"
-    case = Case(args.device, mixed=args.source == "mixture")
-    rates = case.rates(args.samples or (2**28 if cuda else 708_344))
+    where = f"CPU, {threads} thread{'s' * (threads > 1)}"
+    rates = Case(mixed=args.source == "mixture").rates(args.samples)
     print(f"{where}, {args.source}: million interpretations a second")
     for name, rate in rates.items():
         print(f"  {name:6} {rate / 1e6:9.2f}")
-    if cuda:
-        print(f"  at most {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB, {case.size:,} at a time")
-    if args.own:
-        own(case)
-    grown = growth(args.device) if args.growth else {}
+    grown = growth() if args.growth else {}
     for name, costs in grown.items():
         print(f"  µs by {name}: " + ", ".join(f"{n:,}: {cost:.4f}" for n, cost in costs.items()))
-    if args.query:
-        seconds = case.seconds(lambda: case.query(args.query))
-        print(f"  one query over {args.query:,} interpretations: {seconds:.1f} s")
     if args.save:
         args.save.write_text(json.dumps({"where": where, "rates": rates, "growth": grown}, indent=1) + "\n")
     return None

@@ -27,7 +27,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def stream(size: int, seed: int = 0) -> Stream:
-    return Stream(keys_from_generator(rng(seed), size), size)
+    return Stream(keys_from_generator(rng(seed), size)[0], size)
 
 
 def within(share: float, expected: float, size: int = MANY) -> bool:

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from extractions import (
-    NETWORK,
     PAIRED,
     PARTIAL,
     QUICK,
@@ -21,7 +20,7 @@ from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory, violation
-from hornbook.oracles import Completions, LocalSearch, sampling
+from hornbook.oracles import Completions, LocalSearch
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing import Constant, Failing, Network
 
@@ -98,14 +97,6 @@ def test_extract_same_seed_gives_the_same_run(teacher):
     assert first.theory.rules == again.theory.rules and first.frontier == again.frontier
     assert first.trace.entries == again.trace.entries
     assert first.trace.entries != other.trace.entries
-
-
-def test_extract_number_of_processes_changes_nothing(monkeypatch):
-    monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
-    for extras in ({}, {"margin": NETWORK.margin}):
-        alone, shared = (extract(NETWORK, PARTIAL, SHORT, n_jobs=n_jobs, **extras) for n_jobs in (1, 2))
-        assert shared.theory == alone.theory and shared.membership_queries == alone.membership_queries
-        assert shared.trace.entries == alone.trace.entries
 
 
 def test_rules_are_measured_on_held_out_samples():

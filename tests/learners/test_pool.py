@@ -1,55 +1,47 @@
 """The pool that weighs terms, against a dense table."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pools import PLAIN, VOCABULARIES, draw_arguments, filled_pool, has, met, rng, some_terms
+from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
 from hornbook.distributions import Random
-from hornbook.learners import coverage, items
+from hornbook.learners import items
 from hornbook.learners.items import add_rows, all_but_one, count_bits, find_at_least, positions
 from hornbook.learners.pool import Pool, impose_term, interpretation_of, term_of
-from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, arrays, bits
+from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
 from hornbook.queries import batch_from_terms, interpretation
 
-ON_TENSORS = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
-DEVICES = [None, pytest.param("cpu", marks=[pytest.mark.device, ON_TENSORS])]
-"""NumPy's arrays, and tensors of the CPU, which run the same code as those of a GPU."""
 
-
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 300])
-def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size, device):
-    pool = filled_pool(vocabulary, size, size, device=device)
+def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size):
+    pool = filled_pool(vocabulary, size, size)
     hypothesis = HornTheory(vocabulary, [Rule({0, 1}, BOTTOM), Rule({2}, 3)])
     pool.judge(hypothesis)
     for side in (pool.rejected, pool.accepted):
-        batch = side.batch.to_host()
+        batch = side.batch
         is_open = hypothesis.satisfied_by(batch)
-        assert (arrays.to_host(bits.flat(side.open, len(batch))) == is_open).all()
+        assert (bits.flat(side.open, len(batch)) == is_open).all()
         for term in some_terms(vocabulary, size):
             expected = met(batch, term)
-            assert (arrays.to_host(bits.flat(side.meeting(term), len(batch))) == expected).all()
+            assert (bits.flat(side.meeting(term), len(batch)) == expected).all()
             assert count_bits(side.meeting(term)) == expected.sum()
-    missed = hypothesis.satisfied_by(pool.rejected.batch.to_host())
+    missed = hypothesis.satisfied_by(pool.rejected.batch)
     assert pool.missed_positions().tolist() == np.flatnonzero(missed).tolist()
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("most_packed", [0, 100, 3000], ids=["never", "some", "always"])
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, device, monkeypatch):
+def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, monkeypatch):
     monkeypatch.setattr(items, "MAX_PACKED_ITEMS", most_packed)
-    pool, width = filled_pool(vocabulary, 3000, device=device), len(vocabulary)
+    pool, width = filled_pool(vocabulary, 3000), len(vocabulary)
     pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
     for number, fixed in enumerate(some_terms(vocabulary, 3)):
         side, variables = pool.accepted, rng(number).permutation(width)[: number % 5]
-        batch = side.batch.to_host()
-        is_open = met(batch, fixed) & arrays.to_host(bits.flat(side.open, len(batch)))
+        batch = side.batch
+        is_open = met(batch, fixed) & bits.flat(side.open, len(batch))
         found, dense = side.open_items(fixed), has(batch)[is_open, :width]
         lacking = ~dense[:, variables]
         assert found.size == len(dense)
@@ -70,17 +62,16 @@ def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, dev
             assert few.counts(np.arange(width)).tolist() == chosen.sum(axis=0).tolist()
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_pool_forgets_the_oldest(device):
-    pool = Pool(PLAIN, limit=100, device=device)
+def test_a_pool_forgets_the_oldest():
+    pool = Pool(PLAIN, limit=100)
     batch = Random(PLAIN).draw(250, rng())
     for part in batch.blocks(64):
         pool.add(part, np.ones(len(part), np.bool_))
     kept, width = pool.accepted, len(PLAIN)
-    assert sorted(kept.batch.to_host(), key=repr) == sorted(batch[150:], key=repr)
+    assert sorted(kept.batch, key=repr) == sorted(batch[150:], key=repr)
     assert len(pool.rejected.batch) == 0
-    by_item = bits.unpack_rows(arrays.to_host(kept.items), width)
-    np.testing.assert_array_equal(by_item, bits.unpack(arrays.to_host(kept.rows[:width]), 100))
+    by_item = bits.unpack_rows(kept.items, width)
+    np.testing.assert_array_equal(by_item, bits.unpack(kept.rows[:width], 100))
 
 
 def test_pool_what_was_given_up_is_not_offered_again():
@@ -111,12 +102,11 @@ def test_impose_term_makes_items_meet_the_term_and_changes_nothing_else(vocabula
             assert (made.true[v] == made.false[w]).all() and (made.true[w] == made.false[v]).all()
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_impose_term_nearest_accepted_items_lack_the_least(device):
-    pool = filled_pool(PLAIN, device=device)
+def test_impose_term_nearest_accepted_items_lack_the_least():
+    pool = filled_pool(PLAIN)
     term = np.array([0, 1, 8 + 2, 8 + 5])
     near = pool.accepted_nearest(term, 20)
-    batch = pool.accepted.batch.to_host()
+    batch = pool.accepted.batch
     lacking = (~has(batch)[:, term]).sum(axis=1)
     expected = impose_term(batch[np.argsort(lacking, kind="stable")[:20]], term)
     assert near == expected and met(near, term).all()
@@ -169,36 +159,3 @@ def test_term_of_is_the_inverse_of_interpretation_of(vocabulary):
         term = term_of(item, len(vocabulary))
         assert interpretation_of(term, len(vocabulary)) == item
         assert met(Batch.from_interpretations([item], vocabulary), term).all()
-
-
-ON_DEVICE = {
-    "intersect_rows": items.intersect_rows,
-    "count_in_rows": items.count_in_rows,
-    "count_all_but_one": items.count_all_but_one,
-    "find_lacking_at_most": items.find_lacking_at_most,
-    "count_neighbours": items.count_neighbours,
-    "take_items": items.take_items,
-    "count_sole": coverage.count_sole,
-}
-
-
-@ON_TENSORS
-@pytest.mark.device
-@pytest.mark.parametrize("name", ON_DEVICE)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    width=st.sampled_from([1, 2, 17, 64, 130]),
-    size=st.sampled_from([1, 63, 64, 700]),
-    density=st.sampled_from([0.1, 0.6, 0.97]),
-)
-def test_pooled_items_are_counted_on_a_device_as_on_the_cpu(name, seed, width, size, density):
-    count = ON_DEVICE[name].__wrapped__
-    arguments = draw_arguments(name, rng(seed), width, size, density)
-    there = [
-        arrays.on_device(each, "cpu") if getattr(each, "dtype", None) == np.uint64 else each
-        for each in arguments
-    ]
-    here = count(*arguments)
-    found = arrays.to_host(count(*there))
-    assert found.dtype == here.dtype
-    np.testing.assert_array_equal(found, here)

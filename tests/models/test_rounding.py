@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from hornbook.distributions import Random
-from hornbook.logic import Batch, Vocabulary
+from hornbook.logic import Vocabulary
 from hornbook.models import MLP, as_predictor
 
 WIDTH = 24
@@ -142,17 +142,6 @@ def test_predictor_decision_depends_on_the_row_alone(build):
             places = rng(seed).permutation(len(batch))[: 130 - 29 * seed]
             assert (model.decide(batch[places]) == decided[places]).all()
             assert ((model.margin(batch[places]) > 0) <= decided[places]).all()
-
-
-def test_predictor_decides_on_a_device_as_on_the_cpu():
-    batch = rows()
-    there = Batch(
-        VOCABULARY, *(torch.from_numpy(part.view(np.int64)) for part in (batch.true, batch.false)), 130
-    )
-    for place in PLACES:
-        for build in (torch_probabilities, torch_logits_in_rows):
-            model = build(place)
-            assert model.decide(there).tolist() == model.decide(batch).tolist()
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the kernels are those of other processors")

@@ -12,7 +12,7 @@ import torch
 
 from hornbook.distributions import Random
 from hornbook.errors import HornbookError, ModelError
-from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, arrays, random_theory
+from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
 from hornbook.oracles import (
     SAMPLING_CHUNK,
     Budgeted,
@@ -22,7 +22,6 @@ from hornbook.oracles import (
     PoolOracle,
     RuleOracle,
     Sampling,
-    UncountedTeacher,
 )
 from hornbook.oracles import sampling as module
 from hornbook.queries import BudgetExhausted, Counterexample, Estimated, Pac, Unknown
@@ -98,9 +97,9 @@ def test_sampling_core_is_free_unless_torch_takes_all(monkeypatch):
     try:
         monkeypatch.setattr(os, "cpu_count", lambda: 2)
         torch.set_num_threads(1)
-        assert arrays.core_is_free()
+        assert module.core_is_free()
         torch.set_num_threads(2)
-        assert not arrays.core_is_free()
+        assert not module.core_is_free()
     finally:
         torch.set_num_threads(threads)
 
@@ -393,38 +392,6 @@ def test_checked_nothing_is_not_asked_about():
     counted = Counted(Constant(True))
     assert len(Checked(counted)(BATCH[:0])) == 0 and counted.batches == 0
     assert (Checked(counted)(BATCH) == counted(BATCH)).all()
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_other_processes_find_what_one_finds_and_their_questions_are_counted():
-    rarely_wrong = THEORY | HornTheory(THEORY.vocabulary, [Rule({0, 1, 2, 3, 4}, 5)])
-
-    def query(n_jobs, questions, hypothesis, seed):
-        kept, budget = [], Budgeted(THEORY.satisfied_by, questions, None)
-        asked = Sampling(
-            budget,
-            PARTIAL,
-            3000,
-            seed=seed,
-            remember=lambda *labelled: kept.append(labelled),
-            n_jobs=n_jobs,
-            remote=UncountedTeacher(THEORY.satisfied_by, budget),
-        )
-        try:
-            answer = asked(hypothesis)
-        except BudgetExhausted as limit:
-            answer = str(limit)
-        return answer, budget.asked, [(batch, labels.tolist()) for batch, labels in kept]
-
-    cases = [(None, THEORY, 0), (1500, THEORY, 0), (100, THEORY, 0), (None, NOTHING, 0)]
-    cases += [(questions, rarely_wrong, seed) for seed in range(4) for questions in (None, 1000)]
-    places = []
-    for case in cases:
-        alone, shared = query(1, *case), query(2, *case)
-        assert alone == shared
-        if isinstance(alone[0], Counterexample):
-            places.append(alone[0].at[1])
-    assert 0 in places and max(places) > 2  # found here, and found elsewhere
 
 
 def test_a_chain_keeps_to_its_shares_and_says_who_answered():

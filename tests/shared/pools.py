@@ -3,9 +3,8 @@
 import numpy as np
 
 from hornbook.distributions import Random
-from hornbook.learners import items
 from hornbook.learners.pool import Pool
-from hornbook.logic import Vocabulary, bits
+from hornbook.logic import Vocabulary
 
 PLAIN = Vocabulary([f"x{i}" for i in range(8)])
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])
@@ -23,8 +22,8 @@ def has(batch):
     return np.concatenate([dense == 1, dense == 0], axis=1)
 
 
-def filled_pool(vocabulary, size=300, seed=0, accepted=0.7, device=None):
-    pool = Pool(vocabulary, device=device)
+def filled_pool(vocabulary, size=300, seed=0, accepted=0.7):
+    pool = Pool(vocabulary)
     batch = Random(vocabulary, 0.4).draw(size, rng(seed))
     pool.add(batch, rng(seed + 1).random(size) < accepted)
     return pool
@@ -38,24 +37,3 @@ def some_terms(vocabulary, seed, times=20):
 
 def met(batch, term):
     return has(batch)[:, term].all(axis=1)
-
-
-def draw_arguments(name, rng, width, size, density):
-    """Random arguments of a function: `size` items of `width` variables, and some of the variables."""
-    rows = bits.pack_rows(rng.random((width, size)) < density)
-    by_item = bits.to_items.__wrapped__(rows)[:size]
-    mask = bits.pack_rows(rng.random((1, size)) < rng.random())[0]
-    chosen = rng.permutation(width)[: rng.integers(1, width + 1)]
-    most = int(rng.integers(8))
-    near = items.find_lacking_at_most_one(rows, chosen, mask)
-    return {
-        "intersect_rows": (rows, chosen),
-        "count_in_rows": (rows, chosen, mask),
-        "count_all_but_one": (rows, chosen, mask),
-        "find_lacking_at_most": (rows, chosen, mask, most),
-        "count_neighbours": (rows, by_item, chosen, near),
-        "take_items": (by_item, mask),
-        "count_sole": (rows, chosen),
-        "to_items": (rows,),
-        "from_items": (by_item, width),
-    }[name]

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from hornbook.distributions.mixture import Labelled, Mixture
-from hornbook.distributions.protocol import Distribution, Groups, Literals, check_groups, check_share, draw_on
+from hornbook.distributions.protocol import Distribution, Groups, Literals, check_groups, check_share
 from hornbook.distributions.random import DEFAULT_MISSING, Random
 from hornbook.distributions.rows import Rows
 from hornbook.distributions.violations import ImposedViolations, NearMisses, Violations, smallest_violations
@@ -27,7 +27,6 @@ __all__ = [
     "Violations",
     "check_groups",
     "check_share",
-    "draw_on",
     "smallest_violations",
 ]
 

@@ -26,7 +26,7 @@ from hornbook.distributions.random import Random
 from hornbook.distributions.violations import RuleConditioned
 from hornbook.distributions.words import Stream, block_streams, keys_from_generator, one_hot_bits
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
+from hornbook.logic import Batch, Vocabulary, Words, bits
 
 SHARE_PRECISION = 1 / 2000
 """Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
@@ -153,12 +153,12 @@ def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
     for several in zip_longest(*(choices for _, choices in owned)):
         made = [(is_own, *choice) for is_own, choice in zip(items, several, strict=True) if choice]
         tables = [table for _, table, _ in made]
-        xp, start = arrays.module_of(tables[0]), 0
+        start = 0
         chosen: Any = len(tables[0]) - 1
         for is_own, table, rows in made:
-            chosen = xp.where(is_own, rows + start, chosen)
+            chosen = np.where(is_own, rows + start, chosen)
             start += len(table)
-        joined.append((xp.concat(tables), chosen))
+        joined.append((np.concatenate(tables), chosen))
     return joined
 
 
@@ -212,8 +212,7 @@ class Labelled(DrawnInBlocks):
         """The true and the false rows of the drawn variables."""
         true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
         label = stream.words(1)
-        concat = arrays.module_of(label).concat
-        return concat([true, label]), concat([false, ~label])
+        return np.concatenate([true, label]), np.concatenate([false, ~label])
 
     def describe(self) -> str:
         """The distribution in words."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions.words import Stream, block_streams, keys_from_generator
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, Words, arrays, bits
+from hornbook.logic import Batch, Vocabulary, Words, bits
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """Groups of variables of which at most one is true, such as the bins of one column."""
@@ -102,8 +102,7 @@ class Literals:
     def mirror(self, true: Words, false: Words) -> tuple[Words, Words]:
         """All rows, from those of the drawn variables."""
         shape = self.width, true.shape[1]
-        empty = partial(arrays.module_of(true).empty, shape, dtype=true.dtype, device=true.device)
-        return self.mirror_into((empty(), empty()), true, false)
+        return self.mirror_into((np.empty(shape, np.uint64), np.empty(shape, np.uint64)), true, false)
 
     def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
         """Write all rows into given arrays."""
@@ -143,7 +142,7 @@ class Literals:
 
 
 def _span(index: NDArray[np.intp]) -> Span:
-    """Turn consecutive indices into a slice, which is faster and needs no index on a device."""
+    """Turn consecutive indices into a slice, which is faster."""
     if len(index) and (np.diff(index) == 1).all():
         return slice(int(index[0]), int(index[-1]) + 1)
     return index
@@ -199,7 +198,7 @@ class Distribution(Protocol):
 
 @runtime_checkable
 class BitSliced(Distribution, Protocol):
-    """A distribution drawn from a stream of random words, with the same result on a CPU and a device."""
+    """A distribution drawn from a stream of random words."""
 
     @property
     def literals(self) -> Literals:
@@ -252,20 +251,10 @@ def draw_keyed(distribution: BitSliced, keys: Words, size: int) -> Batch:
     return _batch(distribution.vocabulary, true, false, size)
 
 
-def draw_on(device: str, distribution: Distribution, keys: Words, size: int) -> Batch:
-    """Draw the interpretations of the keys on a device, all blocks at once."""
-    if not isinstance(distribution, BitSliced):
-        raise _cpu_only_error(distribution)
-    rows = distribution.literals.mirror(*distribution.draw_base_rows(Stream(keys, size, device=device)))
-    return _batch(distribution.vocabulary, *rows, size)
-
-
 def draw_nested_rows(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
     """The true and the false rows that a component of another distribution draws for its variables."""
     if isinstance(distribution, BitSliced):
         return distribution.literals.translate(*distribution.draw_base_rows(stream), literals)
-    if stream.device is not None:
-        raise _cpu_only_error(distribution)
     batch = distribution.draw(stream.size, stream.generator())
     return batch.true[literals.drawn], batch.false[literals.drawn]
 
@@ -274,13 +263,6 @@ def _batch(vocabulary: Vocabulary, true: Words, false: Words, size: int) -> Batc
     for rows in (true, false):
         bits.clear_spare(rows, size)
     return Batch(vocabulary, true, false, size)
-
-
-def _cpu_only_error(distribution: Distribution) -> HornbookError:
-    return HornbookError(
-        f"a {type(distribution).__name__} is drawn by the CPU only: a device needs its `literals` "
-        "and `draw_base_rows`"
-    )
 
 
 def check_share(name: str, share: float) -> None:

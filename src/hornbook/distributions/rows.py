@@ -111,11 +111,11 @@ class Rows(DrawnInBlocks):
 
     def choices(self, stream: Stream) -> Choices:
         """All literals of a row."""
-        return [(stream.of(self.override_table), stream.below(len(self.rows)))]
+        return [(self.override_table, stream.below(len(self.rows)))]
 
     def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
         """Pick a random row for each item."""
-        return self.literals.halves(bits.gather_rows((stream.of(self.table), stream.below(len(self.rows)))))
+        return self.literals.halves(bits.gather_rows((self.table, stream.below(len(self.rows)))))
 
     def _exchange_groups(self, true: Words, false: Words, stream: Stream) -> None:
         """Exchange groups for those of another row with probability `flips`, in place."""

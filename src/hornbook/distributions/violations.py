@@ -25,7 +25,7 @@ from hornbook.distributions.protocol import (
 from hornbook.distributions.random import DEFAULT_MISSING, Random
 from hornbook.distributions.words import Stream, biased_bits
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, arrays, bits
+from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, bits
 from hornbook.queries import interpretation
 
 
@@ -128,7 +128,7 @@ class Violations(RuleConditioned):
 
     def choices(self, stream: Stream) -> Choices:
         """The literals that each violation must have."""
-        return [(stream.of(self.table), stream.below(len(self.rules)))]
+        return [(self.table, stream.below(len(self.rules)))]
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -189,18 +189,13 @@ class NearMisses(RuleConditioned):
     def choices(self, stream: Stream) -> Choices:
         """The literals that each near miss must have."""
         chosen = stream.below(len(self.rules))
-        changeable, lengths = (stream.of(table) for table in self.changeable)
-        changes, none = stream.of(self.changes), len(self.changes) - 1
-        where, starts, flat = (
-            arrays.module_of(chosen).where,
-            chosen * changeable.shape[1],
-            changeable.reshape(-1),
-        )
+        changeable, lengths = self.changeable
+        none = len(self.changes) - 1
         changed = [
-            (changes, where(position < 0, none, arrays.take_rows(flat, starts + position.clip(0))))
-            for position in distinct_positions(arrays.take_rows(lengths, chosen), self.n_changed, stream)
+            (self.changes, np.where(position < 0, none, changeable[chosen, position.clip(0)]))
+            for position in distinct_positions(lengths[chosen], self.n_changed, stream)
         ]
-        return [(stream.of(self.table), chosen), *changed]
+        return [(self.table, chosen), *changed]
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -228,13 +223,12 @@ def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) ->
 
     Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
     """
-    where = arrays.module_of(lengths).where
     chosen: list[NDArray[np.intp]] = []
     for last in range(count):
         top = lengths - count + last
-        position = where(top < 0, -1, stream.below(top + 1))
+        position = np.where(top < 0, -1, stream.below(top + 1))
         for earlier in chosen:
-            position = where((earlier == position) & (position >= 0), top, position)
+            position = np.where((earlier == position) & (position >= 0), top, position)
         chosen.append(position)
     return chosen
 
@@ -313,7 +307,7 @@ class ImposedViolations(DrawnInBlocks):
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = draw_nested_rows(self.rest, self.literals, stream)
-        demand = bits.gather_rows((stream.of(self.table), stream.below(len(self.table))))
+        demand = bits.gather_rows((self.table, stream.below(len(self.table))))
         if self.kept < 1:
             demand &= biased_bits((len(demand),), self.kept, stream)
         must, must_not = self.literals.halves(demand)

@@ -1,8 +1,7 @@
-"""Reproducible random words: each word is a hash of its key and number, on a CPU or a GPU.
+"""Reproducible random words: each word is a hash of its key and number.
 
 Items are drawn in blocks of 64·512. A block has its own key, and its words depend on the key
-and their number alone: not on the other blocks, nor on whether NumPy makes them block by block
-or a GPU makes thousands of blocks at once.
+and their number alone, not on the other blocks.
 
 References
 ----------
@@ -13,19 +12,16 @@ G. Steele, D. Lea, C. Flood. Fast splittable pseudorandom number generators. OOP
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Words, arrays, bits
-
-Entry = TypeVar("Entry", bound=np.generic)
+from hornbook.logic import Words, bits
 
 BLOCK_WORDS = 512
-"""Number of words of each row under one key; on a CPU they stay in the cache."""
+"""Number of words of each row under one key; they stay in the cache."""
 
 BLOCK_ITEMS = BLOCK_WORDS * bits.WORD
 """Number of items under one key."""
@@ -40,41 +36,26 @@ SPLITMIX_FACTORS = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """The factors of SplitMix64; its shifts are 30, 27 and 31."""
 
 
-def keys_from_seeds(sources: Iterable[np.random.SeedSequence]) -> Words:
-    """One block key for each seed sequence: those of `keys_from_generator`, but faster.
-
-    Examples
-    --------
-    >>> source = np.random.SeedSequence(0)
-    >>> np.array_equal(keys_from_seeds([source]), keys_from_generator(np.random.default_rng(source), 1))
-    True
-
-    """
-    return np.array([np.random.PCG64(source).random_raw(2) for source in sources], np.uint64)
-
-
 def keys_from_generator(rng: np.random.Generator, size: int) -> Words:
     """A key for each block of `size` items, shape (blocks, 2): the first count, and a word to mix in."""
     return rng.integers(0, 2**64, (-(-size // BLOCK_ITEMS), 2), np.uint64)
 
 
 class Stream:
-    """A source of random words for one or several blocks of items.
+    """A source of random words for one block of items.
 
     Parameters
     ----------
-    keys
-        The keys of the blocks, (blocks, 2).
+    key
+        The key of the block: the first count, and a word to mix in.
     size
-        How many items; only the last block can be smaller than the others.
+        How many items.
     first
         The number of the first word among those of a larger draw.
-    device
-        Where the words are made: None for NumPy, or a device of PyTorch's.
 
     Examples
     --------
-    >>> stream = Stream(keys_from_generator(np.random.default_rng(0), 128), 128)
+    >>> stream = Stream(keys_from_generator(np.random.default_rng(0), 128)[0], 128)
     >>> stream.words(3).shape
     (3, 2)
     >>> numbers = stream.below(10)
@@ -83,14 +64,12 @@ class Stream:
 
     """
 
-    def __init__(self, keys: Words, size: int, first: int = 0, device: str | None = None) -> None:
-        self.keys = keys
+    def __init__(self, key: Words, size: int, first: int = 0) -> None:
+        self.key = key
         self.size = size
         self.first = first
-        self.device = device
         self.count = bits.words_for(size)
         self.drawn = 0
-        self._starts, self._stirred = (self.of(keys[:, part : part + 1]) for part in range(2))
 
     def words(self, *shape: int) -> Words:
         """Independent random words, shape (*shape, words)."""
@@ -98,102 +77,61 @@ class Stream:
 
     def combined_words(self, shape: Sequence[int], digits: Sequence[str]) -> Words:
         """Random words combined with one further word a digit, by OR for 1 and by AND for 0."""
-        rows, across = math.prod(shape), min(self.count, BLOCK_WORDS)
-        make = self._make_on_cpu if self.device is None else self._make_on_device
-        made: Words = make(rows, across, digits).reshape(*shape, len(self.keys) * across)[..., : self.count]
-        self.drawn += rows * BLOCK_WORDS * (1 + len(digits))
-        return made
-
-    def _make_on_cpu(self, rows: int, across: int, digits: Sequence[str]) -> Words:
-        """Make the words by NumPy, in as little memory as possible."""
-        words = self._repeat_rows(rows, across, 1 + len(digits))
+        rows = math.prod(shape)
+        words = self._repeat_rows(rows, 1 + len(digits))
         made = next(words)
         for digit, more in zip(digits, words, strict=True):
             (np.bitwise_or if digit == "1" else np.bitwise_and)(made, more, out=made)
-        return made
+        self.drawn += rows * BLOCK_WORDS * (1 + len(digits))
+        return made.reshape(*shape, self.count)
 
-    def _repeat_rows(self, rows: int, across: int, times: int) -> Iterator[Words]:
+    def _repeat_rows(self, rows: int, times: int) -> Iterator[Words]:
         """Yield rows of words `times` times, reusing the memory from the second time on."""
         together = times if rows <= FEW_ROWS else 1
-        steps, shape = _steps(together * rows, across, None), (together * rows, len(self.keys), across)
-        made, more, spare = (np.empty(shape, np.uint64) for _ in range(3))
+        steps = _steps(together * rows, self.count)
+        made, more, spare = (np.empty(steps.shape, np.uint64) for _ in range(3))
         self._fill(made, 0, steps, spare)
-        yield from made.reshape(together, rows, len(self.keys), across)
+        yield from made.reshape(together, rows, self.count)
         for number in range(together, times):
             self._fill(more, number * rows, steps, spare)
             yield more
 
     def _fill(self, words: Words, row: int, steps: Words, spare: Words) -> None:
-        """`_hash_words`, in place."""
-        np.add(steps, self._starts_at(row), out=words)
+        """Hash the counts of the words from a row of the current draw on, in place."""
+        start, stirred = self.key
+        count = (self.drawn + row * BLOCK_WORDS) * GOLDEN_FACTOR
+        np.add(steps, np.uint64((int(start) + count) % 2**64), out=words)
         words ^= np.right_shift(words, 30, out=spare)
         words *= SPLITMIX_FACTORS[0]
-        words ^= self._stirred
+        words ^= stirred
         words ^= np.right_shift(words, 27, out=spare)
         words *= SPLITMIX_FACTORS[1]
         words ^= np.right_shift(words, 31, out=spare)
 
-    def _make_on_device(self, rows: int, across: int, digits: Sequence[str]) -> Any:
-        """Make the same words as tensors, all rows at once."""
-        steps, words = _steps(rows, across, self.device), rows * self.count
-        made = arrays.fuse_if_large(_hash_words, self.device, words)(steps, self._starts_at(0), self._stirred)
-        for number, digit in enumerate(digits, 1):
-            join = arrays.fuse_if_large(_or_hashed if digit == "1" else _and_hashed, self.device, words)
-            made = join(made, steps, self._starts_at(number * rows), self._stirred)
-        return made
-
-    def _starts_at(self, row: int) -> Words:
-        """The count of each block at a row of the current draw."""
-        starts: Words = self._starts + arrays.as_word(
-            (self.drawn + row * BLOCK_WORDS) * GOLDEN_FACTOR, self._starts
-        )
-        return starts
-
     def below(self, limit: int | NDArray[np.intp]) -> NDArray[np.intp]:
         """A uniform integer in [0, limit) for each item, shape (64, words): bit first."""
-        fractions: NDArray[np.intp] = arrays.as_signed(arrays.shift_right(self.words(bits.WORD), 33))
+        fractions = (self.words(bits.WORD) >> 33).view(np.intp)
         fractions *= limit
         fractions >>= 31
         return fractions
 
-    def of(self, table: NDArray[Entry]) -> NDArray[Entry]:
-        """Move a NumPy table to the stream's device."""
-        moved: NDArray[Entry] = arrays.on_device(table, self.device)
-        return moved
-
     def generator(self) -> np.random.Generator:
         """A NumPy generator, for distributions that need one."""
         self.drawn += 1
-        return np.random.default_rng([self.drawn, *self.keys.reshape(-1).tolist()])
+        return np.random.default_rng([self.drawn, *self.key.tolist()])
 
 
 def block_streams(keys: Words, size: int) -> Iterator[Stream]:
     """A stream for each block of `size` items."""
     for block, key in enumerate(keys):
-        yield Stream(key[None], min(BLOCK_ITEMS, size - block * BLOCK_ITEMS), first=block * BLOCK_WORDS)
-
-
-def _hash_words(steps: Any, starts: Any, stirred: Any) -> Any:
-    """Hash the counts `starts + steps` to words."""
-    words = steps + starts
-    words = (words ^ arrays.shift_right(words, 30)) * arrays.as_word(SPLITMIX_FACTORS[0], words) ^ stirred
-    words = (words ^ arrays.shift_right(words, 27)) * arrays.as_word(SPLITMIX_FACTORS[1], words)
-    return words ^ arrays.shift_right(words, 31)
-
-
-def _or_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
-    return words | _hash_words(steps, starts, stirred)
-
-
-def _and_hashed(words: Any, steps: Any, starts: Any, stirred: Any) -> Any:
-    return words & _hash_words(steps, starts, stirred)
+        yield Stream(key, min(BLOCK_ITEMS, size - block * BLOCK_ITEMS), first=block * BLOCK_WORDS)
 
 
 @lru_cache(maxsize=16)
-def _steps(rows: int, across: int, device: str | None) -> Words:
-    """The increments of the words of a block, shape (rows, 1, words)."""
-    numbers = np.arange(rows * BLOCK_WORDS, dtype=np.uint64).reshape(rows, 1, BLOCK_WORDS)
-    steps: Words = arrays.on_device(numbers[..., :across] * np.uint64(GOLDEN_FACTOR), device)
+def _steps(rows: int, across: int) -> Words:
+    """The increments of the words of a block, shape (rows, words)."""
+    numbers = np.arange(rows * BLOCK_WORDS, dtype=np.uint64).reshape(rows, BLOCK_WORDS)
+    steps: Words = numbers[:, :across] * np.uint64(GOLDEN_FACTOR)
     return steps
 
 

@@ -18,7 +18,6 @@ from hornbook.logic import (
     Rule,
     Vocabulary,
     Words,
-    arrays,
     bits,
 )
 
@@ -128,30 +127,27 @@ class TermCoverage:
 
 
 def _find_meeting(side: LabelledItems, terms: list[NDArray[np.intp]]) -> Words:
-    met: Words = arrays.on_device(np.zeros((len(terms), side.rows.shape[1]), np.uint64), side.device)
+    met = np.zeros((len(terms), side.rows.shape[1]), np.uint64)
     for row, term in zip(met, terms, strict=True):
         row[:] = side.meeting(term)
     return met
 
 
 def _drop_unmet(words: Words) -> Words:
-    """Drop the items that are in no row, shape (rows, fewer words); a device has all counted as fast."""
-    if not arrays.on_host(words):
-        return words
+    """Drop the items that are in no row, shape (rows, fewer words)."""
     return bits.take(words, np.flatnonzero(bits.flat(_in_any_row(words), bits.WORD * words.shape[1])))
 
 
 def _in_any_row(words: Words) -> Words:
     """The items that are in at least one row, shape (words,)."""
-    some: Words = arrays.reduce_rows(words, "or")
+    some: Words = np.bitwise_or.reduce(words, axis=0)
     return some
 
 
 def _in_no_other_row(words: Words) -> Iterator[Words]:
     """For each row in turn, the items that are in no other row, shape (words,); rows behind may change."""
-    xp = arrays.module_of(words)
-    after = xp.flip(arrays.accumulate_rows(xp.flip(words, (0,)), "or"), (0,))  # of the last row and before it
-    before: Words = arrays.reduce_rows(words[:0], "or")
+    after = np.bitwise_or.accumulate(words[::-1], axis=0)[::-1]  # those in a row or in one after it
+    before = np.zeros(words.shape[1], np.uint64)
     for at, row in enumerate(words):
         yield ~(before | after[at + 1]) if at + 1 < len(words) else ~before
         before |= row
@@ -165,9 +161,6 @@ def count_sole(words: Words, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
 
 def _in_one_row(words: Words) -> Words:
     """The items that are in exactly one row, shape (words,)."""
-    if not arrays.on_host(words):
-        again = words[1:] & arrays.accumulate_rows(words, "or")[:-1]
-        return _in_any_row(words) & ~_in_any_row(again)
     once, twice = np.zeros((2, words.shape[1]), np.uint64)
     for row in words:
         twice |= once & row

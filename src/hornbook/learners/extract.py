@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Groups, draw_on
-from hornbook.distributions.words import keys_from_generator
+from hornbook.distributions import Distribution, Groups
 from hornbook.errors import ModelError
 from hornbook.evaluate import RuleStatistics, measure_rules
-from hornbook.learners.pool import POOL_ITEMS, Pool
+from hornbook.learners.pool import Pool
 from hornbook.learners.prime import HypothesisUpdater, Margin, prime
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings, run_identity
-from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, arrays, violation
+from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
 from hornbook.models import AnswerCheck
 from hornbook.oracles import (
     SAMPLING_CHUNK,
@@ -30,7 +29,6 @@ from hornbook.oracles import (
     ResumableOracle,
     RuleOracle,
     Sampling,
-    UncountedTeacher,
     measure_coherence,
 )
 from hornbook.queries import (
@@ -60,17 +58,11 @@ class FreshSamples:
     member: Membership
     distribution: Distribution
     seed: int
-    device: str | None = None
 
     def draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
-        """Draw `size` samples; returns them and whether the teacher accepts each, on the CPU."""
-        rng = generator(self.seed, purpose)
-        if self.device is None:
-            batch = self.distribution.draw(size, rng)
-        else:
-            batch = draw_on(self.device, self.distribution, keys_from_generator(rng, size), size)
-        parts = [arrays.to_host(self.member(block)) for block in batch.blocks(SAMPLING_CHUNK)]
-        return batch.to_host(), np.concatenate(parts)
+        """Draw `size` samples; returns them and whether the teacher accepts each."""
+        batch = self.distribution.draw(size, generator(self.seed, purpose))
+        return batch, np.concatenate([self.member(block) for block in batch.blocks(SAMPLING_CHUNK)])
 
     def measure_coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
         """Measure how often the teacher contradicts itself about unknown values; None if `size` is 0."""
@@ -87,9 +79,6 @@ MAX_IDLE_COUNTEREXAMPLES = 30
 
 FINAL_SAMPLE_FACTOR = 8
 """Size of the sample by which rules are finally chosen, in multiples of the pool."""
-
-MIN_DEVICE_POOL = 1 << 21
-"""A pool of so many items is counted on the device; to start the work there takes longer for smaller ones."""
 
 MODEL_FAILED = "the model failed"
 """The beginning of the stop reason of a run whose model failed."""
@@ -111,8 +100,6 @@ class QueryRun:
         groups: Groups,
         local_search: Callable[[Membership, Margin | None], ResumableOracle] | None,
         path: Path | None,
-        n_jobs: int | None,
-        device: str | None,
     ) -> None:
         vocabulary = distribution.vocabulary
         budget, seed = settings.budget, settings.seed
@@ -126,10 +113,9 @@ class QueryRun:
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
         self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
-        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed, device)
+        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.device = device
-        self.pool = Pool(vocabulary, groups, device=self._choose_pool_device(POOL_ITEMS))
+        self.pool = Pool(vocabulary, groups)
         self.updater = HypothesisUpdater(
             self.member,
             self.pool,
@@ -149,9 +135,6 @@ class QueryRun:
             delta=settings.delta,
             seed=seed,
             remember=self.pool.add,
-            device=device,
-            n_jobs=n_jobs,
-            remote=UncountedTeacher(self.uncounted, asked),
         )
         rules = RuleOracle(self.member, self.background.rules)
         links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
@@ -295,8 +278,7 @@ class QueryRun:
             FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE
         )
         possible = self.background.satisfied_by(batch)
-        device = self._choose_pool_device(len(batch))
-        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch), device=device)
+        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
         pool.add(batch[possible], labels[possible])
         pairs = self.updater.choose_final_rules(self.theory, list(self.found_by), pool)
         theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
@@ -321,9 +303,6 @@ class QueryRun:
         with suppress(BudgetExhausted):
             self.asked.charge(0)
             self.changed_answers = AnswerCheck(self.uncounted, items, labels).ask_again()
-
-    def _choose_pool_device(self, items: int) -> str | None:
-        return self.device if items >= MIN_DEVICE_POOL else None
 
     def _exhausted_limit(self) -> str | None:
         trace = self.trace
@@ -366,8 +345,6 @@ def extract(
     local_search: Callable[[Membership, Margin | None], ResumableOracle] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
-    n_jobs: int | None = None,
-    device: str | None = None,
 ) -> QueryResult:
     """Extract a Horn theory from a teacher, which need be neither Horn nor coherent.
 
@@ -402,12 +379,6 @@ def extract(
         settings resumes from it, perhaps with a larger budget; other settings are refused.
     watch
         Called after each equivalence query.
-    n_jobs
-        Number of processes that judge samples, see `hornbook.parallel.parallel_map`.
-        The result is the same.
-    device
-        A device of PyTorch's, such as `cuda`, on which samples are drawn, asked and judged, see `Sampling`,
-        and the learner's pool is counted if it is large. Its questions, which are few, are asked on the CPU.
 
     Examples
     --------
@@ -431,7 +402,5 @@ def extract(
             groups,
             local_search,
             trace,
-            n_jobs,
-            device,
         )
         return run.result(run.learn(watch))

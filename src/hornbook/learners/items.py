@@ -1,7 +1,5 @@
 """The labelled items of a pool, bit-sliced: which of them meet a term, or lack little of it.
 
-Items are where the pool is, on the CPU or on a device; few of many are brought to the CPU, and so are counts.
-
 Literals are numbers below 2n: v says that variable v is true, n + v that it is false. A term is a
 set of literals; an item meets it if it has them all.
 """
@@ -10,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import Batch, Bools, Vocabulary, Words, arrays, bits
+from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 
 MAX_TERMS_REMEMBERED = 512
 """Number of terms of which a label remembers the items that meet them: the rules', and those tried last."""
@@ -33,13 +30,12 @@ class LabelledItems:
     `items` are the same bits by item, those of the true variables alone, shape (items, ⌈n/64⌉).
     """
 
-    def __init__(self, vocabulary: Vocabulary, limit: int, device: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, limit: int) -> None:
         width = len(vocabulary)
         self.limit = limit
-        self.device = device
-        self.rows: Words = arrays.on_device(np.zeros((2 * width, 0), np.uint64), device)
-        self.items: Words = arrays.on_device(np.zeros((0, bits.words_for(width)), np.uint64), device)
-        self.open: Words = arrays.on_device(np.zeros(0, np.uint64), device)
+        self.rows: Words = np.zeros((2 * width, 0), np.uint64)
+        self.items: Words = np.zeros((0, bits.words_for(width)), np.uint64)
+        self.open: Words = np.zeros(0, np.uint64)
         self.batch = Batch(vocabulary, self.rows[:width], self.rows[width:], 0)
         self._next = 0  # the place of the next item
         self._met: dict[bytes, Words] = {}
@@ -67,9 +63,8 @@ class LabelledItems:
             return
         width, start = len(self.rows) // 2, self._next
         for half, items in ((self.rows[:width], true), (self.rows[width:], false)):
-            words = arrays.on_device(bits.from_items(items, width), self.device)
-            bits.replace_span(half, words, start, len(items))
-        self.items[start : start + len(true)] = arrays.on_device(true, self.device)
+            bits.replace_span(half, bits.from_items(items, width), start, len(items))
+        self.items[start : start + len(true)] = true
         self._next = (start + len(true)) % self.limit
 
     def set_closed(self, done: Bools) -> None:
@@ -93,14 +88,14 @@ class LabelledItems:
     def _find_meeting(self, term: NDArray[np.intp]) -> Words:
         if len(term):
             return intersect_rows(self.rows, term)
-        every: Words = ~arrays.module_of(self.rows).zeros_like(self.rows[0])
+        every: Words = ~np.zeros_like(self.rows[0])
         bits.clear_spare(every, len(self.batch))
         return every
 
 
 def _enlarge(words: Words, *shape: int) -> Words:
     """A copy of a matrix in the upper left corner of one of this shape, with zeros for the rest."""
-    larger: Words = arrays.module_of(words).zeros(shape, dtype=words.dtype, device=words.device)
+    larger = np.zeros(shape, words.dtype)
     larger[: len(words), : words.shape[1]] = words
     return larger
 
@@ -150,18 +145,17 @@ class OpenItems:
         return OpenItems(self.rows, self.items, mask).pack()
 
     def pack(self) -> OpenItems:
-        """The same items side by side on the CPU, if they are few of many, or on a device."""
-        are_many = len(self.items) > MAX_PACKED_ITEMS or not arrays.on_host(self.items)
-        if not are_many or self.size > MAX_PACKED_ITEMS:
+        """The same items side by side, if they are few of many."""
+        if len(self.items) <= MAX_PACKED_ITEMS or self.size > MAX_PACKED_ITEMS:
             return self
-        items: Words = arrays.to_host(take_items(self.items, self.mask))
+        items = take_items(self.items, self.mask)
         every = bits.pack_rows(np.ones((1, len(items)), np.bool_))[0]
         return OpenItems(bits.from_items(items, len(self.rows)), items, every)
 
 
 def intersect_rows(rows: Words, chosen: NDArray[np.intp]) -> Words:
     """The AND of the chosen rows, of which there is at least one, shape (words,)."""
-    common: Words = arrays.reduce_rows(rows[chosen], "and")
+    common: Words = np.bitwise_and.reduce(rows[chosen], axis=0)
     return common
 
 
@@ -179,8 +173,6 @@ def count_all_but_one(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDA
 
 def count_neighbours(rows: Words, items: Words, chosen: NDArray[np.intp], near: Words) -> NDArray[np.int64]:
     """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`."""
-    if not arrays.on_host(items):
-        return _count_neighbours_on_device(rows, items, chosen, near)
     octets = take_items(items, near).view(np.uint8)
     values = np.unpackbits(octets, axis=1, count=len(rows), bitorder="little")  # (items, n)
     lacks = np.pad(values[:, chosen], ((0, 0), (0, 1))).argmin(axis=1)
@@ -192,24 +184,8 @@ def count_neighbours(rows: Words, items: Words, chosen: NDArray[np.intp], near: 
     return table
 
 
-def _count_neighbours_on_device(
-    rows: Any, items: Any, chosen: NDArray[np.intp], near: Any
-) -> NDArray[np.int64]:
-    has: Any = bits.unpack_rows(take_items(items, near), len(rows))  # (items, n)
-    every = has.new_ones((len(has), 1))
-    concat = arrays.module_of(has).concat
-    lacks = concat([~has[:, chosen], every], 1).int().argmax(1)
-    values = concat([has, every], 1).int()
-    table = values.new_zeros((len(chosen) + 1, len(rows) + 1)).index_add_(0, lacks, values)
-    counts: NDArray[np.int64] = arrays.to_host(table).astype(np.int64)
-    return counts
-
-
 def take_items(items: Words, mask: Words) -> Words:
     """The items at the set bits of a mask, in order, shape (set bits, words of an item)."""
-    if not arrays.on_host(items):
-        taken: Words = items[bits.flat(mask, len(items))]
-        return taken
     return items.take(positions(mask), axis=0)
 
 
@@ -222,9 +198,6 @@ def find_lacking_at_most(rows: Words, chosen: NDArray[np.intp], mask: Words, mos
 
 def find_lacking_at_most_one(rows: Words, chosen: NDArray[np.intp], start: Words) -> Words:
     """The items of `start` that are in all of the chosen rows or in all but one, shape (words,)."""
-    if not arrays.on_host(start):
-        found: Words = arrays.reduce_rows(all_but_one(rows[chosen], start), "or")
-        return found
     in_all, lacking_one, also = start.copy(), np.zeros_like(start), np.empty_like(start)
     for at in chosen:
         lacking_one &= rows[at]
@@ -235,15 +208,14 @@ def find_lacking_at_most_one(rows: Words, chosen: NDArray[np.intp], start: Words
 
 def all_but_one(rows: Words, start: Words) -> Words:
     """The AND of `start` and all rows but one, for each of them, and then of all, shape (rows + 1, words)."""
-    xp = arrays.module_of(rows)
-    without: Words = arrays.accumulate_rows(xp.concat([start[None], rows]), "and")
-    without[:-2] &= xp.flip(arrays.accumulate_rows(xp.flip(rows[1:], (0,)), "and"), (0,))
+    without: Words = np.bitwise_and.accumulate(np.concatenate([start[None], rows]), axis=0)
+    without[:-2] &= np.bitwise_and.accumulate(rows[:0:-1], axis=0)[::-1]
     return without
 
 
 def find_at_least(rows: Words, least: int) -> Words:
     """The items that are in at least `least` of the rows, shape (words,)."""
-    more: Words = arrays.reduce_rows(rows[:0], "or")
+    more = np.zeros(rows.shape[1], np.uint64)
     same = ~more
     if least <= 0:
         return same
@@ -260,30 +232,27 @@ def find_at_least(rows: Words, least: int) -> Words:
 
 def add_rows(rows: Words) -> list[Words]:
     """The number of rows that each item is in: its binary digits as rows, the lowest first."""
-    xp, digits = arrays.module_of(rows), []
+    digits = []
     while len(rows):
         carries = [rows[:0]]
         while len(rows) > 1:
             if len(rows) == 2:
-                rows = xp.concat([rows, xp.zeros_like(rows[:1])])
+                rows = np.concatenate([rows, np.zeros_like(rows[:1])])
             third = len(rows) // 3
             one, two, three = rows[:third], rows[third : 2 * third], rows[2 * third : 3 * third]
             either = one ^ two
             carries.append((one & two) | (either & three))
-            rows = xp.concat([either ^ three, rows[3 * third :]])
+            rows = np.concatenate([either ^ three, rows[3 * third :]])
         digits.append(rows[0])
-        rows = xp.concat(carries)
+        rows = np.concatenate(carries)
     return digits
 
 
 def count_bits(words: Words) -> NDArray[np.int64]:
-    """The number of set bits along the last axis, on the CPU wherever the words are."""
-    if not arrays.on_host(words):
-        summed: NDArray[np.int64] = arrays.to_host(arrays.count_word_bits(words).sum(-1)).view(np.int64)
-        return summed
+    """The number of set bits along the last axis."""
     # bytes are summed fastest as numbers that are just large enough
     kind = np.uint16 if words.shape[-1] < MAX_SHORT_SUM else np.uint32
-    counts: NDArray[np.int64] = arrays.count_word_bits(words).sum(axis=-1, dtype=kind).astype(np.int64)
+    counts: NDArray[np.int64] = np.bitwise_count(words).sum(axis=-1, dtype=kind).astype(np.int64)
     return counts
 
 

@@ -14,7 +14,6 @@ from hornbook.logic import (
     Interpretation,
     Vocabulary,
     Words,
-    arrays,
     bits,
     chaining,
 )
@@ -33,16 +32,13 @@ class Pool:
     Open among the rejected are those that the hypothesis accepts and that were not given up;
     open among the accepted are those that it accepts too, so that a new rule could wrong them.
     Of the variables of a group at most one is true, in items that are made to meet a term too.
-    With a device of PyTorch's, items are kept and counted there.
     """
 
-    def __init__(
-        self, vocabulary: Vocabulary, groups: Groups = (), limit: int = POOL_ITEMS, device: str | None = None
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary, groups: Groups = (), limit: int = POOL_ITEMS) -> None:
         self.vocabulary = vocabulary
         self.groups = groups
-        self.rejected = LabelledItems(vocabulary, limit, device)
-        self.accepted = LabelledItems(vocabulary, limit, device)
+        self.rejected = LabelledItems(vocabulary, limit)
+        self.accepted = LabelledItems(vocabulary, limit)
         self._given_up: list[NDArray[np.intp]] = []
         self._judged: HornTheory | None = None
 
@@ -89,11 +85,11 @@ class Pool:
 
     def missed_positions(self) -> NDArray[np.intp]:
         """The positions of open rejected items."""
-        return np.flatnonzero(arrays.to_host(bits.flat(self.rejected.open, len(self.rejected.batch))))
+        return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
 
     def accepted_nearest(self, term: NDArray[np.intp], size: int) -> Batch:
         """The accepted items that lack the fewest literals of a term, changed to meet it."""
-        batch, rows = self.accepted.batch.to_host(), arrays.to_host(self.accepted.rows[term])
+        batch, rows = self.accepted.batch, self.accepted.rows[term]
         lacking = (~bits.unpack_rows(rows, len(batch))).sum(axis=0)
         nearest = np.argsort(lacking, kind="stable")[:size]
         return impose_term(batch[nearest], term, self.groups)

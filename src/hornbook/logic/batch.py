@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import arrays, bits
+from hornbook.logic import bits
 from hornbook.logic.bits import Words
 from hornbook.logic.dense import Order, Values, as_numbers
 from hornbook.logic.vocabulary import Vocabulary
@@ -33,8 +33,7 @@ class Batch:
     """Many partial interpretations over one vocabulary, two bits a value.
 
     `true` and `false` are `uint64` matrices with a row for each variable and a bit for each
-    interpretation. Row v of `true` says which interpretations make v true. A batch drawn on a
-    device has tensors of the same bits there; theories and networks judge it where it is.
+    interpretation. Row v of `true` says which interpretations make v true.
 
     Examples
     --------
@@ -146,24 +145,10 @@ class Batch:
             at = range(self.size)[key]
             word, shift = at // bits.WORD, np.uint64(at % bits.WORD)
             column = self.true[:, word], self.false[:, word]
-            ones, zeros = ((arrays.to_host(words) >> shift) & np.uint64(1) for words in column)
+            ones, zeros = ((words >> shift) & np.uint64(1) for words in column)
             return Interpretation(_members(ones), _members(zeros))
         chosen = np.arange(self.size)[key]
         return self if np.array_equal(chosen, np.arange(self.size)) else self._take(chosen)
-
-    def to_host(self) -> Batch:
-        """The batch as NumPy's, wherever it was drawn."""
-        return Batch(self.vocabulary, arrays.to_host(self.true), arrays.to_host(self.false), self.size)
-
-    @property
-    def on_host(self) -> bool:
-        """Whether the words are NumPy's, not a device's."""
-        return arrays.on_host(self.true)
-
-    def refuse_device(self, who: str) -> None:
-        """Raise for a batch on a device, if those who are asked about it are on the CPU."""
-        if not self.on_host:
-            raise HornbookError(f"{who} are for the CPU; leave device={str(self.true.device)!r} out")
 
     def _span(self, start: int, size: int) -> Batch:
         return Batch(
@@ -189,8 +174,6 @@ class Batch:
 
 class MaskBatch(Batch):
     """Few interpretations, given as bit masks; their words are made when they are first read."""
-
-    on_host = True
 
     def __init__(self, vocabulary: Vocabulary, masks: list[tuple[int, int]]) -> None:
         vars(self).update(vocabulary=vocabulary, masks=masks, size=len(masks))

@@ -1,7 +1,6 @@
 """Bit-sliced Boolean matrices: one row of `uint64` words a variable, one bit an item.
 
-Bit j of word w of a row belongs to item 64·w + j. Spare bits of the last word are zero. On a
-device the words are those of an `int64` tensor, with the same bits: see `arrays`.
+Bit j of word w of a row belongs to item 64·w + j. Spare bits of the last word are zero.
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import xor
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from hornbook.logic import arrays
 
 Words: TypeAlias = NDArray[np.uint64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -69,16 +66,12 @@ def unpack(words: Words, size: int) -> Bools:
 
 def unpack_rows(words: Words, size: int) -> Bools:
     """The (n, k) Boolean matrix behind (n, ⌈k/64⌉) words."""
-    if not arrays.on_host(words):
-        return _unpack_on_device(words, size)
     octets = np.ascontiguousarray(words).view(np.uint8)
     return np.unpackbits(octets, axis=-1, count=size, bitorder="little").view(np.bool_)
 
 
 def pack_rows(rows: Bools) -> Words:
     """An (n, k) Boolean matrix as (n, ⌈k/64⌉) words."""
-    if not arrays.on_host(rows):
-        return _pack_on_device(rows)
     width, size = rows.shape
     padded = np.zeros((width, words_for(size) * 8), dtype=np.uint8)
     packed = np.packbits(rows, axis=1, bitorder="little")
@@ -111,10 +104,8 @@ def span(words: Words, start: int, size: int) -> Words:
     first, shift = divmod(start, WORD)
     count = words_for(size)
     low = words[:, first : first + count]
-    if shift == 0:
-        taken: Words = arrays.copy_rows(low)
-    else:
-        taken = arrays.shift_right(low, shift)
+    taken: Words = low >> np.uint64(shift)
+    if shift:
         high = words[:, first + 1 : first + 1 + count]
         taken[:, : high.shape[1]] |= high << (WORD - shift)
     clear_spare(taken, size)
@@ -146,7 +137,7 @@ def deposit(into: Words, words: Words, start: int) -> None:
     into[:, first : first + count] ^= words << shift
     if shift:
         spill = into[:, first + 1 : first + 1 + count]
-        spill ^= arrays.shift_right(words, WORD - shift)[:, : spill.shape[1]]
+        spill ^= (words >> (WORD - shift))[:, : spill.shape[1]]
 
 
 def replace_span(into: Words, words: Words, start: int, size: int) -> None:
@@ -211,7 +202,7 @@ def transpose_bit_first(rows: Words) -> Words:
     spare = np.empty(rows.size // 2, np.uint64)
     for half, shift, low in zip(HALVES.tolist(), HALVES, LOWS, strict=True):
         quarters = rows.reshape(WORD // (2 * half), 2, half * across * width)
-        rows = _swap_quarters_in_place(spare, quarters, shift, low)
+        rows = _swap_quarters(spare, quarters, shift, low)
     moved: Words = np.moveaxis(rows.reshape(WORD, across, width), 2, 0)
     return moved.reshape(width * WORD, across)
 
@@ -230,45 +221,12 @@ def gather_rows(*choices: tuple[Words, NDArray[np.intp]]) -> Words:
     ['1100', '11']
 
     """
-    if not arrays.on_host(choices[0][0]):
-        return _gather_on_device(choices)
-    return transpose_bit_first(reduce(xor, (arrays.take_rows(table, index) for table, index in choices)))
+    rows = (table.take(index, axis=0, mode="clip") for table, index in choices)
+    return transpose_bit_first(reduce(xor, rows))
 
 
-def _gather_on_device(choices: Sequence[tuple[Any, Any]]) -> Words:
-    """Gather rows as tensors of shape (n, 64, words), whose transpose needs no copy."""
-    (table, index), *others = choices
-    size = index.numel() * table.shape[1]
-    rows = arrays.fuse_if_large(_take_columns, table.device, size)(table, index)
-    for other in others:
-        rows = arrays.fuse_if_large(_join_columns, table.device, size)(rows, *other)
-    across = index.shape[1]
-    swap = arrays.fuse_if_large(_swap_quarters, table.device, size)
-    shifts, lows = (arrays.on_device(each, table.device) for each in (HALVES, LOWS))
-    for step, half in enumerate(HALVES.tolist()):
-        rows = swap(rows.reshape(-1, 2, half * across), shifts[step], lows[step])
-    gathered: Words = rows.reshape(-1, across)
-    return gathered
-
-
-def _take_columns(table: Any, index: Any) -> Any:
-    """The words of the chosen rows of a table, word first: (n, 64, words)."""
-    return table.T[:, index]
-
-
-def _join_columns(rows: Any, table: Any, index: Any) -> Any:
-    return rows ^ _take_columns(table, index)
-
-
-def _swap_quarters(quarters: Any, half: Any, low: Any) -> Any:
+def _swap_quarters(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
     """Exchange the off-diagonal quarters of blocks of bits, shape (blocks, 2, rows of one half)."""
-    upper, lower = quarters[:, 0], quarters[:, 1]
-    swap = (upper >> half ^ lower) & low
-    return arrays.module_of(quarters).stack([upper ^ swap << half, lower ^ swap], 1)
-
-
-def _swap_quarters_in_place(spare: Words, quarters: Words, half: np.uint64, low: np.uint64) -> Words:
-    """Do as `_swap_quarters`, overwriting the blocks; `spare` has half their size."""
     upper, lower = quarters[:, 0], quarters[:, 1]
     swap = np.right_shift(upper, half, out=spare.reshape(upper.shape))
     swap ^= lower
@@ -277,22 +235,3 @@ def _swap_quarters_in_place(spare: Words, quarters: Words, half: np.uint64, low:
     swap <<= half
     upper ^= swap
     return quarters
-
-
-def _unpack_on_device(words: Any, size: int) -> Bools:
-    """Unpack a tensor's words to Booleans."""
-    places = arrays.on_device(np.arange(8, dtype=np.uint8), words.device)
-    octets = words.contiguous().view(places.dtype)
-    shape = *words.shape[:-1], WORD * words.shape[-1]
-    dense: Bools = (octets[..., None] >> places & 1).bool().reshape(shape)[..., :size]
-    return dense
-
-
-def _pack_on_device(rows: Any) -> Words:
-    """Pack the Booleans of a tensor into words."""
-    width, size = rows.shape
-    padded = rows.new_zeros((width, words_for(size) * WORD))
-    padded[:, :size] = rows
-    places = arrays.on_device(np.left_shift(np.uint64(1), np.arange(WORD, dtype=np.uint64)), rows.device)
-    packed: Words = (padded.reshape(width, words_for(size), WORD) * places).sum(2)
-    return packed

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import arrays, bits
+from hornbook.logic import bits
 from hornbook.logic.batch import Batch
 from hornbook.logic.bits import Bools, Words
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -27,9 +26,6 @@ ALWAYS = np.uint64(2**64 - 1)
 
 MAX_ONE_BY_ONE = 24
 """Maximum number of interpretations for which bit masks are faster than the bit-sliced kernel."""
-
-FIRED_TOGETHER = 256
-"""Maximum number of implications that a device decides in one step, each with a row of its own in memory."""
 
 MASKS_REMEMBERED = 1 << 12
 """Number of bodies whose masks and rows are remembered: theories of a run have most rules in common."""
@@ -122,12 +118,11 @@ class Program:
 
     def conflicts(self, batch: Batch) -> Bools:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
-        if len(batch) <= MAX_ONE_BY_ONE and batch.on_host:
+        if len(batch) <= MAX_ONE_BY_ONE:
             return self._conflicts_one_by_one(batch)
-        at_once = BLOCK_WORDS if batch.on_host else max(1, batch.true.shape[1])
-        found = batch.true[0] & 0
-        for start in range(0, len(found), at_once):
-            block = slice(start, start + at_once)
+        found = np.zeros(batch.true.shape[1], np.uint64)
+        for start in range(0, len(found), BLOCK_WORDS):
+            block = slice(start, start + BLOCK_WORDS)
             closed = self._close_rows(batch.true[:, block])
             for head in self.derivable:
                 found[block] |= (
@@ -151,42 +146,25 @@ class Program:
 
     def _close_rows(self, true: Words) -> Words:
         """Close a block of true rows, (n, words): the variables, then ⊥, (n + 1, words)."""
-        xp = arrays.module_of(true)
-        rows: Words = xp.empty((self.width + 1, true.shape[1]), dtype=true.dtype, device=true.device)
+        rows = np.empty((self.width + 1, true.shape[1]), np.uint64)
         rows[:-1] = true
         rows[-1] = 0
-        fire = self._fire_one_by_one if arrays.on_host(true) else self._fire_together
         agenda: Sequence[int] = range(len(self.indices))
         while agenda:
             before = rows[self.feeding]
-            fire(rows, agenda)
+            self._fire(rows, agenda)
             grown = (rows[self.feeding] != before).any(1).tolist()
             changed = (v for v, is_new in zip(self.feeding, grown, strict=True) if is_new)
             agenda = sorted({user for v in changed for user in self.users[v]})
         return rows
 
-    def _fire_one_by_one(self, rows: Words, agenda: Sequence[int]) -> None:
+    def _fire(self, rows: Words, agenda: Sequence[int]) -> None:
         """Set the heads of implications where their bodies hold; each sees what those before it set."""
         for position in agenda:
             body, heads = self.indices[position]
             fires = np.bitwise_and.reduce(rows[body], axis=0)
             for head in heads:
                 rows[head] |= fires
-
-    def _fire_together(self, rows: Any, agenda: Sequence[int]) -> None:
-        """Do the same for the rows of a tensor, many implications in one step."""
-        for start in range(0, len(agenda), FIRED_TOGETHER):
-            some = [self.indices[position] for position in agenda[start : start + FIRED_TOGETHER]]
-            rows[[head for body, heads in some if not len(body) for head in heads]] = -1
-            bodies = [(body.tolist(), heads) for body, heads in some if len(body)]
-            if not bodies:
-                continue
-            fires = arrays.join_rows(rows, [body for body, _ in bodies], "and")
-            causes: dict[int, list[int]] = {}
-            for number, (_, heads) in enumerate(bodies):
-                for head in heads:
-                    causes.setdefault(head, []).append(number)
-            rows[list(causes)] |= arrays.join_rows(fires, list(causes.values()), "or")
 
 
 @lru_cache(maxsize=MASKS_REMEMBERED)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import arrays
 from hornbook.logic.bits import WORD, Words
 
 Order: TypeAlias = Literal["C", "F"]
@@ -24,10 +23,6 @@ TILE = 63
 since rows a power of two apart would compete for the same cache lines."""
 
 
-DEVICE_BLOCK_BYTES = 1 << 30
-"""Number of bytes of dense numbers given to a device at a time: enough to keep all of it at work."""
-
-
 class Values(NamedTuple):
     """The numbers that stand for true, false and unknown."""
 
@@ -36,21 +31,13 @@ class Values(NamedTuple):
     unknown: float
 
 
-def device_block(inputs: int) -> int:
-    """Number of items of `inputs` numbers that enter a model on a device at a time, a multiple of 64."""
-    return max(1, DEVICE_BLOCK_BYTES // (4 * WORD * max(1, inputs))) * WORD
-
-
 def as_numbers(
     true: Words, false: Words, values: Values, dtype: DTypeLike, order: Order = "C"
 ) -> NDArray[Any]:
     """The (64·words, n) array of numbers behind two (n, words) matrices of bits.
 
-    Order `F` is the cheaper: it is the layout that the bits have already. On a device the
-    numbers are `float32`.
+    Order `F` is the cheaper: it is the layout that the bits have already.
     """
-    if not arrays.on_host(true):
-        return _on_device(true, false, values, order)
     dtype = np.dtype(dtype)
     if dtype.kind != "f" and not all(float(value).is_integer() for value in values):
         raise HornbookError(f"{dtype} cannot hold {tuple(values)} for true, false and unknown")
@@ -88,22 +75,6 @@ def _by_item(true: Words, false: Words, values: Values, dtype: np.dtype[Any]) ->
         index = eights.view(np.uint8).transpose(2, 0, 1).astype(np.intp, order="C")
         _look_up(table, index.reshape(-1, quads), numbers[start * WORD : (start + TILE) * WORD])
     return numbers[:, :width]
-
-
-def _on_device(true: Any, false: Any, values: Values, order: Order) -> NDArray[Any]:
-    """Convert tensors; if there are many words the steps are fused, since each alone waits for memory."""
-    expand = arrays.fuse_if_large(_expand, true.device, true.numel())
-    numbers: NDArray[Any] = expand(true, false, *map(float, values)).T
-    return numbers if order == "F" else arrays.copy_rows(numbers)
-
-
-def _expand(true: Any, false: Any, is_true: float, is_false: float, unknown: float) -> Any:
-    """The (n, 64·words) numbers behind the words of tensors."""
-    torch = arrays.module_of(true)
-    places = torch.arange(WORD, device=true.device)
-    ones, zeros = (words[..., None] >> places & 1 for words in (true, false))
-    known = torch.where(zeros == 1, is_false, unknown)
-    return torch.where(ones == 1, is_true, known).reshape(len(true), -1)
 
 
 def _octets(words: Words) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, arrays, bits, dense
+from hornbook.logic import Batch, bits, dense
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ class Encoding:
         values = dense.Values(self.true, self.false, unknown)
         true, false = batch.true, batch.false
         if self.channels == 2:
-            concat = arrays.module_of(true).concat
-            true, false = concat([true, false]), concat([false, true])
+            true, false = np.concatenate([true, false]), np.concatenate([false, true])
         return dense.as_numbers(true, false, values, dtype, order)[: len(batch)]
 
     def refuse_unknown(self, batch: Batch) -> None:
@@ -93,7 +92,7 @@ class Encoding:
         bits.clear_spare(unknown, len(batch))
         if not unknown.any():
             return
-        row, variable = np.argwhere(bits.unpack(arrays.to_host(unknown), len(batch)))[0]
+        row, variable = np.argwhere(bits.unpack(unknown, len(batch)))[0]
         raise HornbookError(
             f"row {row}, variable {batch.vocabulary.name(variable)!r}: the value is unknown, and the model "
             "takes complete inputs only; ask it through completions, or name the encoding of ? that it was "

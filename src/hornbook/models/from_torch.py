@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from hornbook.errors import HornbookError, library
-from hornbook.logic import arrays
+from hornbook.errors import library
 from hornbook.models.outputs import Output, positive_column, unknown_output_error
 from hornbook.models.predictor import Predictor
 
@@ -39,32 +37,14 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
         order="F" if linear else "C",
-        device_outputs=partial(_on_device, model, name),
     )
-
-
-def module_on(model: Any, device: Any) -> Any:
-    """Return the module if it is on the device already, otherwise a copy there."""
-    weights = _first_weights(model)
-    return model if weights is None or weights.device == device else deepcopy(model).to(device)
-
-
-def _on_device(model: Any, name: str, device: Any) -> Callable[[Any], Any]:
-    """Return a function that evaluates the module on a device, from tensors to tensors."""
-    try:
-        return partial(_outputs, module_on(model, device))
-    except Exception as error:  # whatever a module raises that does not want to be copied
-        raise HornbookError(
-            f"{name} cannot be copied to {device} ({type(error).__name__}: {error}); "
-            f"move it there first: model.to({str(device)!r})"
-        ) from error
 
 
 def _outputs(model: Any, array: Any) -> Any:
     import torch
 
     weights = _first_weights(model)
-    tensor = torch.from_numpy(array) if arrays.on_host(array) else array
+    tensor = torch.from_numpy(array)
     if weights is not None:
         tensor = tensor.to(weights.device, weights.dtype)
     with _evaluation_mode(model), torch.no_grad():
@@ -73,7 +53,7 @@ def _outputs(model: Any, array: Any) -> Any:
         raise TypeError(f"forward gave a {type(answer).__name__}, not one tensor; wrap the module")
     if answer.dtype != torch.float64:
         answer = answer.float()
-    return answer.cpu().numpy() if arrays.on_host(array) else answer
+    return answer.cpu().numpy()
 
 
 @contextmanager

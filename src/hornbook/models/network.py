@@ -9,8 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -21,9 +20,8 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Literals
 from hornbook.errors import HornbookError, library
-from hornbook.logic import Batch, Vocabulary, dense
+from hornbook.logic import Batch, Vocabulary
 from hornbook.models.encoding import Encoding
-from hornbook.models.from_torch import module_on
 from hornbook.models.loading import load_model
 from hornbook.models.predictor import find_close_rows, isolate_row
 from hornbook.storage import write_file
@@ -281,8 +279,6 @@ class MLP:
         module = self.module
         if self._folded_duals.applies_to(batch):
             module, batch = self._folded_duals.module, self._folded_duals.drop_duals(batch)
-        if not batch.on_host:
-            return self._log_odds_on_device(module, batch)
         encoded, weights = Encoding.named(self.encoding).encode, next(module.parameters())
         with torch.inference_mode(), one_thread():
             parts = [
@@ -293,23 +289,9 @@ class MLP:
             ]
         return np.concatenate([np.empty(0, np.float32), *(part.cpu().numpy() for part in parts)])
 
-    def to(self, device: str) -> MLP:
-        """Copy the network to a PyTorch device, to judge batches drawn there."""
-        return replace(self, module=deepcopy(self.module).to(device))
-
     @cached_property
     def _folded_duals(self) -> FoldedDuals:
         return FoldedDuals(self.module, self.vocabulary, Encoding.named(self.encoding))
-
-    def _log_odds_on_device(self, module: torch.nn.Sequential, batch: Batch) -> Floats:
-        """The output as a tensor on the device of the batch."""
-        encoding, module = Encoding.named(self.encoding), module_on(module, batch.true.device)
-        blocks = batch.blocks(dense.device_block(encoding.inputs(len(batch.vocabulary))))
-        with torch.inference_mode():
-            parts = [module(encoding.encode(block, np.float32, "F")).squeeze(1) for block in blocks]
-        there: Any = torch.cat(parts)
-        odds: Floats = there
-        return odds
 
     def probabilities(self, batch: Batch) -> Floats:
         """The network's probability that each interpretation is accepted."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Bools, arrays
+from hornbook.logic import Bools
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -77,11 +77,11 @@ def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores
     if _is_single(raw):
         second = raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)
         return agree_in_sign(scores - 0.5, ~second if column == 0 else second)
-    xp, column = arrays.module_of(raw), 1 if column is None else column
+    column = 1 if column is None else column
     shares = _softmax(raw) if output == "logit" else raw
-    others = xp.concat([shares[:, :column], shares[:, column + 1 :]], 1)
-    leads = as_floats((shares[:, column] - xp.amax(others, 1)) / 2)
-    return agree_in_sign(leads, xp.argmax(raw, 1) == column)
+    others = np.concatenate([shares[:, :column], shares[:, column + 1 :]], axis=1)
+    leads = as_floats((shares[:, column] - others.max(axis=1)) / 2)
+    return agree_in_sign(leads, raw.argmax(axis=1) == column)
 
 
 def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
@@ -93,9 +93,7 @@ def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
     array([ True, False,  True])
 
     """
-    agreeing: Floats = arrays.module_of(leads).where(
-        decided, leads.clip(0), leads.clip(None, -SMALLEST_MARGIN)
-    )
+    agreeing: Floats = np.where(decided, leads.clip(0), leads.clip(None, -SMALLEST_MARGIN))
     return agreeing
 
 
@@ -122,8 +120,8 @@ def _is_single(raw: NDArray[Any]) -> bool:
 
 
 def as_floats(numbers: Any) -> Floats:
-    """Convert an array or tensor to `float32`."""
-    floats: Floats = numbers.astype(np.float32, copy=False) if arrays.on_host(numbers) else numbers.float()
+    """Convert an array to `float32`."""
+    floats: Floats = numbers.astype(np.float32, copy=False)
     return floats
 
 
@@ -154,15 +152,14 @@ def positive_column(positive: Any, name: str) -> int | None:
 
 def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):  # e^x for a large x is infinite, and the score rightly 0
-        probabilities: NDArray[Any] = 1 / (1 + arrays.module_of(logits).exp(-logits))
+        probabilities: NDArray[Any] = 1 / (1 + np.exp(-logits))
     return probabilities
 
 
 def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(invalid="ignore"):  # ∞ - ∞ is NaN, which the caller refuses
-        xp = arrays.module_of(logits)
-        powers = xp.exp(logits - xp.amax(logits, 1)[:, None])
-        probabilities: NDArray[Any] = powers / powers.sum(1)[:, None]
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: NDArray[Any] = powers / powers.sum(axis=1, keepdims=True)
     return probabilities
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
-from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits, dense
+from hornbook.logic import Batch, Bools, Vocabulary, bits, dense
 from hornbook.models.encoding import COMPLETE, Encoding
 from hornbook.models.outputs import (
     Floats,
@@ -43,14 +43,13 @@ class Predictor:
     logit of at least 0) decides for class 1, which is a convention. Only if a threshold is given
     does the score decide: at least the threshold is positive.
 
-    **A decision depends on the row alone**, not on other rows of a batch, on threads or on the
-    device. Matrix products violate this: the last digits of a row's score depend on its place in
-    the batch. So a row whose score is within 1e-5 of another decision is asked about again, alone,
-    on the model's own device, and that answer counts. This holds on one machine for models that
-    round by at most 1e-5: networks, functions, and scikit-learn's linear models, perceptrons, naive
-    Bayes and the like, also at the end of a pipeline. Trees and support vector machines score each
-    row by itself; for other models with `predict`, its answer is taken as it is. Scores may differ
-    from batch to batch by 1e-5.
+    **A decision depends on the row alone**, not on other rows of a batch or on threads. Matrix products
+    violate this: the last digits of a row's score depend on its place in the batch. So a row whose
+    score is within 1e-5 of another decision is asked about again, alone, and that answer counts. This
+    holds on one machine for models that round by at most 1e-5: networks, functions, and scikit-learn's
+    linear models, perceptrons, naive Bayes and the like, also at the end of a pipeline. Trees and
+    support vector machines score each row by itself; for other models with `predict`, its answer is
+    taken as it is. Scores may differ from batch to batch by 1e-5.
 
     Parameters
     ----------
@@ -76,9 +75,6 @@ class Predictor:
         The data type and memory order of arrays that the model reads fastest.
     source
         The original model, for proofs.
-    device_outputs
-        For PyTorch models: returns `outputs` as a function of tensors on a given device. A batch
-        on a device is then encoded and scored on it, and the scores stay there.
     decisions
         For models with `predict`: for each row of an array, whether it predicts the positive class.
     gaps
@@ -115,7 +111,6 @@ class Predictor:
     dtype: DTypeLike = np.float32
     order: dense.Order = "C"
     source: Any = None
-    device_outputs: Callable[[Any], Callable[[Any], Any]] | None = None
     decisions: Callable[[Any], Any] | None = None
     gaps: Callable[[Any], Any] | None = None
     row_wise: bool = False
@@ -125,13 +120,13 @@ class Predictor:
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
-        return self._in_blocks(batch, np.float32, lambda asked, rows, start: asked._scores(rows, start)[1])
+        return self._in_blocks(batch, np.float32, lambda rows, start: self._scores(rows, start)[1])
 
     def decide(self, batch: Batch) -> Bools:
         """For each interpretation, whether the model decides for the positive class."""
         if self._own_decisions is None:
             return self.margin(batch) >= 0
-        return self._in_blocks(batch, np.bool_, lambda asked, rows, start: self._decide_itself(rows, start))
+        return self._in_blocks(batch, np.bool_, self._decide_itself)
 
     def margin(self, batch: Batch) -> Floats:
         """How clearly the model decides for the positive class: negative exactly where it does not."""
@@ -140,7 +135,7 @@ class Predictor:
     def decide_rows(self, rows: Any) -> Bools:
         """Whether the model decides for the positive class, for each row in the model's own format."""
         if self._own_decisions is None:
-            return self._margins(self, rows, 0) >= 0
+            return self._margins(rows, 0) >= 0
         return self._decide_itself(rows, 0)
 
     def score_rows(self, rows: Any) -> Floats:
@@ -153,7 +148,7 @@ class Predictor:
 
     def margin_rows(self, rows: Any) -> Floats:
         """How clearly the model decides for the positive class, for each row in the model's own format."""
-        return self._margins(self, rows, 0)
+        return self._margins(rows, 0)
 
     def check(self, vocabulary: Vocabulary) -> None:
         """Raise unless the model's inputs are the variables of the vocabulary."""
@@ -208,45 +203,20 @@ class Predictor:
         return self.decisions if self.threshold is None else None
 
     def _in_blocks(
-        self, batch: Batch, kind: type[np.generic], answer: Callable[[Predictor, Any, int], Any]
+        self, batch: Batch, kind: type[np.generic], answer: Callable[[Any, int], Any]
     ) -> NDArray[Any]:
-        """Answer block by block, shape (items,); a batch on a device is answered by a tensor there.
-
-        `answer` takes the predictor for that device, encoded rows, and the number of the first row.
-        """
+        """Answer block by block, shape (items,); `answer` takes encoded rows, and the first one's number."""
         self.check(batch.vocabulary)
         self.encoding.refuse_unknown(batch)
-        if not batch.on_host:
-            return self._in_device_blocks(batch, answer)
         answers = np.empty(len(batch), kind)
         for start in range(0, len(batch), PREDICTOR_BLOCK):
             rows = self.encoding.encode(batch[start : start + PREDICTOR_BLOCK], self.dtype, self.order)
-            answers[start : start + PREDICTOR_BLOCK] = answer(self, rows, start)
+            answers[start : start + PREDICTOR_BLOCK] = answer(rows, start)
         return answers
 
-    def _in_device_blocks(self, batch: Batch, answer: Callable[[Predictor, Any, int], Any]) -> NDArray[Any]:
-        """Answer block by block on the batch's device."""
-        device, parts = batch.true.device, []
-        asked = self._move_to(device)
-        size = dense.device_block(self.encoding.inputs(len(batch.vocabulary)))
-        for start in range(0, len(batch), size):
-            rows = self.encoding.encode(batch[start : start + size], asked.dtype, self.order)
-            parts.append(answer(asked, rows, start))
-        answers: NDArray[Any] = arrays.module_of(batch.true).concat(parts)
-        return answers
-
-    def _move_to(self, device: Any) -> Predictor:
-        """The same model on a device."""
-        if self.device_outputs is None:
-            raise HornbookError(
-                f"{self.name} is asked on the CPU only: on a device, such as {str(device)!r}, "
-                "models are torch modules that read the variables themselves"
-            )
-        return replace(self, outputs=self.device_outputs(device), dtype=np.float32)
-
-    def _margins(self, asked: Predictor, rows: Any, start: int) -> Floats:
+    def _margins(self, rows: Any, start: int) -> Floats:
         """The leads of the positive class, negative exactly where the model decides against it."""
-        leads = asked._leads(rows, start)
+        leads = self._leads(rows, start)
         if self._own_decisions is not None:
             return agree_in_sign(leads, self._decide_itself(rows, start))
         if not self.row_wise:
@@ -299,7 +269,7 @@ class Predictor:
         """Call one of the model's functions, and check that it gives one answer a row."""
         try:
             answers = ask(rows) if self.limits_time else call_in_time(ask, rows, self.name)
-            raw = _as_answers(answers, rows)
+            raw = _as_answers(answers)
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
@@ -315,12 +285,10 @@ class Predictor:
         return raw
 
     def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
-        xp = arrays.module_of(scores)
-        wrong = ~xp.isfinite(scores)
+        wrong = ~np.isfinite(scores)
         if self.output == "probability":
-            wrong |= xp.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
+            wrong |= np.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
         if wrong.any():
-            wrong, scores = arrays.to_host(wrong), arrays.to_host(scores)
             row = int(wrong.argmax())
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
@@ -349,10 +317,10 @@ def list_trained_columns(model: Any, columns: list[Any]) -> list[Any]:
 
 
 def isolate_row(rows: Any, at: int, dtype: DTypeLike) -> Any:
-    """Copy one row of an array, tensor or table into aligned memory, to be asked about alone."""
+    """Copy one row of an array or table into aligned memory, to be asked about alone."""
     if hasattr(rows, "iloc"):
         return rows.iloc[[at]]
-    row = arrays.to_host(rows[at : at + 1]).astype(dtype)
+    row = rows[at : at + 1].astype(dtype)
     room = np.empty(row.nbytes + ROW_ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ROW_ALIGNMENT
     copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
@@ -363,15 +331,12 @@ def isolate_row(rows: Any, at: int, dtype: DTypeLike) -> Any:
 def find_close_rows(gaps: NDArray[Any]) -> list[int]:
     """Numbers of the rows so near to another decision that rounding could change it."""
     close = gaps <= SCORE_ROUNDING
-    rows: list[int] = np.flatnonzero(arrays.to_host(close)).tolist() if close.any() else []
+    rows: list[int] = np.flatnonzero(close).tolist() if close.any() else []
     return rows
 
 
-def _as_answers(raw: Any, rows: Any) -> NDArray[Any]:
-    """Convert a model's result to a `float64` or `float32` array; keep tensors."""
-    if hasattr(rows, "is_floating_point"):
-        tensor: NDArray[Any] = raw
-        return tensor
+def _as_answers(raw: Any) -> NDArray[Any]:
+    """Convert a model's result to a `float64` or `float32` array."""
     answers = np.asarray(raw)
     return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
 
@@ -387,7 +352,7 @@ def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int, name: str) -
 
 def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
     try:
-        _as_answers(call_in_time(ask, rows, name), rows)
+        _as_answers(call_in_time(ask, rows, name))
     except ModelTimeout:
         raise
     except (Exception, SystemExit):

@@ -7,7 +7,7 @@ from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
 from hornbook.oracles.local_search import LocalSearch
 from hornbook.oracles.membership import Classifier, GroupPropagation, Judge
 from hornbook.oracles.perfect import PerfectTeacher
-from hornbook.oracles.sampling import SAMPLING_CHUNK, Sampling, UncountedTeacher
+from hornbook.oracles.sampling import SAMPLING_CHUNK, Sampling
 
 __all__ = [
     "SAMPLING_CHUNK",
@@ -28,6 +28,5 @@ __all__ = [
     "ResumableOracle",
     "RuleOracle",
     "Sampling",
-    "UncountedTeacher",
     "measure_coherence",
 ]

@@ -110,7 +110,6 @@ def wrap_column_model(
         names=plain,
         dtype=np.float64,
         order="C",
-        device_outputs=None,
     )
 
 

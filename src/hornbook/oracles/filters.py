@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.logic import Batch, Bools, arrays
+from hornbook.logic import Batch, Bools
 from hornbook.queries import BudgetExhausted, Membership
 
 AnswersT = TypeVar("AnswersT", bound=NDArray[Any])
@@ -61,20 +61,18 @@ class Checked(Generic[AnswersT]):
         if not len(batch):
             return cast(AnswersT, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
         try:
-            answers: Any = self.member(batch)
-            if batch.on_host or not hasattr(answers, "device"):
-                answers = np.asarray(answers)
+            answers: Any = np.asarray(self.member(batch))
         except HornbookError as error:
             raise ModelError(str(error)) from error
         except (Exception, SystemExit) as error:
             raise ModelError(f"{type(error).__name__}: {error}") from error
-        if answers.shape != (len(batch),) or not arrays.has_kind(answers, self.kind):
+        if answers.shape != (len(batch),) or not np.issubdtype(answers.dtype, self.kind):
             wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
             raise ModelError(
                 f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "
                 f"expected as many {wanted}"
             )
-        wrong = arrays.module_of(answers).isnan(answers)
+        wrong = np.isnan(answers)
         if wrong.any():
             raise ModelError(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
         return cast(AnswersT, answers)
@@ -90,7 +88,6 @@ class Cached:
 
     def __call__(self, batch: Batch) -> Bools:
         """Answer from memory where possible, the rest in one batch."""
-        batch.refuse_device("caches")
         keys = batch.masks
         new = {key: position for position, key in enumerate(keys) if key not in self._answers}
         if new:
@@ -107,8 +104,8 @@ class Cached:
 class Budgeted(Generic[AnswersT]):
     """Raises `BudgetExhausted` when the limit on questions or on time is reached.
 
-    With a time limit, large CPU batches are split so that the limit is noticed; device batches
-    are not. `asked` counts the questions passed on; `spent` is the number of seconds used before.
+    With a time limit, large batches are split so that the limit is noticed. `asked` counts the
+    questions passed on; `spent` is the number of seconds used before.
     """
 
     def __init__(
@@ -128,14 +125,14 @@ class Budgeted(Generic[AnswersT]):
         """Ask, if the budget allows it."""
         self._refuse_beyond(len(batch))
         parts = []
-        whole = self.deadline is None or not len(batch) or not batch.on_host
+        whole = self.deadline is None or not len(batch)
         for part in [batch] if whole else batch.blocks(TIMED_BLOCK):
             self.charge(len(part))
             parts.append(self.member(part))
-        return cast(AnswersT, arrays.module_of(parts[0]).concat(parts))
+        return cast(AnswersT, np.concatenate(parts))
 
     def charge(self, questions: int) -> None:
-        """Charge questions to the budget, whether this process, a device or a worker asks them."""
+        """Charge questions to the budget."""
         self._refuse_beyond(questions)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise BudgetExhausted(f"budget of {self.seconds} seconds")

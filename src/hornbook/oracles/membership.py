@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Vocabulary, arrays, bits
+from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models import Floats, Predictor
 from hornbook.models.outputs import SMALLEST_MARGIN
 
@@ -95,28 +95,21 @@ class Classifier:
     def __call__(self, batch: Batch) -> Bools:
         """Whether the label of each interpretation is unknown or what the model predicts."""
         true, false = self._labels(batch)
-        known = true | false
-        if not known.all() and arrays.on_host(known):
-            accepted = np.ones(len(batch), np.bool_)
-            accepted[known] = self(batch[np.flatnonzero(known)])
-            return accepted
-        agreed: Bools = ~known | (self.predict(batch) == true)
-        return agreed
+        known = np.flatnonzero(true | false)
+        accepted = np.ones(len(batch), np.bool_)
+        accepted[known] = self.predict(batch[known]) == true[known]
+        return accepted
 
     def margin(self, batch: Batch) -> Floats:
         """The margin by which the model predicts the given label; infinite where the label is unknown."""
         true, false = self._labels(batch)
-        known = true | false
-        if not known.all() and arrays.on_host(known):
-            partly = np.full(len(batch), np.inf, np.float32)
-            partly[known] = self.margin(batch[np.flatnonzero(known)])
-            return partly
-        leads = self.predictor.margin(self._select_features(batch))
+        known = np.flatnonzero(true | false)
+        leads = self.predictor.margin(self._select_features(batch[known]))
         against = -leads
         # a lead of 0 predicts true, so it contradicts a false label, however narrowly
         against[against == 0] = -SMALLEST_MARGIN
-        against[~known] = np.inf
-        margins: Floats = arrays.module_of(leads).where(true, leads, against)
+        margins = np.full(len(batch), np.inf, np.float32)
+        margins[known] = np.where(true[known], leads, against)
         return margins
 
     def predict(self, batch: Batch) -> Bools:
