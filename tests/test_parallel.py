@@ -16,17 +16,12 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import joblib
-import numpy as np
 import pytest
 from parallel_work import Model, Note, die_once, fail, judge, slow_at_first
 
-from hornbook.distributions import Random
 from hornbook.errors import HornbookError
-from hornbook.logic import HornTheory, Rule, random_theory
-from hornbook.oracles import Sampling, sampling
 from hornbook.parallel import parallel_map
 
 CHUNKS = 12
@@ -65,22 +60,6 @@ def obeys_the_laws(folder: Path, n_jobs: int | None, ready: Callable[[], object]
     with pytest.raises(HornbookError, match="chunk 3 makes no sense") as told:
         next(results)
     assert "in fail" in "".join(told.value.__notes__)  # where it was raised, over there
-
-    with joblib.parallel_config("sequential"):
-        alone = query(n_jobs=1)
-    assert query(n_jobs) == alone and alone.at[1] > 2
-
-
-def query(n_jobs: int | None) -> Any:
-    """A sampling query whose counterexample is in one of the later chunks."""
-    theory = random_theory(12, 5, (2, 3), np.random.default_rng(4))
-    wrong = theory | HornTheory(theory.vocabulary, [Rule({0, 1, 2, 3, 4, 6}, 5)])
-    return Sampling(theory.satisfied_by, Random(theory.vocabulary), 1 << 14, seed=7, n_jobs=n_jobs)(wrong)
-
-
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "SAMPLING_CHUNK", 256)
 
 
 def test_parallel_map_one_process_needs_no_pickling_and_begins_nothing_it_does_not_need() -> None:
