@@ -132,7 +132,7 @@ def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table
 def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(extractions):
     for name, extraction in extractions.items():
         fidelity = extraction.fidelity
-        assert fidelity.population == "unseen rows" and fidelity.share.size == 80, name
+        assert fidelity.population == "unseen rows" and 75 <= fidelity.share.size <= 85, name
         assert fidelity.estimate > 0.85, name
         assert extraction.explanation.literals <= 6
         literals = [point.literals for point in extraction.frontier]

@@ -14,14 +14,19 @@ from hornbook.errors import HornbookError
 
 @dataclass(frozen=True)
 class Share:
-    """A share estimated from `hits` of `size` independent samples, with an exact interval.
+    """A share estimated from `hits` of `size` samples, with an exact interval.
+
+    Samples that belong together, such as equal rows or the rows of a patient, tell less than as many
+    independent ones. The interval is that of `independent` samples with the same share of hits.
 
     Examples
     --------
     >>> print(Share.of(3, 1000))
     0.30 % (95 % interval 0.06 % to 0.87 %)
+    >>> print(Share.where(np.arange(200) < 190, units=np.arange(200) // 10))
+    95.00 % (95 % interval 75.13 % to 99.87 %)
     >>> Share.of(0, 0)
-    Share(hits=0, size=0, low=0.0, high=1.0, confidence=0.95)
+    Share(hits=0, size=0, low=0.0, high=1.0, confidence=0.95, independent=0)
 
     References
     ----------
@@ -33,26 +38,42 @@ class Share:
     size: int
     low: float
     high: float
-    confidence: float = 0.95
+    confidence: float
+    independent: int
 
     @classmethod
-    def of(cls, hits: int, size: int, confidence: float = 0.95) -> Share:
-        """The share with its Clopper–Pearson interval."""
+    def of(cls, hits: int, size: int, confidence: float = 0.95, independent: int | None = None) -> Share:
+        """The share with its Clopper–Pearson interval, by default of independent samples."""
         from scipy.special import betaincinv
 
+        count = size if independent is None else independent
+        counted = hits * count / size if size else 0  # hits among independent samples
         tail = (1 - confidence) / 2
-        low = float(betaincinv(hits, size - hits + 1, tail)) if hits else 0.0
-        high = float(betaincinv(hits + 1, size - hits, 1 - tail)) if hits < size else 1.0
-        return cls(int(hits), int(size), low, high, confidence)
+        low = float(betaincinv(counted, count - counted + 1, tail)) if hits else 0.0
+        high = float(betaincinv(counted + 1, count - counted, 1 - tail)) if hits < size else 1.0
+        return cls(int(hits), int(size), low, high, confidence, int(count))
 
     @classmethod
-    def where(cls, hits: NDArray[np.bool_]) -> Share:
-        """The share of true values, as in `Share.where(decided == labels)`."""
-        return cls.of(int(hits.sum()), len(hits))
+    def where(cls, hits: NDArray[np.bool_], units: NDArray[np.intp] | None = None) -> Share:
+        """The share of true values, as in `Share.where(decided == labels)`.
+
+        `units` are the numbers of what each sample belongs to; by default samples are independent.
+        """
+        independent = None if units is None else count_independent(units)
+        return cls.of(int(hits.sum()), len(hits), independent=independent)
+
+    def at_confidence(self, confidence: float) -> Share:
+        """The same share with an interval of another confidence."""
+        return Share.of(self.hits, self.size, confidence, self.independent)
 
     def complement(self) -> Share:
         """The share of the samples that are no hits."""
-        return Share.of(self.size - self.hits, self.size, self.confidence)
+        return Share.of(self.size - self.hits, self.size, self.confidence, self.independent)
+
+    def describe_size(self, noun: str) -> str:
+        """How many samples there are, and how many they count as, as in `200 rows, which count as 20,`."""
+        counted = "" if self.independent == self.size else f", which count as {self.independent:,},"
+        return f"{self.size:,} {noun}{counted}"
 
     @property
     def estimate(self) -> float:
@@ -63,9 +84,29 @@ class Share:
         if not self.size:
             return "not measured"
         return (
-            f"{100 * self.estimate:.2f} % ({100 * self.confidence:g} % interval "
+            f"{100 * self.estimate:.2f} % ({100 * self.confidence:.4g} % interval "
             f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"
         )
+
+
+def count_independent(units: NDArray[np.intp]) -> int:
+    """How many independent samples some count as at the least, if those of a unit may all be alike.
+
+    Samples of n units of one size count as n. Those of units of several sizes count as fewer, because a
+    large unit decides much alone (Kish's effective size).
+
+    Examples
+    --------
+    >>> [count_independent(np.array(units)) for units in ([0, 1, 2], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1])]
+    [3, 3, 1]
+
+    References
+    ----------
+    L. Kish. Survey Sampling. 1965.
+
+    """
+    sizes = np.unique(units, return_counts=True)[1]
+    return int(sizes.sum() ** 2 // (sizes**2).sum()) if len(sizes) else 0
 
 
 @dataclass(frozen=True)
@@ -168,32 +209,6 @@ def measure_enrichment(inside: Share, everywhere: Share) -> float:
     from scipy.stats import hypergeom
 
     return float(hypergeom.sf(inside.hits - 1, everywhere.size, everywhere.hits, inside.size))
-
-
-def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """For each test, the least false discovery rate at which it is a discovery.
-
-    Of the tests whose value is at most q, a share of q at most is expected to be false, however the
-    tests depend on each other.
-
-    Examples
-    --------
-    >>> [round(value, 4) for value in adjust_p_values([0.001, 0.5, 0.01])]
-    [0.0055, 0.9167, 0.0275]
-
-    References
-    ----------
-    Y. Benjamini, D. Yekutieli. The control of the false discovery rate in multiple testing under
-    dependency. The Annals of Statistics 29, 2001.
-
-    """
-    count = len(p_values)
-    factor = count * sum(1 / rank for rank in range(1, count + 1))
-    adjusted, least = [0.0] * count, 1.0
-    for rank, place in reversed(list(enumerate(np.argsort(p_values, kind="stable").tolist(), 1))):
-        least = min(least, p_values[place] * factor / rank)
-        adjusted[place] = least
-    return adjusted
 
 
 MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)

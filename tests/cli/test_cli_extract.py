@@ -10,6 +10,7 @@ import pytest
 from commands import is_one_line
 
 import hornbook as hb
+from hornbook.cli.app import load_run_table, restore_split
 from hornbook.data import read_table, split_rows
 from hornbook.models import column_training
 from hornbook.runs import Run
@@ -29,7 +30,9 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
                     "-o", run, *SMALL, "--form", "rules", "--why", 2)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
-    assert first.startswith("# fidelity to the model on 24 unseen rows") and " samples " in second
+    unseen = "# fidelity to the model on 18 unseen rows, which count as 16, "
+    assert first.startswith(unseen) and " samples " in second
+    assert "# 21 of 120 rows repeat another one; equal rows were held out together" in done.stdout
     assert "interval" in first and "interval" in second
     assert re.search("age [≥≤] 6", done.stdout)
     names = {path.name for path in run.glob("[!.]*")}
@@ -88,17 +91,51 @@ def test_extract_refuses_a_name_of_thousands_of_letters(hornbook):
 def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, monkeypatch, source):
     """The explanation of a run is the same whatever stands in those rows."""
     monkeypatch.chdir(folder)
-    table = pd.read_csv("patients.csv")
-    _, held_out = split_rows(table[["age", "fever"]], seed=0)
+    table = pd.read_csv("patients.csv").assign(number=range(120))
+    table.to_csv(tmp_path / "patients.csv", index=False)
+    _, held_out = split_rows(table[["age", "fever"]], seed=0, groups=table.number)
     table.loc[held_out, "age"] = 20 + np.arange(len(held_out))
     table.to_csv(tmp_path / "changed.csv", index=False)
     runs = tmp_path / "run", tmp_path / "changed"
-    hornbook("extract", "patients.csv", "--target", "ill", *source, "-o", runs[0], *SMALL)
+    common = ["--target", "ill", "--groups", "number", *SMALL]
+    hornbook("extract", tmp_path / "patients.csv", *common, *source, "-o", runs[0])
     if "--train" in source:  # the network may be trained on all rows, the explanation only on the others
         source = ["--model", runs[0] / "model.npz"]
-    hornbook("extract", tmp_path / "changed.csv", "--target", "ill", *source, "-o", runs[1], *SMALL)
+    hornbook("extract", tmp_path / "changed.csv", *common, *source, "-o", runs[1])
     first, second = (hb.load(run).explanation for run in runs)
     assert first == second
+
+
+def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder, tmp_path):
+    table = pd.read_csv(folder / "patients.csv")
+    table.insert(0, "patient", np.arange(120) // 4)
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    run, model = tmp_path / "run", ["--model", folder / "tree.pkl", "--trust-pickle"]
+    data = [tmp_path / "visits.csv", "--target", "ill", *model]
+    done = hornbook("extract", *data, "--groups", "patient", "-o", run, *SMALL)
+    assert "on 24 unseen rows, which count as 6, " in done.stdout, done.stderr
+    assert "# 6 of 30 groups were held out, each with all its rows" in done.stdout
+    extraction = hb.load(run)
+    assert {column.name for column in extraction.columns} == {"age", "fever"}
+    kept = Run.load(run)
+    used, held_out = restore_split(kept, load_run_table(kept))
+    assert not set(table.patient[used]) & set(table.patient[held_out])
+    compared = json.loads(hornbook("compare", run, "--trust-pickle", "--samples", 500, "--json").stdout)
+    assert (
+        compared["rows"][0]["rows"]
+        == json.loads((run / "extraction.json").read_text())["fidelity"]["unseen_rows"]
+    )
+    assert hornbook("why", run, "--row", 0, "--trust-pickle").returncode == 0
+    differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
+    assert "of 24 unseen rows, which count as 6\n" in differing.stdout, differing.stderr
+    done = hornbook("query", *data, "--groups", "patient", "--max-queries", 1)
+    assert "on 24 unseen rows, which count as 6, " in done.stdout, done.stderr
+    done = hornbook("extract", *data, "--groups", "patients")
+    assert (
+        is_one_line(done) and "--groups patients: name one of the columns patient, age, fever" in done.stderr
+    )
+    done = hornbook("query", *data, "--groups", "patient", "--judge")
+    assert is_one_line(done) and "leave out --groups" in done.stderr
 
 
 def test_network_is_trained_where_there_is_no_model(hornbook, folder, tmp_path):

@@ -94,13 +94,14 @@ def short_training(monkeypatch):
 def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, monkeypatch, source):
     """The ranges of a run are the same whatever stands in those rows."""
     monkeypatch.chdir(folder)
-    table = pd.read_csv(folder / "patients.csv")
-    _, held_out = split_rows(table[["age", "fever"]], seed=0)
+    table = pd.read_csv(folder / "patients.csv").assign(number=range(120))
+    table.to_csv(tmp_path / "patients.csv", index=False)
+    _, held_out = split_rows(table[["age", "fever"]], seed=0, groups=table.number)
     table.loc[held_out, "age"] = range(20, 20 + len(held_out))
     table.to_csv(tmp_path / "changed.csv", index=False)
-    short = ["--max-queries", 1, "--epsilon", 0.1]
+    short = ["--groups", "number", "--max-queries", 1, "--epsilon", 0.1]
     binarisers = []
-    for data in (folder / "patients.csv", tmp_path / "changed.csv"):
+    for data in (tmp_path / "patients.csv", tmp_path / "changed.csv"):
         done = hornbook("query", data, "--target", "ill", *source, "-o", tmp_path / data.stem, *short)
         assert done.returncode == 0
         binarisers.append(

@@ -18,7 +18,7 @@ from hornbook.explain.comparison.groups import find_diff_groups
 from hornbook.explain.comparison.measures import measure_samples
 from hornbook.explain.comparison.search import ClassSwitches
 from hornbook.explanations import EMPTY_BOOK, Category, CodeBook, ConditionRule, RuleSet, Threshold
-from hornbook.statistics import Share, StratifiedShare, adjust_p_values, measure_enrichment
+from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.testing import FaultyClassifier
 
 
@@ -38,7 +38,7 @@ def draw_table(size, seed=0):
     return pd.DataFrame(
         {
             "age": rng.integers(18, 90, size),
-            "dose": rng.normal(size=size).round(2),
+            "dose": rng.normal(size=size).round(4),
             "site": rng.choice(["north", "south", "east", "west"], size),
         }
     )
@@ -266,16 +266,45 @@ def test_groups_have_few_false_discoveries_where_errors_fall_on_all_rows_alike()
     assert false <= 4  # of a binomial variable with a mean of 2, 95 % are at most this
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_adjusted_p_values_reject_what_the_step_up_procedure_rejects(p_values):
-    """Benjamini and Yekutieli: the largest k with p(k) <= k q / (m sum 1/i); those up to it are rejected."""
-    count = len(p_values)
-    scale = count * sum(1 / i for i in range(1, count + 1))
-    for q in (0.01, 0.05, 0.2):
-        ranked = sorted(p_values)
-        largest = max((k for k in range(1, count + 1) if ranked[k - 1] * scale / k <= q), default=0)
-        limit = ranked[largest - 1] if largest else -1.0
-        assert [a <= q for a in adjust_p_values(p_values)] == [p <= limit for p in p_values]
+def test_intervals_of_discoveries_hold_for_what_was_selected_because_it_differs_much():
+    """Many groups, a few of which differ somewhat more: those that are found are found by luck too."""
+    missed, found, plain = 0, 0, 0
+    for seed in range(40):
+        rng, halves = np.random.default_rng(seed), []
+        for _ in range(2):
+            rows = pd.DataFrame({f"x{column}": rng.integers(2, size=400).astype(str) for column in range(12)})
+            chance = np.where(
+                rows.x0 == "1", 0.16, 0.03
+            )  # with the answer itself: 12 columns that say nothing
+            answers = np.zeros(400, np.intp)
+            halves.append(PairSamples(rows, answers, (rng.random(400) < chance).astype(int), np.ones(400)))
+        groups = find_diff_groups(*halves, [], EMPTY_BOOK)
+        truth = {"x0 = 1": 0.16, "x0 = 0": 0.03}
+        for group in groups:
+            if group.is_discovery:
+                share, true = group.share, truth.get(group.condition, 0.095)
+                rows = Share.of(share.hits, share.size)
+                found, missed = found + 1, missed + (not share.low <= true <= share.high)
+                plain += not rows.low <= true <= rows.high
+                assert share.low <= rows.low and rows.high <= share.high
+                assert share.confidence == 1 - 0.05 * sum(g.is_discovery for g in groups) / len(groups)
+    assert found >= 15 and missed <= 0.05 * found + 1
+
+
+def test_rows_that_repeat_make_no_discoveries_more_certain():
+    table = draw_table(400)
+    truth = pd.Series(OLD.predict(table))
+    wrong = np.random.default_rng(0).random(400) < 0.2
+    truth[wrong] = 1 - truth[wrong]
+    plain = hb.diff(OLD, truth, table, "ill")
+    tenfold = np.repeat(np.arange(400), 10)
+    found = hb.diff(OLD, truth[tenfold].to_numpy(), table.iloc[tenfold], "ill")
+    assert found.unseen_rows.size == 2000 and found.unseen_rows.independent == 200
+    assert found.unseen_rows.high - found.unseen_rows.low > 0.1
+    assert not any(group.is_discovery for group in (*plain.groups, *found.groups))
+    assert "3,600 of 4,000 rows repeat another one; equal rows were held out together" in found.notes
+    patients = hb.diff(OLD, truth, table, "ill", groups=np.arange(400) // 4)
+    assert patients.unseen_rows.independent == 50 and patients.unseen_rows.size == 200
 
 
 @given(st.integers(1, 8), st.data())

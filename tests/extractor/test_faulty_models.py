@@ -41,7 +41,7 @@ def test_query_extractor_keeps_what_was_learned_of_a_model_that_fails(fault):
         extractor.fit(ROWS)
     extraction = extractor.extraction_
     assert extraction.stop_reason.startswith("the model failed: ") and len(extraction.theory)
-    assert "The model failed: figures are from 0 of 60 unseen rows" in extraction.notes[-1]
+    assert "The model failed: figures are from 0 of 62 unseen rows" in extraction.notes[-1]
     assert str(extraction.fidelity) == "on samples: not measured"
 
 
@@ -55,7 +55,8 @@ def test_horn_extractor_tells_of_answers_that_change(fault):
 def test_horn_extractor_a_model_that_behaves_has_no_such_note():
     for fault in ("stall", "leak"):
         model = FaultyClassifier(TREE, fault, after=0, seconds=0.001)
-        assert not HornExtractor(model, "ill", n_samples=2000, max_literals=4).fit(ROWS).extraction_.notes
+        notes = HornExtractor(model, "ill", n_samples=2000, max_literals=4).fit(ROWS).extraction_.notes
+        assert not any("asked" in note for note in notes)
 
 
 class SlowTree:

@@ -37,7 +37,7 @@ def waves(array):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return HornExtractor(TREE, "ill", form="rules", **SMALL).fit(FRAME)
+    return HornExtractor(TREE, "ill", form="rules", **SMALL).fit(FRAME, groups=range(200))
 
 
 def test_documented_lines_work_as_written():
@@ -58,7 +58,7 @@ def test_unseen_rows_of_the_user_are_measured_on_and_nothing_is_held_out():
     rng = np.random.default_rng(5)
     unseen = pd.DataFrame(rng.integers(0, 2, (70, 4)), columns=list("dcba")).assign(e=1)
     extractor = HornExtractor(TREE, "ill", form="rules", **SMALL).fit(FRAME, unseen=unseen)
-    assert str(extractor.fidelity_).startswith("on 70 test rows ")
+    assert str(extractor.fidelity_).startswith("on 70 test rows, which count as 12, ")
     assert len(extractor.teacher_.frame) == len(FRAME)
     same = extractor.predict(unseen[list("abcd")]) == TREE.predict(unseen[list("abcd")])
     assert extractor.fidelity_.share.hits == same.sum()
@@ -91,12 +91,13 @@ def test_nothing_is_made_from_the_rows_held_out(form, table):
 
     frame, other = {"numbers": (NUMBERS[list("xyz")], 9.0), "variables": (FRAME.iloc[:150], 1.0)}[table]
     model = as_predictor(waves, encoding="nan")
-    first = HornExtractor(model, "ill", form=form, **SMALL).fit(frame)
-    _, held_out = split_rows(frame, 0)
+    each = range(150)  # every row is its own group, whatever stands in it
+    first = HornExtractor(model, "ill", form=form, **SMALL).fit(frame, groups=each)
+    _, held_out = split_rows(frame, 0, groups=each)
     assert len(held_out) == 30 and len(set(held_out)) == 30
     changed = frame.copy()
     changed.iloc[held_out] = other
-    again = HornExtractor(model, "ill", form=form, **SMALL).fit(changed)
+    again = HornExtractor(model, "ill", form=form, **SMALL).fit(changed, groups=each)
     assert again.explanation_ == first.explanation_
     assert again.fidelity_.samples == first.fidelity_.samples
     assert again.fidelity_.used_rows == first.fidelity_.used_rows
@@ -187,7 +188,7 @@ def test_clones_share_the_model_and_parameters_are_plain(fitted):
     assert copy.model is TREE and not hasattr(copy, "extraction_")
     assert copy.get_params() == fitted.get_params() and len(copy.get_params()) <= 12
     assert not any("__" in name for name in copy.get_params(deep=True))
-    again = copy.set_params(max_literals=3).set_params(max_literals=6).fit(FRAME)
+    again = copy.set_params(max_literals=3).set_params(max_literals=6).fit(FRAME, groups=range(200))
     assert again.extraction_ == fitted.extraction_
     assert pickle.loads(pickle.dumps(fitted)).extraction_ == fitted.extraction_
 

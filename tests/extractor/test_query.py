@@ -101,11 +101,12 @@ def test_nothing_is_made_from_the_rows_held_out(table):
     numbers = pd.DataFrame(np.random.default_rng(2).standard_normal((150, 3)), columns=list("xyz"))
     frame, other = {"numbers": (numbers, 9.0), "variables": (FRAME.iloc[:150], 1.0)}[table]
     model = as_predictor(waves, encoding="nan")
-    first = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(frame)
-    _, held_out = split_rows(frame, 0)
+    each = range(150)  # every row is its own group, whatever stands in it
+    first = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(frame, groups=each)
+    _, held_out = split_rows(frame, 0, groups=each)
     changed = frame.copy()
     changed.iloc[held_out] = other
-    again = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(changed)
+    again = QueryExtractor(model, "ill", **SMALL | {"max_queries": 2}).fit(changed, groups=each)
     assert len(first.theory_) and again.theory_ == first.theory_
     assert again.result_.statistics == first.result_.statistics
     assert again.fidelity_.samples == first.fidelity_.samples

@@ -20,7 +20,9 @@ from hornbook.errors import HornbookError
 from hornbook.storage import read_text
 
 if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help needs none of them
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from hornbook.data import Kind, Table, TextFormat
     from hornbook.explanations import CodeBook
@@ -71,6 +73,13 @@ ProofSecondsOption = Annotated[
 TestOption = Annotated[
     Path | None,
     typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
+]
+GroupsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        help="A column of groups, such as patients: their rows are held out together; not read by the model.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")]
@@ -142,11 +151,13 @@ class TargetTable:
     target
         What the model predicts.
     features
-        The columns without the target, as the model reads them.
+        The columns without the target and the groups, as the model reads them.
     labels
         The target's own values; None where the table has no such column.
     source
         What the command was given: path or dataset, and options.
+    groups
+        The group of each row, of rows that are held out together or not at all.
 
     """
 
@@ -155,6 +166,7 @@ class TargetTable:
     features: pd.DataFrame
     labels: pd.Series[Any] | None
     source: dict[str, Any]
+    groups: pd.Series[Any] | None = None
 
     def kinds_of(self, frame: pd.DataFrame, code_book: CodeBook) -> dict[str, Kind]:
         """The kinds of the columns of a frame, which are some of the table's; levels are categories."""
@@ -234,11 +246,13 @@ def load_target_table(
     positive: str | None = None,
     above: float | None = None,
     csv: str | None = None,
+    groups: str | None = None,
 ) -> TargetTable:
-    """Load a table from a file, or a dataset by name, and set its target apart.
+    """Load a table from a file, or a dataset by name, and set its target and its groups apart.
 
     `positive` and `above` make two classes of the target's values. A file need not have the target
-    as a column: then it only names what the model predicts. `csv` describes the format of a text.
+    as a column: then it only names what the model predicts. `csv` describes the format of a text,
+    `groups` names the column of groups.
     """
     from hornbook.data import DATASETS, load_dataset
 
@@ -263,16 +277,20 @@ def load_target_table(
         "positive": positive,
         "above": above,
         "csv": table.text_format and table.text_format.describe(),
+        **({} if groups is None else {"groups": groups}),
     }
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
         target = str(table.label)
     frame = table.frame
     labels = frame.get(target)
-    features = frame.drop(columns=target) if target in frame else frame
+    if groups is not None and (groups == target or groups not in frame):
+        others = ", ".join(name for name in frame.columns if name != target)
+        raise HornbookError(f"--groups {groups}: name one of the columns {others}")
+    features = frame.drop(columns=[name for name in (target, groups) if name in frame])
     if features.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns besides {target!r}")
-    return TargetTable(table, target, features, labels, given)
+    return TargetTable(table, target, features, labels, given, None if groups is None else frame[groups])
 
 
 def reload_table(run: Run) -> TargetTable:
@@ -283,7 +301,9 @@ def reload_table(run: Run) -> TargetTable:
             "this needs a run of hornbook extract or hornbook query"
         )
     data = run.config["data"]
-    return load_target_table(data["source"], data["target"], data["positive"], data["above"], data["csv"])
+    return load_target_table(
+        data["source"], data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
+    )
 
 
 def load_run_table(run: Run) -> TargetTable:
@@ -292,6 +312,16 @@ def load_run_table(run: Run) -> TargetTable:
     if table.table.checksum() != data["sha256"]:
         raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
     return table
+
+
+def restore_split(run: Run, table: TargetTable) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The numbers of the rows that a run was made from, and of those that it held out."""
+    from hornbook.data import split_rows
+
+    settings = run.config["settings"]
+    hold_out = "test" not in run.config["data"] and not settings.get("judge")
+    frame = table.table.frame if settings.get("judge") else table.features
+    return split_rows(frame, settings["seed"], hold_out, table.groups)
 
 
 def find_test_file(run: Run) -> Path | None:

@@ -24,6 +24,7 @@ from hornbook.cli.app import (
     load_run_table,
     load_test_rows,
     progress,
+    restore_split,
 )
 from hornbook.errors import HornbookError
 
@@ -84,7 +85,7 @@ def compare(
     name = "test rows" if own else "unseen rows"
     emit("\n".join(_format_rows(rows, name)))
     unseen = rows[0].rows
-    population = "" if unseen is None else f"{unseen.size:,} {name} and "
+    population = "" if unseen is None else f"{unseen.describe_size(name)} and "
     emit(f"# fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read")
     for note in notes:
         emit(f"# {note}")
@@ -94,7 +95,7 @@ def _compare(
     run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
     """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
-    from hornbook.data import split_rows
+    from hornbook.data import number_units
     from hornbook.explanations import HornRules
     from hornbook.models import AnswerCheck, as_predictor
     from hornbook.query_teacher import BoundModel
@@ -112,7 +113,7 @@ def _compare(
                 "rules by queries are compared on interpretations, and not on rows: no --test"
             )
         frame = table.table.frame if explanation.label is None else table.features
-        used, _ = split_rows(frame, settings["seed"], hold_out=explanation.label is not None)
+        used, _ = restore_split(run, table)
         bound = BoundModel(
             as_predictor(model), explanation.reader, frame.iloc[used], explanation.label, settings["seed"]
         )
@@ -120,12 +121,16 @@ def _compare(
         check = AnswerCheck.start(bound.decide_items, questions)
         return check, compare_rules_with_trees(explanation, bound, samples, seed, seconds)
     original = find_test_file(run)
-    used, held_out = split_rows(table.features, settings["seed"], hold_out=original is None)
+    used, held_out = restore_split(run, table)
     path = test or original
-    unseen = table.features.iloc[held_out] if path is None else load_test_rows(path, table)
+    if path is None:
+        unseen, units = table.features.iloc[held_out], number_units(table.features, table.groups)[held_out]
+    else:
+        unseen = load_test_rows(path, table)
+        units = number_units(unseen)
     teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
     check = AnswerCheck.start(teacher.labels, teacher.frame)
-    return check, compare_with_trees(explanation, teacher, unseen, samples, seed)
+    return check, compare_with_trees(explanation, teacher, unseen, units, samples, seed)
 
 
 def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:

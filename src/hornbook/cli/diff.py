@@ -128,6 +128,7 @@ def diff(
             proof_seconds=proof_seconds,
             seed=seed,
             code_book=words,
+            groups=inputs.table.groups,
         )
     result = replace(
         result,

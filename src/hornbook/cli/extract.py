@@ -15,6 +15,7 @@ from hornbook.cli.app import (
     DataArgument,
     EncodingOption,
     ForceOption,
+    GroupsOption,
     Interrupted,
     ModelSecondsOption,
     ProofSecondsOption,
@@ -68,6 +69,7 @@ def extract(
     ] = None,
     train: Annotated[bool, typer.Option("--train", help="Train a network on the columns instead.")] = False,
     test: TestOption = None,
+    groups: GroupsOption = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The run folder to write: explanation and report.")
     ] = None,
@@ -116,6 +118,8 @@ def extract(
 
       hornbook extract patients.csv --target survives --model model.onnx --test later.csv -o run/
 
+      hornbook extract visits.csv --target survives --model model.onnx --groups patient -o run/
+
       hornbook extract patients.csv --target survives --model http://127.0.0.1:5001/invocations -o run/
 
       hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
@@ -137,7 +141,7 @@ def extract(
         refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
-    table = open_table(context, data, target, positive, above, csv, model, train, output)
+    table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
     words = read_code_book(code_book, table.features)
     test_rows = None if test is None else load_test_rows(test, table, csv)
     if test is not None:
@@ -173,6 +177,7 @@ def extract(
         with progress("asking the model") as show:
             extractor.fit(
                 table.features,
+                groups=table.groups,
                 unseen=test_rows,
                 watch=lambda candidate: show(describe_candidate(candidate)),
             )

@@ -16,6 +16,7 @@ from hornbook.cli.app import (
     DataArgument,
     EncodingOption,
     ForceOption,
+    GroupsOption,
     Interrupted,
     ModelSecondsOption,
     ProofSecondsOption,
@@ -40,7 +41,9 @@ from hornbook.cli.run import (
 from hornbook.errors import HornbookError, ModelError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from hornbook.data import Binariser, Kind
     from hornbook.extraction import Extraction
@@ -67,6 +70,7 @@ def query(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The run folder to write: rules, report, settings.")
     ] = None,
+    groups: GroupsOption = None,
     positive: Annotated[str | None, typer.Option(help="The value of the target that counts as true.")] = None,
     above: Annotated[float | None, typer.Option(help="Targets above this number count as true.")] = None,
     max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules.")] = 100,
@@ -103,6 +107,7 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
+    from hornbook.data import split_rows
     from hornbook.explanations import read_code_book
     from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
@@ -111,18 +116,21 @@ def query(
 
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
+    if groups is not None and judge:
+        raise HornbookError("no rows of a judge are held out; leave out --groups")
     check_tolerances(epsilon, delta)
     if proof:
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
-    table = open_table(context, data, target, positive, above, csv, model, train, output)
+    table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
     frame = table.table.frame if judge else table.features
     words = read_code_book(code_book, frame)
     kinds = table.kinds_of(frame, words)
+    used, _ = split_rows(frame, seed, not judge, table.groups)
     if model is None:
-        about, black_box, binariser = _train(table, kinds, seed)
+        about, black_box, binariser = _train(table, kinds, used, seed)
     else:
-        black_box, binariser = _load(model, encoding, trust_pickle, output, frame, kinds, judge, seed)
+        black_box, binariser = _load(model, encoding, trust_pickle, output, frame.iloc[used], kinds)
         about = describe_model(model, black_box)
     options = {
         "judge": judge,
@@ -141,7 +149,7 @@ def query(
         **cast(Any, options),
     )
     # before the run begins, so that a model of which nothing can be proved is refused at once
-    prover = extractor.bind(frame).prover(proof_seconds) if proof else None
+    prover = extractor.bind(frame, table.groups).prover(proof_seconds) if proof else None
     run = CommandRun.start(
         table,
         about,
@@ -155,7 +163,10 @@ def query(
     with progress("asking the model", max_queries) as show:
         try:
             extractor.fit(
-                frame, trace=output and output / TRACE_FILE, watch=lambda entry: show(_describe(entry))
+                frame,
+                groups=table.groups,
+                trace=output and output / TRACE_FILE,
+                watch=lambda entry: show(_describe(entry)),
             )
         except ModelError:
             failed = extractor.__sklearn_is_fitted__()
@@ -199,27 +210,25 @@ def _load(
     encoding: str | None,
     trust_pickle: bool,
     folder: Path | None,
-    frame: pd.DataFrame,
+    rows: pd.DataFrame,
     kinds: dict[str, Kind],
-    judge: bool,
-    seed: int,
 ) -> tuple[Predictor, Binariser]:
     """Load a model, and fit the binariser that suits it to the rows that the run will use."""
-    from hornbook.data import split_rows
     from hornbook.models import Endpoint, as_predictor, find_classes, load_model, name_model_source
     from hornbook.oracles.columns import fit_binariser
 
     loaded = load_model(source, trust_pickle, folder)
-    used, _ = split_rows(frame, seed, hold_out=not judge)
     if isinstance(loaded, Endpoint):
-        find_classes(loaded, frame.iloc[used])
+        find_classes(loaded, rows)
     predictor = as_predictor(loaded, encoding=encoding, name=name_model_source(source))
-    return predictor, fit_binariser(predictor, frame.iloc[used], kinds)
+    return predictor, fit_binariser(predictor, rows, kinds)
 
 
-def _train(table: TargetTable, kinds: dict[str, Kind], seed: int) -> tuple[dict[str, Any], Any, Binariser]:
+def _train(
+    table: TargetTable, kinds: dict[str, Kind], used: NDArray[np.intp], seed: int
+) -> tuple[dict[str, Any], Any, Binariser]:
     """Train a network on the variables of the rows that the run will use; also what is known about it."""
-    from hornbook.data import Binariser, binary_label, split_rows
+    from hornbook.data import Binariser, binary_label
     from hornbook.errors import library
 
     library("torch", "torch")
@@ -228,7 +237,6 @@ def _train(table: TargetTable, kinds: dict[str, Kind], seed: int) -> tuple[dict[
 
     assert table.labels is not None
     frame = table.features
-    used, _ = split_rows(frame, seed)
     binariser = Binariser(dual=True, kinds=kinds).fit(frame.iloc[used])
     _, classes = binary_label(table.labels)
     with progress("training a network"):

@@ -35,11 +35,12 @@ def open_table(
     model: str | None,
     train: bool,
     folder: Path | None,
+    groups: str | None = None,
 ) -> TargetTable:
     """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a network on the table")
-    table = load_target_table(source, target, positive, above, csv)
+    table = load_target_table(source, target, positive, above, csv, groups)
     if train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
     if folder is not None:

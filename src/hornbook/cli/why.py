@@ -19,6 +19,7 @@ from hornbook.cli.app import (
     emit_json,
     load_run_table,
     progress,
+    restore_split,
 )
 from hornbook.cli.explain import read_pairs
 from hornbook.errors import HornbookError
@@ -139,7 +140,6 @@ def _restore_reasoner(
     run: Run, row: int | None, path: Path | None, trust_pickle: bool, seed: int
 ) -> tuple[Reasoner, dict[str, Any]]:
     """The model and the table of a run, ready to be asked, and the values of a row of the table."""
-    from hornbook.data import split_rows
     from hornbook.explain import Reasoner
     from hornbook.explanations import HornRules
     from hornbook.models import as_predictor
@@ -155,7 +155,7 @@ def _restore_reasoner(
     model = run.load_model(path, trust_pickle)
     if settings["encoding"] is not None:
         model = as_predictor(model, encoding=settings["encoding"])
-    used, _ = split_rows(frame, settings["seed"], hold_out="test" not in run.config["data"])
+    used, _ = restore_split(run, table)
     teacher = bind_classifier(model, frame.iloc[used], settings["seed"])
     words, classes = extraction.code_book, extraction.explanation.classes
     values = {} if row is None else {name: frame[name].iloc[row] for name in map(str, frame.columns)}

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, load_dataset
     from hornbook.data.examples import Examples, accuracy_by_kind, assign_parts, split_examples
     from hornbook.data.reader import BinaryColumns, Reader, is_binary, to_frame
+    from hornbook.data.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.data.table import (
         Kind,
         Table,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         refuse_unusable,
         replace_columns,
         spell_level,
-        split_rows,
     )
     from hornbook.data.text_format import TextFormat
     from hornbook.data.unseen import count_shared_rows, fit_columns, read_new_parts, read_new_rows
@@ -49,12 +49,15 @@ __all__ = [
     "is_binary",
     "load_dataset",
     "name_columns",
+    "note_units",
+    "number_units",
     "read_frame",
     "read_new_parts",
     "read_new_rows",
     "read_table",
     "refuse_unusable",
     "replace_columns",
+    "shuffle_units",
     "spell_level",
     "split_examples",
     "split_rows",
@@ -69,6 +72,7 @@ __getattr__ = load_lazily(
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
         "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
+        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": [
             "Kind",
             "Table",
@@ -81,7 +85,6 @@ __getattr__ = load_lazily(
             "refuse_unusable",
             "replace_columns",
             "spell_level",
-            "split_rows",
         ],
         "text_format": ["TextFormat"],
         "unseen": ["count_shared_rows", "fit_columns", "read_new_parts", "read_new_rows"],

@@ -1,4 +1,4 @@
-"""Tables with missing values: kinds of columns, binary labels, reading, and held-out rows."""
+"""Tables with missing values: kinds of columns, binary labels, and reading."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hornbook.data.files import open_parts
 from hornbook.data.notation import PLAIN
 from hornbook.data.rows import MISSING_MARKERS, check_names, read_rows
 from hornbook.data.text_format import TextFormat
 from hornbook.errors import HornbookError
-from hornbook.randomness import Purpose, generator
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -412,48 +410,3 @@ def read_file_rows(
         notations = (PLAIN,) if text_format is None else text_format.notations
         frame, notation, rows = read_rows(parts, missing, max_rows, seed, notations, words=words)
     return frame, text_format and text_format.with_notation(notation), rows
-
-
-LEAST_ROWS_TO_SPLIT = 100
-"""Minimum number of rows of which some are held out; a figure measured on fewer would say little."""
-
-HELD_OUT_SHARE = 0.2
-"""Share of rows that are held out."""
-
-
-def split_rows(
-    frame: pd.DataFrame, seed: int, hold_out: bool = True
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Split the rows of a table into those for fitting an explanation and those held out, by row number.
-
-    A random fifth of at least 100 rows is held out. The only row with a known value in some column
-    is never held out: nothing could be learned about that column.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    seed
-        The seed; together with the table's size and missing values, it determines the split.
-    hold_out
-        Whether to hold out any rows.
-
-    Examples
-    --------
-    >>> used, held_out = split_rows(pd.DataFrame({"age": range(120)}), seed=0)
-    >>> len(used), len(held_out), np.intersect1d(used, held_out).size
-    (96, 24, 0)
-    >>> [len(rows) for rows in split_rows(pd.DataFrame({"age": range(99)}), seed=0)]
-    [99, 0]
-
-    """
-    everything = np.arange(len(frame))
-    if not hold_out or len(frame) < LEAST_ROWS_TO_SPLIT:
-        return everything, everything[:0]
-    shuffled = generator(seed, Purpose.HELD_OUT_ROWS).permutation(len(frame))
-    held_out = np.sort(shuffled[: round(HELD_OUT_SHARE * len(frame))])
-    known = frame.notna().to_numpy()[held_out]  # (rows, columns)
-    lost = known.sum(axis=0) == frame.notna().to_numpy().sum(axis=0)
-    needed = [known[:, column].argmax() for column in np.flatnonzero(lost & known.any(axis=0))]
-    held_out = np.delete(held_out, needed)
-    return np.setdiff1d(everything, held_out), held_out

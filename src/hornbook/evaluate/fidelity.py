@@ -156,7 +156,8 @@ class Fidelity:
     samples
         The share of fresh samples, drawn near the rows that the explanation was made from.
     unseen_rows
-        The share of the rows that were held out, or given as test rows; None where none were.
+        The share of the rows that were held out, or given as test rows; None where none were. Equal
+        rows, or the rows of a group, count as one in its interval.
     used_rows
         The share of the rows that the explanation was made from. They say nothing sure about
         others, so it has no interval.
@@ -213,7 +214,7 @@ class Fidelity:
     def describe(self) -> list[str]:
         """The shares in words, one line a population."""
         return [
-            f"on {share.size:,} {population} {share}" if share.size else f"on {population}: {share}"
+            f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
             for population, share in self.populations.items()
         ]
 

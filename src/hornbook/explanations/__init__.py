@@ -33,7 +33,7 @@ from hornbook.explanations.explanation import (
     ReasonCode,
     read_explanation,
 )
-from hornbook.explanations.groups import GroupFidelity, list_groups, measure_groups, split_groups
+from hornbook.explanations.groups import GroupFidelity, list_groups, measure_groups
 from hornbook.explanations.horn_rules import UNDETERMINED, HornRules
 from hornbook.explanations.pmml import write_pmml
 from hornbook.explanations.rules import ConditionRule, RuleSet
@@ -85,7 +85,6 @@ __all__ = [
     "read_explanation",
     "shorten_cut",
     "smallest_undo",
-    "split_groups",
     "write_condition",
     "write_pmml",
     "write_source",

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.conditions import Category, Condition, Missing, Threshold
 from hornbook.explanations.explanation import Explanation
-from hornbook.logic import Bools
 from hornbook.statistics import Share
 
 MAX_GROUPS = 8
@@ -32,7 +31,7 @@ MAX_GROUP_CATEGORIES = 20
 class GroupFidelity:
     """How often explanation and model say the same on the samples that meet a condition.
 
-    `condition` is in words, `fidelity` is the share of these samples.
+    `condition` is in words, `fidelity` is the share of these samples; the group was chosen by others.
     """
 
     condition: str
@@ -44,44 +43,41 @@ def measure_groups(
 ) -> list[GroupFidelity]:
     """The groups of samples on which explanation and model differ most often, the worst first.
 
-    The groups are those of the explanation's columns; `labels` are the model's classes.
+    Every other sample chooses the groups and their order, and the samples between measure them: the
+    worst of many groups looks worse than it is on the samples that it was chosen by. The groups are
+    those of the explanation's columns; `labels` are the model's classes.
     """
     same = explanation.decide(samples) == labels
-    groups = [
-        GroupFidelity(words, Share.of(int(same[mask].sum()), int(mask.sum())))
-        for name in explanation.columns
-        for words, mask in split_groups(samples, name, explanation.code_book)
-        if mask.sum() >= MIN_GROUP_SAMPLES
-    ]
-    return sorted(groups, key=lambda group: group.fidelity.estimate)[:MAX_GROUPS]
-
-
-def split_groups(
-    samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
-) -> Iterator[tuple[str, Bools]]:
-    """The groups that a column makes of samples, in words and by a mask of the samples.
-
-    Every sample is in at most one.
-
-    Examples
-    --------
-    >>> for words, mask in split_groups(pd.DataFrame({"age": [1, 2, 3, 4, None]}), "age"):
-    ...     print(words, mask.sum())
-    age is missing 1
-    age ≤ 1.75 1
-    1.75 < age ≤ 2.5 1
-    2.5 < age ≤ 3.25 1
-    age > 3.25 1
-
-    """
-    for words, body in list_groups(samples, column, code_book):
-        yield words, np.logical_and.reduce([condition.evaluate(samples)[0] for condition in body])
+    chooses = np.arange(len(samples)) % 2 == 0
+    candidates = []
+    for name in explanation.columns:
+        for words, body in list_groups(samples[chooses], name, explanation.code_book):
+            inside = np.logical_and.reduce([condition.evaluate(samples)[0] for condition in body])
+            chosen, measured = inside & chooses, inside & ~chooses
+            if min(chosen.sum(), measured.sum()) >= MIN_GROUP_SAMPLES:
+                candidates.append((same[chosen].mean(), GroupFidelity(words, Share.where(same[measured]))))
+    candidates.sort(key=lambda candidate: candidate[0])
+    return [group for _, group in candidates[:MAX_GROUPS]]
 
 
 def list_groups(
     samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
 ) -> Iterator[tuple[str, tuple[Condition, ...]]]:
-    """Quarters of a column's numbers, its categories, and missing values: in words and as conditions."""
+    """Quarters of a column's numbers, its categories, and missing values: in words and as conditions.
+
+    Every sample is in one at most.
+
+    Examples
+    --------
+    >>> for words, _ in list_groups(pd.DataFrame({"age": [1, 2, 3, 4, None]}), "age"):
+    ...     print(words)
+    age is missing
+    age ≤ 1.75
+    1.75 < age ≤ 2.5
+    2.5 < age ≤ 3.25
+    age > 3.25
+
+    """
     values = samples[column]
     yield code_book.describe(Missing(column)), (Missing(column),)
     if code_book.are_quantities(values):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import count_shared_rows
+from hornbook.data import count_shared_rows, number_units
 from hornbook.evaluate import Fidelity, UnseenPopulation
 from hornbook.explanations import CodeBookSource, Explanation, measure_groups, read_code_book
 from hornbook.extraction.result import (
@@ -40,6 +40,7 @@ def explain_classifier(
     target: str,
     *,
     unseen_population: UnseenPopulation = "unseen rows",
+    unseen_units: NDArray[np.intp] | None = None,
     form: Form = "auto",
     max_literals: int = 20,
     n_samples: int | None = None,
@@ -59,6 +60,8 @@ def explain_classifier(
         What the model predicts: what its classes are called in words.
     unseen_population
         What the unseen rows are: held out of the table, or test rows, given apart from it.
+    unseen_units
+        For each unseen row the number of its group, if they have groups; by default equal rows are one.
     form
         `tree`, `card`, `rules`, or `auto` for the best of them.
     max_literals
@@ -95,7 +98,8 @@ def explain_classifier(
     columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
     size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
     fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
-    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population)
+    units = number_units(unseen) if unseen_units is None else unseen_units
+    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population, units)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
@@ -169,6 +173,7 @@ class LabelledPopulations:
     used: pd.DataFrame
     used_labels: NDArray[np.intp]
     unseen_population: UnseenPopulation
+    unseen_units: NDArray[np.intp]
 
     @classmethod
     def of(
@@ -177,11 +182,12 @@ class LabelledPopulations:
         unseen: pd.DataFrame,
         fresh: pd.DataFrame,
         population: UnseenPopulation,
+        units: NDArray[np.intp],
     ) -> LabelledPopulations:
         """Ask the model about each population, the used rows first: it is asked about these again later."""
         used = teacher.frame
         used_labels, unseen_labels, fresh_labels = (teacher.labels(rows) for rows in (used, unseen, fresh))
-        return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population)
+        return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population, units)
 
     @property
     def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
@@ -193,12 +199,16 @@ class LabelledPopulations:
     def measure(self, explanation: Explanation) -> Fidelity:
         """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
 
-        def share(rows: pd.DataFrame, labels: NDArray[np.intp]) -> Share:
-            return Share.where(explanation.decide(rows) == labels)
+        def share(
+            rows: pd.DataFrame, labels: NDArray[np.intp], units: NDArray[np.intp] | None = None
+        ) -> Share:
+            return Share.where(explanation.decide(rows) == labels, units)
 
         return Fidelity(
             samples=share(self.fresh, self.fresh_labels),
-            unseen_rows=share(self.unseen, self.unseen_labels) if len(self.unseen) else None,
+            unseen_rows=share(self.unseen, self.unseen_labels, self.unseen_units)
+            if len(self.unseen)
+            else None,
             used_rows=share(self.used, self.used_labels).estimate,
             unseen_population=self.unseen_population,
         )

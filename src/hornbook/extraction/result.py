@@ -323,9 +323,15 @@ class Extraction:
 
 
 def share_object(share: Share) -> dict[str, Any]:
-    """A share with its interval, ready for JSON."""
+    """A share with its interval, ready for JSON.
+
+    How many independent samples it counts as is left out where that is all of them.
+    """
     estimate = share.estimate if share.size else None
-    return {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
+    content = {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
+    if share.independent != share.size:
+        content["independent"] = share.independent
+    return content
 
 
 def read_share(content: Mapping[str, Any]) -> Share:
@@ -333,7 +339,10 @@ def read_share(content: Mapping[str, Any]) -> Share:
     hits, size = content["hits"], content["of"]
     if type(hits) is not int or type(size) is not int or not 0 <= hits <= size:
         raise HornbookError(f"{hits!r} of {size!r} is no share")
-    return Share.of(hits, size)
+    independent = content.get("independent", size)
+    if type(independent) is not int or not min(size, 1) <= independent <= size:
+        raise HornbookError(f"{size!r} samples do not count as {independent!r}")
+    return Share.of(hits, size, independent=independent)
 
 
 def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data import as_frame, fit_columns, name_columns, split_rows
+from hornbook.data import as_frame, fit_columns, name_columns, note_units, number_units, split_rows
 from hornbook.explain import Decision, Reasoner, TableReasons, Why, cover_table, explain_row
 from hornbook.explanations import CodeBookSource
 from hornbook.extraction import explain_classifier, name_values, read_values
@@ -115,6 +115,7 @@ class HornExtractor(Extractor):
         X: Any,
         y: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
         unseen: Any = None,
         watch: Callable[[Candidate], None] | None = None,
     ) -> Self:
@@ -127,6 +128,9 @@ class HornExtractor(Extractor):
             held out: the fidelity on unseen rows is measured on it.
         y
             Not used: the explanation is about what the model says.
+        groups
+            The group of each row, such as its patient, as for scikit-learn's `GroupShuffleSplit`: the rows
+            of a group are all held out, or none. Without groups equal rows are kept together.
         unseen
             Test rows with the same columns. Fidelity is measured on them, and no rows of X are held
             out; rows that X has too are counted in the notes of the extraction.
@@ -137,7 +141,7 @@ class HornExtractor(Extractor):
         refuse_numbers(y, self.target)
         frame = self._read_frame(X, reset=True)
         seed = draw_seed(self.random_state)
-        used, held_out = split_rows(frame, seed, hold_out=unseen is None)
+        used, held_out = split_rows(frame, seed, unseen is None, groups)
         test_rows = None if unseen is None else self._read_unseen(unseen, frame)
         self.teacher_ = bind_classifier(self.model, frame.iloc[used], seed)
         self.classes_ = np.array(self.teacher_.classes)
@@ -146,6 +150,7 @@ class HornExtractor(Extractor):
             frame.iloc[held_out] if test_rows is None else test_rows,
             self.target,
             unseen_population="unseen rows" if test_rows is None else "test rows",
+            unseen_units=number_units(frame, groups)[held_out] if test_rows is None else None,
             form=self.form,
             max_literals=self.max_literals,
             n_samples=self.n_samples,
@@ -153,7 +158,11 @@ class HornExtractor(Extractor):
             code_book=self.code_book,
             watch=watch or (_print_candidate if self.verbose else None),
         )
-        self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
+        self.extraction_ = replace(
+            extraction,
+            notes=(*note_units(frame, held_out, groups), *extraction.notes),
+            provenance=describe_run(self.model, self.get_params()),
+        )
         words, classes = extraction.code_book, extraction.explanation.classes
         self._reasoner = Reasoner(self.model, self.teacher_, classes, words, seed)
         return self

@@ -13,7 +13,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data import Binariser, Reader, infer_kind, is_binary, split_rows, to_frame
+from hornbook.data import (
+    Binariser,
+    Reader,
+    infer_kind,
+    is_binary,
+    note_units,
+    number_units,
+    split_rows,
+    to_frame,
+)
 from hornbook.errors import ModelError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import UNDETERMINED, CodeBookSource, Conclusion, HornRules, read_code_book
@@ -153,6 +162,7 @@ class QueryExtractor(Extractor):
         X: Any,
         y: ArrayLike | None = None,
         *,
+        groups: ArrayLike | None = None,
         trace: Path | None = None,
         watch: Watch | None = None,
     ) -> Self:
@@ -165,6 +175,8 @@ class QueryExtractor(Extractor):
             that a binariser makes variables of.
         y
             Not used: the rules are about what the model says.
+        groups
+            The group of each row, as of `HornExtractor`; a judge's rows are not held out.
         trace
             A file that gets a line for each equivalence query, and from which a killed run resumes.
         watch
@@ -177,29 +189,34 @@ class QueryExtractor(Extractor):
         check_tolerances(self.epsilon, self.delta)
         refuse_numbers(y, self.target)
         seed = draw_seed(self.random_state)
-        frame, held_out = self._bind_rows(X, seed)
+        frame, held_out = self._bind_rows(X, seed, groups)
         classes = tuple(self.classes_.tolist())
         self._class_names = () if self.judge else self._book.name_classes(self.target, classes)
         self.result_ = self._learn(seed, trace, watch, time.perf_counter() - started)
         answers = Answers.of(self.result_, self.max_seconds, started)
-        self.extraction_ = self._extraction(frame, frame.iloc[held_out], seed, answers)
+        units = number_units(frame, groups)[held_out]
+        extraction = self._extraction(frame, frame.iloc[held_out], units, seed, answers)
+        notes = note_units(frame, held_out, groups)
+        self.extraction_ = replace(extraction, notes=(*notes, *extraction.notes))
         if answers.failure is not None:
             raise ModelError(answers.failure)
         return self
 
-    def bind(self, X: Any) -> BoundModel:
+    def bind(self, X: Any, groups: ArrayLike | None = None) -> BoundModel:
         """The model bound to the rows that `fit` would use, before anything is learned."""
-        self._bind_rows(X, draw_seed(self.random_state))
+        self._bind_rows(X, draw_seed(self.random_state), groups)
         return self.bound_
 
-    def _bind_rows(self, X: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+    def _bind_rows(
+        self, X: Any, seed: int, groups: ArrayLike | None
+    ) -> tuple[pd.DataFrame, NDArray[np.intp]]:
         """Set `bound_`, and return all rows and the numbers of those that are held out.
 
         The kinds of columns are told by all rows.
         """
         frame = self._read_frame(X, reset=True)
         self._book = read_code_book(self.code_book, frame)
-        used, held_out = split_rows(frame, seed, hold_out=not self.judge)
+        used, held_out = split_rows(frame, seed, not self.judge, groups)
         predictor, classes = predict_two_classes(self.model, frame.iloc[used])
         self.classes_ = np.array([False, True] if self.judge else classes)
         label = None if self.judge else self.target
@@ -272,7 +289,12 @@ class QueryExtractor(Extractor):
         )
 
     def _extraction(
-        self, frame: pd.DataFrame, unseen: pd.DataFrame, seed: int, answers: Answers
+        self,
+        frame: pd.DataFrame,
+        unseen: pd.DataFrame,
+        units: NDArray[np.intp],
+        seed: int,
+        answers: Answers,
     ) -> Extraction:
         """Measure what was learned, as far as the model answers in time."""
         bound, result = self.bound_, self.result_
@@ -289,7 +311,10 @@ class QueryExtractor(Extractor):
             code_book=self._book,
         )
         rng = generator(seed, Purpose.EVALUATION_ORDER)
-        unseen, unseen_labels = answers.label_rows(bound.decide_rows, unseen, "unseen rows", rng)
+        unseen, unseen_labels = answers.label_rows(
+            bound.decide_rows, unseen.reset_index(drop=True), "unseen rows", rng
+        )
+        units = units[unseen.index]
         if bound.label is not None:
             chosen_by, labels = answers.label(
                 bound.decide_items, chosen_by, "samples that the default is chosen by"
@@ -300,7 +325,7 @@ class QueryExtractor(Extractor):
         derived = rules.derive(fresh)
         fidelity = Fidelity(
             samples=Share.where(rules.decide_items(fresh) == labels),
-            unseen_rows=Share.where(rules.decide(unseen) == unseen_labels) if len(unseen) else None,
+            unseen_rows=Share.where(rules.decide(unseen) == unseen_labels, units) if len(unseen) else None,
             used_rows=Share.where(rules.decide(used) == used_labels).estimate,
         )
         return Extraction(

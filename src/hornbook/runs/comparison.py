@@ -38,7 +38,12 @@ class ComparisonRow:
 
 
 def compare_with_trees(
-    explanation: Explanation, teacher: ClassifierTeacher, unseen: pd.DataFrame, size: int, seed: int
+    explanation: Explanation,
+    teacher: ClassifierTeacher,
+    unseen: pd.DataFrame,
+    units: NDArray[np.intp],
+    size: int,
+    seed: int,
 ) -> Iterator[ComparisonRow]:
     """Measure an explanation and trees of several sizes on the same unseen rows and fresh samples.
 
@@ -50,6 +55,8 @@ def compare_with_trees(
         The model, bound to the rows that the explanation was made from.
     unseen
         The other rows.
+    units
+        For each of them the number of what it belongs to: of its group, or of the rows that equal it.
     size
         The number of samples that trees are fitted to, and of those that all are measured on.
     seed
@@ -65,7 +72,7 @@ def compare_with_trees(
     labels, row_labels = teacher.labels(fresh), teacher.labels(unseen)
 
     def measure(method: str, literals: int, on_rows: NDArray[Any], on_fresh: NDArray[Any]) -> ComparisonRow:
-        rows = Share.where(on_rows == row_labels) if len(unseen) else None
+        rows = Share.where(on_rows == row_labels, units) if len(unseen) else None
         return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
 
     yield measure("hornbook", explanation.literals, explanation.decide(unseen), explanation.decide(fresh))

@@ -9,14 +9,16 @@ samples: only rows have labels, and half of them choose nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from hornbook.data import read_frame, split_rows
+from hornbook.data import note_units, number_units, read_frame, shuffle_units, split_rows
 from hornbook.errors import HornbookError
 from hornbook.explain.comparison.agreement_proof import AgreementProver, prove_agreement
 from hornbook.explain.comparison.disagreement import (
@@ -68,6 +70,7 @@ def diff(
     proof_seconds: float = 60.0,
     seed: int = 0,
     code_book: CodeBookSource = None,
+    groups: ArrayLike | None = None,
 ) -> ModelDiff:
     """Say where two models disagree, or a model and the truth: how often, and for whom.
 
@@ -93,6 +96,9 @@ def diff(
         Makes the run repeatable.
     code_book
         The user's words for columns, values and classes.
+    groups
+        The group of each row, such as its patient: the rows of a group are all held out, or none. Without
+        groups equal rows are kept together.
 
     Examples
     --------
@@ -111,7 +117,7 @@ def diff(
         raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
     frame = read_frame(X)
     words = read_code_book(code_book, frame)
-    search = DiffSearch(target, form, max_literals, seed, words)
+    search = DiffSearch(target, form, max_literals, seed, words, groups)
     if isinstance(new, pd.Series | np.ndarray | list | tuple):
         if proof:
             raise HornbookError("proofs are about two models; the truth about other rows is not known")
@@ -125,20 +131,22 @@ def _load(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class DiffSearch:
-    """How differences are looked for: what is predicted, the form and size of the result, seed and words."""
+    """How differences are looked for: what is predicted, form and size of the result, seed, words, groups."""
 
     target: str
     form: Form
     max_literals: int
     seed: int
     code_book: CodeBook
+    groups: ArrayLike | None = None
 
     def compare_models(
         self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int, proof_seconds: float
     ) -> ModelDiff:
         """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
         seed = self.seed
-        used, held_out = split_rows(frame, seed)
+        used, held_out = split_rows(frame, seed, groups=self.groups)
+        units = number_units(frame, self.groups)
         pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
         checks = {
             f"the {side} model": AnswerCheck.start(teacher.labels, teacher.frame)
@@ -150,7 +158,8 @@ class DiffSearch:
         )
         fresh, _ = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE), near=True)
         used_rows, unseen = (
-            pair.answer(frame.iloc[rows].reset_index(drop=True)) for rows in (used, held_out)
+            replace(pair.answer(frame.iloc[rows].reset_index(drop=True)), units=units[rows])
+            for rows in (used, held_out)
         )
         words = read_code_book(self.code_book, used_rows.frame)
         switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, ("old", "new"))
@@ -199,18 +208,19 @@ class DiffSearch:
                 generator(seed, Purpose.PROOF_STARTS),
             )
             notes = [f"{DOMAIN_NOTE} {Domain.of(frame)}"]
+        notes += note_units(frame, held_out, self.groups)
         notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
         said = switches.number(unseen.old, unseen.new)
         return ModelDiff(
             sides=("old", "new"),
             target=self.target,
             classes=pair.classes,
-            unseen_rows=Share.where(unseen.differs),
+            unseen_rows=unseen.measure(unseen.differs),
             samples=figures.share,
             switches=_count_switches(switches, unseen),
             explanation=chosen,
             lines=tuple(measure_diff_lines(chosen, switches, used_rows, unseen, figures)),
-            recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
+            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
             groups=tuple(groups),
             rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, finder)),
             models=models,
@@ -232,9 +242,15 @@ class DiffSearch:
             raise HornbookError(
                 f"errors are looked for in at least {LEAST_LABELLED_ROWS} rows; {known.sum()} have a label"
             )
-        order = generator(self.seed, Purpose.HELD_OUT_ROWS).permutation(np.flatnonzero(known))
-        half, sixth = len(order) // 2, len(order) // 6
-        teacher = bind_classifier(model, frame.iloc[order[half:]], self.seed)
+        units = number_units(frame, self.groups)
+        rows = np.flatnonzero(known)
+        places = shuffle_units(units[rows], self.seed)
+        count = places.max() + 1
+        unseen_rows, choosing, fitting = (
+            rows[(low <= places) & (places < high)]
+            for low, high in pairwise((0, count // 2, count // 2 + count // 6, count))
+        )
+        teacher = bind_classifier(model, frame.iloc[np.concatenate([choosing, fitting])], self.seed)
         check = AnswerCheck.start(teacher.labels, teacher.frame)
         labels = truth[known].unique().tolist()
         joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), self.code_book)
@@ -246,10 +262,10 @@ class DiffSearch:
             plain = frame.iloc[rows].reset_index(drop=True)
             said = numbers[0][teacher.labels(plain)]
             true = np.array([place[label] for label in truth.iloc[rows]], np.intp)
-            return PairSamples(add_answers(plain, column, classes, said), said, true, np.ones(len(rows)))
+            told = add_answers(plain, column, classes, said)
+            return PairSamples(told, said, true, np.ones(len(rows)), units[rows])
 
-        unseen = answer(np.sort(order[:half]))
-        fresh, samples = answer(order[half : half + sixth]), answer(order[half + sixth :])
+        unseen, fresh, samples = answer(unseen_rows), answer(choosing), answer(fitting)
         used = samples.join([fresh])
         words = read_code_book(self.code_book, used.frame)
         switches = ClassSwitches.of(used, classes, ("model", "truth"))
@@ -287,23 +303,27 @@ class DiffSearch:
             sides=("model", "truth"),
             target=self.target,
             classes=classes,
-            unseen_rows=Share.where(unseen.differs),
+            unseen_rows=unseen.measure(unseen.differs),
             samples=None,
             switches=_count_switches(switches, unseen),
             explanation=chosen,
             lines=tuple(measure_diff_lines(chosen, switches, used, unseen)),
-            recall=Share.where((chosen.decide(unseen.frame) == said)[unseen.differs]),
+            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
             groups=tuple(find_diff_groups(used, unseen, [chosen], words)),
-            rows=tuple(list_diff_rows(unseen, np.sort(order[:half]), chosen, column, finder)),
+            rows=tuple(list_diff_rows(unseen, unseen_rows, chosen, column, finder)),
             models=(side,),
             answers=int(known.sum()),
             distribution="the labelled rows of the table; of others the truth is not known",
             missing_values=teacher.describe(),
-            notes=(*([] if known.all() else [left_out]), *check.describe_changes()),
+            notes=(
+                *([] if known.all() else [left_out]),
+                *note_units(frame, unseen_rows, self.groups),
+                *check.describe_changes(),
+            ),
         )
 
 
 def _count_switches(switches: ClassSwitches, rows: PairSamples) -> dict[str, Share]:
     """For each switch the share of the rows."""
     numbers = switches.number(rows.old, rows.new)
-    return {name: Share.where(numbers == number) for number, name in enumerate(switches.outcomes) if number}
+    return {name: rows.measure(numbers == number) for number, name in enumerate(switches.outcomes) if number}

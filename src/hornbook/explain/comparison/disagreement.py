@@ -31,6 +31,7 @@ from hornbook.explanations import EMPTY_BOOK, CodeBook
 from hornbook.explanations.code_book import spell_key
 from hornbook.logic import Bools
 from hornbook.models import Predictor
+from hornbook.statistics import Share
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
 
@@ -190,13 +191,15 @@ class PairSamples:
     """Samples, the class that each model gives them, and what each counts.
 
     The frame has a further column with the old model's answers. Without guidance every sample counts 1;
-    a guided one counts by how often it would have been drawn then.
+    a guided one counts by how often it would have been drawn then. Rows of a table have the number of
+    their unit, such as that of all rows that equal it; other samples are independent.
     """
 
     frame: pd.DataFrame
     old: Ints
     new: Ints
     weights: Floats
+    units: Ints | None = None
 
     @cached_property
     def differs(self) -> Bools:
@@ -209,8 +212,21 @@ class PairSamples:
         """The estimated share of all samples on which the models disagree."""
         return float(self.weights[self.differs].sum() / len(self.weights))
 
+    def measure(self, hits: Bools, where: Bools | None = None) -> Share:
+        """The share of hits among these samples, or some of them, with an interval that regards units."""
+        if where is None:
+            return Share.where(hits, self.units)
+        return Share.where(hits[where], None if self.units is None else self.units[where])
+
+    def take_one_of_each_unit(self) -> PairSamples:
+        """The first sample of each unit: these are independent."""
+        if self.units is None:
+            return self
+        first = np.sort(np.unique(self.units, return_index=True)[1])
+        return PairSamples(self.frame.iloc[first], self.old[first], self.new[first], self.weights[first])
+
     def join(self, others: Sequence[PairSamples]) -> PairSamples:
-        """These samples and others."""
+        """These samples and others, as independent ones."""
         every = [self, *others]
         return PairSamples(
             pd.concat([each.frame for each in every], ignore_index=True),

@@ -1,20 +1,31 @@
 """Groups of rows with more disagreement than elsewhere, among many that are looked at.
 
 Groups are listed and chosen by some rows and tested on others. Each test is exact, and since many
-groups are tested, the share of false ones among those that are reported is controlled.
+groups are tested, the share of false ones among those that are reported is controlled. So is the share
+of their intervals that miss: those of groups that were selected because they differ much are wider.
+
+References
+----------
+Y. Benjamini, D. Yekutieli. The control of the false discovery rate in multiple testing under
+dependency. The Annals of Statistics 29, 2001.
+Y. Benjamini, D. Yekutieli. False discovery rate-adjusted multiple confidence intervals for selected
+parameters. Journal of the American Statistical Association 100, 2005.
+
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pandas as pd
+from scipy.stats import false_discovery_control
 
 from hornbook.explain.claims.body_sampler import meet_conditions
 from hornbook.explain.comparison.disagreement import PairSamples
-from hornbook.explain.comparison.model_diff import DiffGroup
+from hornbook.explain.comparison.model_diff import FALSE_DISCOVERY_RATE, DiffGroup
 from hornbook.explanations import CodeBook, Condition, Explanation, RuleSet, list_groups
-from hornbook.statistics import Share, adjust_p_values, measure_enrichment
+from hornbook.statistics import Share, measure_enrichment
 
 MAX_TESTED_GROUPS = 40
 """Groups that are tested, those that look worst on other rows."""
@@ -38,7 +49,7 @@ def find_diff_groups(
     chosen_on
         Rows by which groups are chosen, with the answers of both sides.
     tested_on
-        Other rows, by which they are tested.
+        Other rows, by which they are tested: one of each unit, since tests are about independent rows.
     explanations
         Explanations whose rules are groups too.
     code_book
@@ -53,6 +64,7 @@ def find_diff_groups(
         if MIN_GROUP_ROWS <= inside.size < len(rows) and inside.hits:
             ranked.append((measure_enrichment(inside, everywhere), words, body))
     ranked.sort(key=lambda one: one[0])
+    tested_on = tested_on.take_one_of_each_unit()
     rows, differs = tested_on.frame, tested_on.differs
     everywhere = Share.where(differs)
     shares = [
@@ -61,10 +73,14 @@ def find_diff_groups(
     ]
     tested = [(words, share) for words, share in shares if share.size]
     p_values = [measure_enrichment(share, everywhere) for _, share in tested]
-    groups = [
-        DiffGroup(words, share, p_value, q_value)
-        for (words, share), p_value, q_value in zip(tested, p_values, adjust_p_values(p_values), strict=True)
-    ]
+    # for each group the least false discovery rate at which it is a discovery
+    q_values = false_discovery_control(p_values, method="by").tolist()
+    discoveries = sum(q_value <= FALSE_DISCOVERY_RATE for q_value in q_values)
+    missing = FALSE_DISCOVERY_RATE * discoveries / max(len(tested), 1)
+    groups = []
+    for (words, share), p_value, q_value in zip(tested, p_values, q_values, strict=True):
+        group = DiffGroup(words, share, p_value, q_value)
+        groups.append(replace(group, share=share.at_confidence(1 - missing)) if group.is_discovery else group)
     return sorted(groups, key=lambda group: (not group.is_discovery, -group.share.estimate))
 
 

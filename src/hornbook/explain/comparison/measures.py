@@ -128,7 +128,7 @@ def measure_diff_lines(
         applies = on_unseen == place
         yield DiffLine(
             int((on_used == place).sum() + applies.sum()),
-            Share.where(numbers[applies] == explanation.classes.index(line.outcome)),
+            unseen.measure(numbers == explanation.classes.index(line.outcome), applies),
             None if figures is None else figures.support[place],
             None if figures is None else figures.precision[place],
         )
