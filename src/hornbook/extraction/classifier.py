@@ -81,8 +81,7 @@ def explain_classifier(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from hornbook.teacher import bind_classifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X = X[["petal width (cm)"]]
-    >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
+    >>> model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y == 2)
     >>> teacher = bind_classifier(model, X[::2], seed=0)
     >>> extraction = explain_classifier(teacher, X[1::2], "virginica", form="tree")
     >>> print(extraction.explanation)

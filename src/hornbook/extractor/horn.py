@@ -76,7 +76,7 @@ class HornExtractor(Extractor):
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y == 2)
-    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X[["petal width (cm)"]])
+    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
     >>> print(extractor.explanation_)
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica

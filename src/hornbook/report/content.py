@@ -209,8 +209,7 @@ def to_text(extraction: Extraction) -> str:
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from hornbook import HornExtractor
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> X = X[["petal width (cm)"]]
-    >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
+    >>> model = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
     >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
     >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
     What DecisionTreeClassifier says about virginica
@@ -227,6 +226,7 @@ def to_text(extraction: Extraction) -> str:
     sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
     table), explanation and model gave different answers in 0 %. The true share lies, with
     95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+    one row repeats another one; equal rows were held out together
     <BLANKLINE>
     conditions to read, and where explanation and model then say the same
     0  ... % of 30 unseen rows, ... % of 8,192 samples
