@@ -42,7 +42,7 @@ conditions = st.one_of(
     st.builds(Category, st.just("ill"), st.just(True), st.booleans()),
     st.builds(Missing, st.sampled_from(["age (years)", "sex", "x", "ill"]), st.booleans()),
 )
-explanations = random_explanations(conditions, ("a", "it's <b>", "c", "d"))
+explanations = random_explanations(conditions, ("", "it's <b> & ]]>", "c", "d"))
 
 COMPARE = {
     "greaterThan": operator.gt,
@@ -62,6 +62,12 @@ class Document:
         header, dictionary, self.model = root
         assert (header.tag, dictionary.tag) == (f"{P}Header", f"{P}DataDictionary")
         self.types = {field.get("name"): field.get("dataType") for field in dictionary}
+        for field in dictionary:  # a number of a categorical field would have to be listed
+            assert field.get("optype") == (
+                "continuous" if field.get("dataType") == "double" else "categorical"
+            )
+        for constant in root.iter(f"{P}Constant"):  # words stand in attributes alone
+            assert constant.get("dataType") in ("double", "boolean")
         schema = {
             f.get("name") for f in self.model.find(f"{P}MiningSchema") if f.get("usageType") != "target"
         }
@@ -97,6 +103,14 @@ class Document:
                 return self.read(element.text, element.get("dataType"))
             case "FieldRef":
                 return row[element.get("field")]
+            case "NormDiscrete":
+                value = row[element.get("field")]
+                return float(element.get("mapMissingTo") if value is None else value == element.get("value"))
+            case "Discretize":
+                low, high = element
+                assert dict(low[0].attrib) == {"closure": "openOpen", "rightMargin": "0"}
+                assert dict(high[0].attrib) == {"closure": "closedOpen", "leftMargin": "0"}
+                return (high if row[element.get("field")] >= 0 else low).get("binValue")
         name, arguments = element.get("function"), [self.expression(part, row) for part in element]
         if name == "isMissing":
             return arguments[0] is None

@@ -3,7 +3,8 @@
 A tree becomes a `TreeModel`, rules a `RuleSetModel` of which the first hit decides, a card of two
 classes a `Scorecard` with reason codes, and one of several classes a `RegressionModel` whose tables
 add up points. The class is the output field `decision`. Each decides every row as `decide` does: a
-predicate on a missing value is unknown, and what is unknown is not taken.
+predicate on a missing value is unknown, and what is unknown is not taken. Words stand in attributes
+alone, since pmml4s reads only the last piece of a text that has `<` or `&`.
 """
 
 from __future__ import annotations
@@ -147,8 +148,10 @@ def _build_card(card: ScoreCard, target: str) -> ET.Element:
     _add(output, "OutputField", name="points", feature="predictedValue", **number)
     word = {"optype": "categorical", "dataType": "string"}
     decision = _add(output, "OutputField", name=DECISION, feature="transformedValue", **word)
-    reached = _apply("greaterOrEqual", _refer("points"), _constant(0))
-    decision.append(_apply("if", reached, *(_constant(name) for name in reversed(card.classes))))
+    bins = _add(decision, "Discretize", field="points")
+    sides = ("openOpen", "rightMargin"), ("closedOpen", "leftMargin")  # below 0, and from 0 on
+    for name, (closure, margin) in zip(card.classes, sides, strict=True):
+        _add(_add(bins, "DiscretizeBin", binValue=name), "Interval", **{"closure": closure, margin: "0"})
     for rank in range(1, min(MAX_REASON_CODES, len(card.characteristics)) + 1):
         name = f"reason {rank}"
         _add(output, "OutputField", name=name, feature="reasonCode", rank=str(rank), **word)
@@ -214,17 +217,20 @@ def _add_schema(model: ET.Element, explanation: Explanation) -> ET.Element:
 
 
 def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
-    """The type of a column, by what is asked of it."""
+    """The type of a column, by what is asked of it.
+
+    Numbers are continuous even where only equality is asked: a categorical field would have to list
+    all its values, which an explanation does not know.
+    """
     own = [condition for condition in explanation.conditions if condition.column == column]
     values = [value for condition in own for value in _list_values(condition)]
-    if any(isinstance(condition, Threshold) for condition in own):
-        if any(isinstance(value, str) for value in values):
+    words = any(isinstance(value, str) for value in values)
+    truths = bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
+    if any(isinstance(condition, Threshold) for condition in own) or (values and not words and not truths):
+        if words:
             raise HornbookError(f"column {column!r} has numbers and words, which PMML cannot take together")
         return {"optype": "continuous", "dataType": "double"}
-    if values and all(isinstance(value, bool | np.bool_) for value in values):
-        return {"optype": "categorical", "dataType": "boolean"}
-    numeric = values and not any(isinstance(value, str) for value in values)
-    return {"optype": "categorical", "dataType": "double" if numeric else "string"}
+    return {"optype": "categorical", "dataType": "boolean" if truths else "string"}
 
 
 def _list_values(condition: Condition) -> tuple[Any, ...]:
@@ -281,14 +287,20 @@ def _join_predicates(operator: str, predicates: list[ET.Element]) -> ET.Element:
 def _write_test(condition: Condition) -> ET.Element:
     """A condition as an expression that is false where the value is missing."""
     joint, tests = _list_tests(condition)
-    expressions = []
-    for operator, _, value in tests:
-        constants = [] if value is None else [_constant(value)]
-        expression = _apply(operator, _refer(condition.column), *constants)
-        if constants:
-            expression.set("mapMissingTo", "false")
-        expressions.append(expression)
+    expressions = [_write_comparison(condition.column, operator, value) for operator, _, value in tests]
     return expressions[0] if len(expressions) == 1 else _apply(joint, *expressions)
+
+
+def _write_comparison(column: str, operator: str, value: Any) -> ET.Element:
+    if value is None:
+        return _apply(operator, _refer(column))
+    if isinstance(value, str):
+        wanted = int(operator == "equal")
+        indicator = ET.Element("NormDiscrete", field=column, value=value, mapMissingTo=str(1 - wanted))
+        return _apply("equal", indicator, _constant(wanted))
+    comparison = _apply(operator, _refer(column), _constant(value))
+    comparison.set("mapMissingTo", "false")
+    return comparison
 
 
 def _name_characteristic(characteristic: Characteristic) -> str:
@@ -309,9 +321,7 @@ def _refer(field: str) -> ET.Element:
 
 
 def _constant(value: Any) -> ET.Element:
-    kind = (
-        "string" if isinstance(value, str) else "boolean" if isinstance(value, bool | np.bool_) else "double"
-    )
+    kind = "boolean" if isinstance(value, bool | np.bool_) else "double"
     element = ET.Element("Constant", dataType=kind)
     element.text = _write_constant(value)
     return element
