@@ -26,6 +26,7 @@ from hornbook.explanations import (
     Threshold,
     write_source,
 )
+from hornbook.explanations.dialects import DIALECTS
 
 ROWS = pd.DataFrame(
     list(product([None, 30.0, 40.0, 45.0, 70.5], [None, "f", "m", "it's"], [None, 0.0, 1.0])),
@@ -105,6 +106,60 @@ def test_sql_and_python_decide_as_the_explanation_does(explanation):
 @draw_examples(0.62)
 def test_sql_decides_alike_in_duckdb(explanation):
     assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
+
+
+MIDWAY = [0.720887, 0.175247, -1555.174360205168, 279.3744423523639]
+"""Numbers of which SQLite reads other doubles; each lies about midway between two."""
+
+EXTREMES = [
+    5e-324,
+    -1e-310,
+    2.2250738585072014e-308,
+    1.7976931348623157e308,
+    1e22,
+    1e23,
+    2.0**24 + 1,
+    2.0**53,
+]
+
+
+def test_sql_has_the_very_double_in_every_database():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, 200, np.uint64).view(np.float64)
+    short = [
+        float(f"{number:.{digits}g}") for number, digits in zip(bits, rng.integers(1, 17, 200), strict=True)
+    ]
+    cents = [*rng.normal(size=200).round(3), *rng.random(200), *rng.random(200).astype(np.float32)]
+    numbers = [float(x) for x in (*MIDWAY, *EXTREMES, *bits, *short, *cents) if np.isfinite(x)]
+    query = "VALUES " + ", ".join(f"({DIALECTS['sql'].write_value(number)})" for number in numbers)
+    database = sqlite3.connect(":memory:")
+    assert [float(x) for (x,) in database.execute(query)] == numbers
+    assert [float(x) for (x,) in open_duckdb().execute(query).fetchall()] == numbers
+    database.close()
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
+def test_sql_compares_as_doubles_whatever_the_type_of_the_column(kind):
+    rng, type_of_column = np.random.default_rng(0), np.dtype("f4" if kind == "FLOAT" else "f8").type
+    cuts = np.array([0.1, 0.7, 1 / 3, 0.5, 2, 2.0**24, 2.0**24 + 1, 1e22, *MIDWAY])
+    near = type_of_column(cuts)
+    values = np.concatenate([near, *(np.nextafter(near, type_of_column(side)) for side in (-np.inf, np.inf))])
+    rows = pd.DataFrame({"x": np.append(values, type_of_column(np.nan))})
+    open_duckdb().execute(f"CREATE OR REPLACE TABLE typed (n INTEGER, x {kind})")
+    given = [(n, None if np.isnan(x) else float(x)) for n, x in enumerate(rows["x"])]
+    open_duckdb().executemany("INSERT INTO typed VALUES (?, ?)", given)
+    for cut in (*cuts.tolist(), *near.astype(float).tolist()):
+        for condition in (
+            Threshold("x", cut),
+            Category("x", cut, equal=False),
+            CategorySet("x", (cut, float(rng.choice(near)))),
+        ):
+            tree = DecisionTree(("no", "yes"), Split(condition, 1, 0))
+            expected, source = expected_names(tree, rows), write_source(tree, "sql")
+            found = open_duckdb().execute(f"SELECT {source} FROM typed ORDER BY n").fetchall()
+            assert [name for (name,) in found] == expected
+            assert decide_in_sqlite(source, rows) == expected
+            assert decide_in_python(write_source(tree, "python"), rows) == expected
 
 
 @given(explanations)

@@ -81,7 +81,7 @@ class Category:
 
     def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition is true of the rows, and where it is false."""
-        values = _column(frame, self.column)
+        values = _read_cells(frame, self.column)
         present = values.notna().to_numpy(np.bool_)
         matches = present & (values == self.value).fillna(False).to_numpy(np.bool_)
         others = present & ~matches
@@ -133,7 +133,7 @@ class CategorySet:
 
     def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition is true of the rows, and where it is false."""
-        values = _column(frame, self.column)
+        values = _read_cells(frame, self.column)
         present = values.notna().to_numpy(np.bool_)
         matches = present & values.isin(self.values).to_numpy(np.bool_)
         others = present & ~matches
@@ -327,6 +327,12 @@ def _column(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
         raise HornbookError(
             f"the rows have no column {column!r}; they have {', '.join(map(str, frame.columns))}"
         ) from None
+
+
+def _read_cells(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
+    """A column in which values are sought, numbers in double precision as in thresholds."""
+    cells = _column(frame, column)
+    return cells.astype(np.float64) if pd.api.types.is_float_dtype(cells.dtype) else cells
 
 
 def _implies_presence(condition: Condition, other: Condition) -> bool:

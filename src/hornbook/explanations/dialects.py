@@ -7,8 +7,11 @@ missing value is NULL in SQL, None or NaN in Python, and a column without a valu
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +57,10 @@ class Dialect(ABC):
 
 
 class SqlDialect(Dialect):
-    """One SQL expression over the columns of a table, as SQLite, DuckDB and PostgreSQL read it."""
+    """One SQL expression over the columns of a table, as SQLite, DuckDB and PostgreSQL read it.
+
+    Numbers are compared as doubles, whatever the column's type; see `_write_double`.
+    """
 
     def write_condition(self, condition: Condition) -> str:
         """The condition as SQL; NULL where the column is, which a choice takes for not true."""
@@ -86,7 +92,7 @@ class SqlDialect(Dialect):
         if isinstance(value, bool | np.bool_):
             return "TRUE" if value else "FALSE"
         if isinstance(value, int | float | np.number):
-            return _write_number(value)
+            return _write_double(float(value))
         return "'" + _without_nul(str(value)).replace("'", "''") + "'"
 
     def compare(self, left: str, right: str) -> str:
@@ -264,6 +270,59 @@ def _write_number(value: Any) -> str:
     """A number with all its digits, whole ones without a decimal point."""
     number = float(value)
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+
+
+MAX_PLAIN_NUMBER = 1 << 24
+"""Up to here whole numbers are exact in columns of every type of numbers."""
+
+MAX_EXACT_POWER = 22
+"""The greatest power of ten that is a double."""
+
+MAX_DIVISOR_BITS = 62
+"""Bits of a divisor that is an integer in every database."""
+
+
+def _write_double(number: float) -> str:
+    """A number as SQL that every database takes for this very double, and compares as a double.
+
+    A literal alone is a decimal in some databases, which round it to the type of the column that it is
+    compared with. And SQLite is off by a bit where a decimal lies about midway between two doubles: what
+    is not read exactly becomes a quotient of whole numbers, which is exact.
+
+    Examples
+    --------
+    >>> _write_double(40.0), _write_double(2.5), _write_double(0.1)
+    ('40', '2.5', 'CAST(0.1 AS DOUBLE PRECISION)')
+    >>> _write_double(0.720887)
+    '(CAST(6493172849152469 AS DOUBLE PRECISION) / 9007199254740992)'
+
+    """
+    if _is_read_exactly(number):
+        literal = _write_number(number)
+        exact = Fraction(literal) == Fraction(float(np.float32(number)))
+        plain = exact and abs(number) <= MAX_PLAIN_NUMBER
+        return literal if plain else f"CAST({literal} AS DOUBLE PRECISION)"
+    mantissa, exponent = math.frexp(number)
+    whole, exponent = int(mantissa * 2**53), exponent - 53
+    steps, rest = divmod(abs(exponent), MAX_DIVISOR_BITS)
+    factors = [1 << MAX_DIVISOR_BITS] * steps + [1 << rest] * (rest > 0)
+    sign = " / " if exponent < 0 else " * "
+    return "(" + sign.join([f"CAST({whole} AS DOUBLE PRECISION)", *map(str, factors)]) + ")"
+
+
+def _is_read_exactly(number: float) -> bool:
+    """Whether one division or product, of any precision from that of doubles on, makes it of its digits.
+
+    Its digits as a whole number, and its power of ten, are doubles then. And it does not lie so near the
+    middle of two doubles that a product of 64 bits is rounded to the middle first.
+    """
+    written = Decimal(repr(number))
+    power = int(written.as_tuple().exponent)
+    if abs(written.scaleb(-power)) >= 2**53 or abs(power) > MAX_EXACT_POWER:
+        return False
+    exact, own = Fraction(written), Fraction(number)
+    middles = ((own + Fraction(math.nextafter(number, side))) / 2 for side in (-math.inf, math.inf))
+    return min(abs(exact - middle) for middle in middles) > abs(exact) / 2**63
 
 
 def _without_nul(text: str) -> str:
