@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,14 +16,11 @@ from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import Floats, Predictor
 from hornbook.oracles import Classifier, Completions, GroupPropagation, Judge, LabelOracle
 from hornbook.oracles.columns import reads_columns, wrap_column_model
-from hornbook.proof import ExactCompletions, Prover
+from hornbook.proof import Prover
 from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.proof.region import Values
 from hornbook.randomness import Purpose, generator
 from hornbook.teacher import ClassifierTeacher, bind_classifier
-
-Unknowns: TypeAlias = Literal["native", "completions", "exact"]
-"""How a model answers about unknown values: natively, by some completions, or by all of them."""
 
 MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
 """How rows are perturbed: the shares of values made unknown and of values exchanged."""
@@ -50,7 +46,7 @@ class QueryTeacher:
 
     """
 
-    model: Judge | Classifier | Completions | ExactCompletions
+    model: Judge | Classifier | Completions
     distribution: Distribution
     groups: Groups = ()
     heads: tuple[int, ...] | None = None
@@ -77,8 +73,6 @@ class QueryTeacher:
     def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""
         model = self.model.member if isinstance(self.model, Completions) else self.model
-        if isinstance(model, ExactCompletions):
-            return model.prover
         assert isinstance(model, Judge | Classifier)
         values: Values | None = "complete" if isinstance(self.model, Completions) else None
         return _make_prover(model, self.distribution.vocabulary, self.groups, values, seconds)
@@ -95,12 +89,11 @@ def judge_teacher(
     rows: Batch,
     *,
     groups: Groups = (),
-    unknown: Unknowns | None = None,
     seed: int = 0,
 ) -> QueryTeacher:
     """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
     predictor.check(rows.vocabulary)
-    return _make_teacher(Judge(predictor), perturbed_rows(rows, groups), Rows(rows), groups, unknown, seed)
+    return _make_teacher(Judge(predictor), perturbed_rows(rows, groups), Rows(rows), groups, seed)
 
 
 def classifier_teacher(
@@ -110,10 +103,11 @@ def classifier_teacher(
     *,
     inputs: Sequence[str] | None = None,
     groups: Groups = (),
-    unknown: Unknowns | None = None,
     seed: int = 0,
 ) -> QueryTeacher:
     """Make a teacher, over features and label, of a model that predicts a label from features.
+
+    A model that has no number for ? accepts what it accepts in one of 32 completions with values of `rows`.
 
     Parameters
     ----------
@@ -127,11 +121,6 @@ def classifier_teacher(
         The features that the model reads, in its order: see `Classifier`.
     groups
         Sets of features of which at most one is true.
-    unknown
-        How the model answers about ?: `native`, or by `completions`, in which case it accepts
-        what it accepts in one of 32 completions with values of `rows`; or `exact`, by all
-        completions, which is decided for feed-forward ReLU networks (`hornbook.proof`).
-        By default native where the model has a number for ?.
     seed
         Decides which completions are tried.
 
@@ -151,7 +140,7 @@ def classifier_teacher(
     """
     labelled = Labelled(perturbed_rows(rows, groups), label)
     classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, unknown, seed)
+    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, seed)
 
 
 def _make_teacher(
@@ -159,16 +148,13 @@ def _make_teacher(
     distribution: Distribution,
     rows: Distribution,
     groups: Groups,
-    unknown: Unknowns | None,
     seed: int,
 ) -> QueryTeacher:
-    """Make a teacher with the given policy for unknown values."""
+    """Make a teacher, which answers about unknown values by completions where its model cannot."""
     vocabulary = distribution.vocabulary
     heads = model.heads if isinstance(model, Classifier) else frozenset()
-    answering: Judge | Classifier | Completions | ExactCompletions = model
-    if unknown == "exact":
-        answering = ExactCompletions(_make_prover(model, vocabulary, groups, "complete"))
-    elif _needs_completions(model.predictor, unknown):
+    answering: Judge | Classifier | Completions = model
+    if not model.predictor.encoding.native:
         rng = generator(seed, Purpose.COMPLETIONS)
         answering = Completions(
             model, vocabulary, COMPLETIONS, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
@@ -199,17 +185,6 @@ def _make_prover(
 def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
     """The user's rows with some values exchanged or made unknown: the default distribution of teachers."""
     return Rows(rows, MISSING_SHARE, EXCHANGED_SHARE, groups)
-
-
-def _needs_completions(predictor: Predictor, unknown: Unknowns | None) -> bool:
-    if unknown not in (None, *get_args(Unknowns)):
-        raise HornbookError(f"unknown is 'native', 'completions' or 'exact', not {unknown!r}")
-    if unknown == "native" and not predictor.encoding.native:
-        raise HornbookError(
-            f"{predictor.name} takes complete inputs only; ask it with unknown='completions', or name the "
-            "encoding of ? that it was trained with: as_predictor(model, encoding='half')"
-        )
-    return unknown == "completions" or not predictor.encoding.native
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ def every_kind(vocabulary: Vocabulary) -> list[Distribution]:
         Random(vocabulary, 1.0),
         Violations(theory, 0.3),
         NearMisses(theory, 0.3),
-        NearMisses(theory, 0.3, n_changed=3, how="forget"),
+        NearMisses(theory, 0.3, n_changed=3),
         Rows(rows),
         Rows(rows, missing=0.3, flips=0.2),
     ]
@@ -72,7 +72,7 @@ GROUPED = [
     Violations(rules_over(PAIRED), 0.1, GROUPS),
     Violations(rules_over(PLAIN), 0.1, GROUPS),
     NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2),
-    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2, how="forget"),
+    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2),
 ]
 
 
@@ -186,17 +186,14 @@ def test_each_rule_is_violated_as_often_as_another() -> None:
 
 @pytest.mark.parametrize("vocabulary", [PAIRED, PLAIN])
 @pytest.mark.parametrize("n_changed", [1, 2, 3, 9])
-@pytest.mark.parametrize("how", ["flip", "forget"])
-def test_near_misses_change_as_many_literals_as_asked(
-    vocabulary: Vocabulary, n_changed: int, how: str
-) -> None:
+def test_near_misses_change_as_many_literals_as_asked(vocabulary: Vocabulary, n_changed: int) -> None:
     rule = Rule(range(4), 8)
-    distribution = NearMisses(HornTheory(vocabulary, [rule]), 0.5, n_changed=n_changed, how=how)  # type: ignore[arg-type]
+    distribution = NearMisses(HornTheory(vocabulary, [rule]), 0.5, n_changed=n_changed)
     batch = distribution.draw(MANY, rng())
     true, false = (bits.unpack_rows(rows, MANY)[:4] for rows in (batch.true, batch.false))
     expected = min(n_changed, 4)
     assert (true.sum(axis=0) == 4 - expected).all()
-    assert (false.sum(axis=0) == (expected if how == "flip" else 0)).all()
+    assert (false.sum(axis=0) == expected).all()
     for share in true.mean(axis=1):
         assert within(share, 1 - expected / 4)
     assert bits.flat(batch.false[8], MANY).all()
@@ -253,7 +250,7 @@ def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tup
         Random(PAIRED, 0.3, groups),
         Rows(Random(PAIRED, 0.2, groups).draw(20, rng(3))),
         NearMisses(theory, 0.3, groups),
-        NearMisses(theory, 0.3, groups, n_changed=3, how="forget"),
+        NearMisses(theory, 0.3, groups, n_changed=3),
         Violations(theory, 0.8, groups),
         Rows(Random(PAIRED).draw(5, rng(4)), missing=0.1),
     )
@@ -301,7 +298,6 @@ THEORY = HornTheory(PAIRED, [Rule({0, 1}, 2)])
         (lambda: Violations(THEORY, groups=((0, 1),)), "none of the 1 rules"),
         (lambda: NearMisses(HornTheory(PAIRED, [Rule((), 2)])), "no body literal to change"),
         (lambda: NearMisses(THEORY, n_changed=0), "at least one literal"),
-        (lambda: NearMisses(THEORY, how="lose"), "'flip' or 'forget'; got 'lose'"),  # type: ignore[arg-type]
         (lambda: Rows(Random(PAIRED).draw(0, rng())), "no rows"),
         (lambda: Rows(Random(PAIRED).draw(3, rng()), flips=-1), "flips is a share"),
         (lambda: Rows(Batch.from_array(np.ones((2, 18)), PAIRED)), "row 0 does not give 'x0' and 'not_x0'"),

@@ -12,13 +12,10 @@ from joblib import parallel_config
 from test_proof import accepted, module, states_of, vocabulary_of
 
 from hornbook.cli import main
-from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
+from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
 from hornbook.proof import (
     Certificates,
-    ExactCompletions,
-    ProvedEquivalence,
     Prover,
     primes,
     prove_rules,
@@ -27,7 +24,7 @@ from hornbook.proof import (
     verify_certificates,
 )
 from hornbook.proof.certificate import PROOFS_FILE, read_certificates
-from hornbook.queries import Counterexample, Proved, Unknown, interpretation
+from hornbook.queries import interpretation
 from hornbook.runs import prove_and_repair, start_run
 
 
@@ -194,73 +191,6 @@ def test_workers_reach_the_same_verdicts_in_the_same_order():
             for one, n in ((prover, 1), (sent, 2))
         )
     assert alone == together and {each["verdict"] for each in alone} == {"proved", "refuted"}
-
-
-def test_exact_completions_equal_all_completions():
-    answers = set()
-    for seed in range(2):
-        prover = judge(seed, values="complete")
-        member = ExactCompletions(prover)
-        rng = np.random.default_rng(seed)
-        batch = prover.space.batch(rng.integers(0, 3, (10, 5)))
-        wanted = [bool(accepted(prover, item)) for item in batch]
-        assert member(batch).tolist() == wanted
-        assert ((member.margin(batch) > 0) == wanted).all()
-        answers |= set(wanted)
-    assert answers == {True, False}
-    with pytest.raises(HornbookError, match="complete inputs"):
-        ExactCompletions(judge(0))
-
-
-def test_teachers_answer_exactly_on_request():
-    from hornbook.query_teacher import classifier_teacher, judge_teacher
-
-    prover = judge(1)
-    rows = prover.space.batch(2 * np.random.default_rng(0).integers(0, 2, (20, 5)))
-    teacher = judge_teacher(prover.predictor, rows, unknown="exact")
-    assert "of all there are" in teacher.describe() and teacher.prover() is teacher.model.prover
-    nothing = Batch.from_array(np.full((1, 10), np.nan), prover.vocabulary)
-    assert teacher(nothing)[0] == bool(accepted(teacher.prover(), interpretation(prover.vocabulary, ())))
-    classifier = classifier_teacher(prover.predictor, rows, "ill", unknown="exact")
-    assert classifier.prover().label == "ill"
-    assert classifier(Batch.from_array(np.full((1, 12), np.nan), classifier.distribution.vocabulary))[0]
-
-
-def test_equivalence_is_decided_as_by_brute_force():
-    answers = {Counterexample: 0, Proved: 0}
-    for seed in range(3):
-        prover = judge(seed, size=4)
-        background = HornTheory.background(prover.vocabulary)
-        every = prover.space.batch(np.array(list(product(range(3), repeat=4))))
-        said = prover.member(every)
-        # the rules that the network has, which is its Horn envelope where it is coherent; none follows
-        # from a shorter one
-        rules = []
-        for body in (body for size in range(5) for body in _bodies(size)):
-            if not any(rule.body <= body for rule in rules) and holds(prover, Rule(body, BOTTOM)):
-                rules.append(Rule(body, BOTTOM))
-        for hypothesis in (background, background | HornTheory(prover.vocabulary, rules)):
-            answer = ProvedEquivalence(prover, background.rules)(hypothesis)
-            differ = hypothesis.satisfied_by(every) != said
-            assert isinstance(answer, Counterexample) == bool(differ.any())
-            answers[type(answer)] += 1
-            if isinstance(answer, Counterexample):
-                item = Batch.from_interpretations([answer.interpretation], prover.vocabulary)
-                assert prover.member(item)[0] == answer.positive == ~hypothesis.satisfied_by(item)[0]
-    assert answers[Counterexample] > 2 and answers[Proved] > 1, answers
-
-
-def _bodies(size):
-    from itertools import combinations
-
-    return [set(body) for body in combinations(range(8), size) if not any(v + 4 in body for v in body)]
-
-
-def test_equivalence_says_unknown_rather_than_more_than_it_knows():
-    vocabulary = vocabulary_of(40, dual=False)
-    prover = Prover(as_predictor(module([40, 32, 32, 32], 1), encoding="half", threshold=1e-6), vocabulary)
-    answer = ProvedEquivalence(prover, seconds=0.2)(HornTheory(vocabulary))
-    assert isinstance(answer, Unknown | Counterexample)
 
 
 @pytest.fixture

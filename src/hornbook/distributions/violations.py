@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +137,9 @@ class Violations(RuleConditioned):
 
 @dataclass(frozen=True)
 class NearMisses(RuleConditioned):
-    """A random rule violated, except for some literals of its body, which are changed.
+    """A random rule violated, except for some literals of its body: false, and their duals true.
+
+    So two rows of a table differ. No variable of a group becomes true in that way.
 
     Parameters
     ----------
@@ -145,22 +147,15 @@ class NearMisses(RuleConditioned):
         As for violations.
     n_changed
         Number of body literals to change; all of them where the body is shorter.
-    how
-        `flip` makes such a literal false (and its dual true), which is how two rows of a
-        table differ; `forget` makes both unknown, which is what a learner asks about when it
-        shortens a body. A flip never makes a variable of a group true.
 
     """
 
     n_changed: int = 1
-    how: Literal["flip", "forget"] = "flip"
     kind: ClassVar[str] = "near miss"
 
     def __post_init__(self) -> None:
         if self.n_changed < 1:
             raise HornbookError(f"a near miss changes at least one literal; got n_changed={self.n_changed}")
-        if self.how not in ("flip", "forget"):
-            raise HornbookError(f"how is 'flip' or 'forget'; got {self.how!r}")
         super().__post_init__()
 
     @cached_property
@@ -181,10 +176,8 @@ class NearMisses(RuleConditioned):
     @cached_property
     def changes(self) -> Words:
         """For each literal, the literals that its change toggles; the last row is empty."""
-        every = [{literal} for literal in range(2 * self.literals.count)]
-        also = [self.literals.opposite(literal) for literal in every]
-        flips = [one | other for one, other in zip(every, also, strict=True)]
-        return self.literals.table([*(flips if self.how == "flip" else also), set()])
+        every = ({literal} for literal in range(2 * self.literals.count))
+        return self.literals.table([*(one | self.literals.opposite(one) for one in every), set()])
 
     def choices(self, stream: Stream) -> Choices:
         """The literals that each near miss must have."""
@@ -199,23 +192,19 @@ class NearMisses(RuleConditioned):
 
     def describe(self) -> str:
         """The distribution in words."""
-        how = {"flip": "flipped", "forget": "made unknown"}[self.how]
         return (
-            f"near misses of one of {len(self.rules)} rules, {self.n_changed} of its body literals {how}, "
+            f"near misses of one of {len(self.rules)} rules, {self.n_changed} of its body literals flipped, "
             f"{self._describe_rest()}"
         )
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
-        return {**super().settings(), "n_changed": self.n_changed, "how": self.how}
+        return {**super().settings(), "n_changed": self.n_changed}
 
     def _changeable(self, rule: Rule) -> list[int]:
-        body = self.literals.true(rule.body)
-        kept = self.violation(Rule((), rule.head))
-        if self.how == "flip":
-            grouped = self.literals.true(v for group in self.groups for v in group)
-            kept |= self.literals.opposite(grouped)
-        return sorted(body - kept)
+        grouped = self.literals.true(v for group in self.groups for v in group)
+        kept = self.violation(Rule((), rule.head)) | self.literals.opposite(grouped)
+        return sorted(self.literals.true(rule.body) - kept)
 
 
 def distinct_positions(lengths: NDArray[np.intp], count: int, stream: Stream) -> list[NDArray[np.intp]]:

@@ -3,7 +3,7 @@
 from hornbook.learners.extract import INTERRUPTED, MODEL_FAILED, extract
 from hornbook.learners.heads import Closed, by_groups, meet_query
 from hornbook.learners.horn1 import horn1
-from hornbook.learners.lrn_star import lrn_star, lrn_star_by_heads
+from hornbook.learners.lrn_star import lrn_star
 from hornbook.learners.result import DisagreementPoint, QueryResult, Settings
 from hornbook.learners.shrink import Shrink, shrink_by_halves, shrink_one_zero
 
@@ -19,7 +19,6 @@ __all__ = [
     "extract",
     "horn1",
     "lrn_star",
-    "lrn_star_by_heads",
     "meet_query",
     "shrink_by_halves",
     "shrink_one_zero",

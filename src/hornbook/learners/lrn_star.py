@@ -8,7 +8,8 @@ Legend, as in the paper's Algorithms 1 and 2:
     V       the variables
 
 `lrn_star` is as printed, but for one step: a counterexample is closed under the hypothesis before
-it meets S, without which some targets never converge. `lrn_star_by_heads` is our variant.
+it meets S, without which some targets never converge. With `closed=None` it is our variant, which
+decides line 7 by the heads of a meet.
 
 References
 ----------
@@ -43,7 +44,7 @@ def lrn_star(
 
     Line 7 is one question about a meet, and Algorithm 2 asks about all variables. The last answer
     is the guarantee. For a Horn teacher without duals the bodies learned are those of the
-    canonical basis. For any other coherent teacher see `lrn_star_by_heads`.
+    canonical basis.
 
     Parameters
     ----------
@@ -56,7 +57,10 @@ def lrn_star(
     rhs
         How the heads of an antecedent are found, see `hornbook.learners.heads`.
     closed
-        How line 7 tests a meet; None: by its heads, as `lrn_star_by_heads` does.
+        How line 7 tests a meet. None: it replaces an antecedent if it has a head, sought among what
+        the antecedent and its heads leave out of it. Every question then has at most one zero, so that
+        any coherent teacher will do, and one with duals: given counterexamples with at most one zero,
+        what is learned is the Horn envelope of its formula.
     close
         Whether a counterexample is closed under the hypothesis before it meets S; the paper does
         not print this step.
@@ -106,35 +110,6 @@ def lrn_star(
             raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
         h = background | HornTheory(vocabulary, (Rule(A, u) for A, R in S for u in R))  # line 12
     yield Step(h, answer)
-
-
-def lrn_star_by_heads(
-    vocabulary: Vocabulary,
-    member: Membership,
-    equivalent: Equivalence,
-    *,
-    background: HornTheory | None = None,
-    rhs: Rhs = one_by_one,
-    shrink: Shrink | None = None,
-    strict: bool = True,
-) -> Iterator[Step]:
-    """Learn as `lrn_star` does, but with line 7 decided by the heads of a meet; our variant.
-
-    A meet replaces an antecedent if it has a head, sought among what the antecedent and its heads
-    leave out of it. Every question has at most one zero, so that any coherent teacher will do,
-    and one with duals: given counterexamples with at most one zero, what is learned is the Horn
-    envelope of its formula.
-    """
-    return lrn_star(
-        vocabulary,
-        member,
-        equivalent,
-        background=background,
-        rhs=rhs,
-        closed=None,
-        shrink=shrink,
-        strict=strict,
-    )
 
 
 def _refusal(h: HornTheory, accepted: Interpretation) -> str:

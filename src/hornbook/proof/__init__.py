@@ -5,7 +5,6 @@ from __future__ import annotations
 from hornbook.proof.certificate import Certificate, Certificates, Finding, prove_rules, verify_certificates
 from hornbook.proof.column_prover import ColumnProver, prove_explanation
 from hornbook.proof.domain import Domain, Interval
-from hornbook.proof.equivalence import ExactCompletions, ProvedEquivalence
 from hornbook.proof.network import relu_net
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import Prover, Verdict
@@ -15,11 +14,9 @@ __all__ = [
     "Certificates",
     "ColumnProver",
     "Domain",
-    "ExactCompletions",
     "Finding",
     "Interval",
     "Prime",
-    "ProvedEquivalence",
     "Prover",
     "Verdict",
     "prove_explanation",
