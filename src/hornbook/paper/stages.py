@@ -154,7 +154,9 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _perform_silently(run: Path, pending: tuple[Stage, str]) -> None:
-    with silence():
+    from joblib import parallel_config
+
+    with silence(), parallel_config("sequential"):  # a worker has no workers of its own
         _perform(run, *pending)
 
 
