@@ -28,7 +28,6 @@ from hornbook.data import load_dataset
 from hornbook.evaluate import disagreement
 from hornbook.learners import Settings, Shrink, extract, shrink_one_zero
 from hornbook.models import MLP
-from hornbook.oracles import LocalSearch
 from hornbook.paper import HARD_PROTOCOL, Task, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
 from hornbook.parallel import parallel_map
@@ -104,20 +103,15 @@ def paper(
     return row, found.theory.satisfied_by
 
 
-def ours(task: Task, network: Timed, name: str, guided: bool, seed: int) -> Read:
-    """Prime bodies weighed by a pool, with or without guided search."""
+def ours(task: Task, network: Timed, name: str, seed: int) -> Read:
+    """Prime bodies weighed by a pool."""
     start = time.perf_counter()
-
-    def search(member, margin):
-        return LocalSearch(member, margin, task.mixed, seed=seed)
-
     found = extract(
         network,
         task.mixed,
         Settings(budget=Budget(equivalence_queries=QUERIES), size=SAMPLE, seed=seed),
         margin=network.log_odds,
         heads=task.heads,
-        local_search=search if guided else None,
     )
     row = Row(
         name,
@@ -183,11 +177,10 @@ def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
         paper(task, network, "LRN* by heads", seed, line_7="heads"),
     ]  # fmt: skip
     network.seconds, start = 0.0, time.process_time()
-    found.append(ours(task, network, OURS, False, seed))
+    found.append(ours(task, network, OURS, seed))
     cpu_seconds = time.process_time() - start
     learned = found[-1][0]
     share = network.seconds / learned.seconds
-    found.append(ours(task, network, f"{OURS}, guided search", True, seed))
     found += trees(task, network, learned.membership_queries - learned.rules, brief, seed)
     judges = {"nn": network, "t": task.theory.satisfied_by, **{row.name: member for row, member in found}}
     shares = disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 20_000)).shares

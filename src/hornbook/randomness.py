@@ -32,7 +32,6 @@ class Purpose(Enum):
     RULE_SEARCH = "rule search"
     RULE_CHOICE = "rule choice"
     EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
-    GUIDED_SEARCH = "guided search"
     REASON_SEARCH = "search for reasons"
     TABLE_REASONS = "rows to find reasons for"
     TEACHER_COUNTEREXAMPLES = "counterexamples of a perfect teacher"

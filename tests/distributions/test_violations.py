@@ -24,12 +24,10 @@ def theory(vocabulary):
 
 @pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
 @pytest.mark.parametrize("groups", [(), GROUPS])
-@pytest.mark.parametrize(("kept", "forgotten"), [(1.0, 0.0), (1.0, 0.4), (0.6, 0.2)])
-def test_a_rule_is_violated_and_all_else_consistent(vocabulary, groups, kept, forgotten):
-    source = ImposedViolations(theory(vocabulary), Random(vocabulary, groups=groups), groups, kept, forgotten)
+def test_a_rule_is_violated_and_all_else_consistent(vocabulary, groups):
+    source = ImposedViolations(theory(vocabulary), Random(vocabulary, groups=groups), groups)
     batch = source.draw(1000, rng())
-    rejected = ~theory(vocabulary).satisfied_by(batch)
-    assert rejected.all() if kept == 1 else 0.1 < rejected.mean() < 0.9
+    assert not theory(vocabulary).satisfied_by(batch).any()
     values = batch.to_array()
     for v, w in vocabulary.pairs:
         np.testing.assert_array_equal(values[:, v], 1 - values[:, w])
@@ -48,11 +46,6 @@ def test_what_the_rule_does_not_demand_is_as_it_was(vocabulary):
     assert drawn.false == needed.false | (row[0].false - touched)
 
 
-def test_imposed_violations_forgotten_values_are_unknown():
-    source = ImposedViolations(theory(PAIRED), Random(PAIRED, 0.0), forgotten=1.0)
-    assert set(source.draw(200, rng())) == set(smallest_violations(theory(PAIRED)))
-
-
 def test_rules_without_a_violation_are_passed_over():
     claims = HornTheory(PAIRED, [Rule({0}, 0), Rule({0, 9}, BOTTOM), Rule({0, 1}, BOTTOM), Rule({3}, 12)])
     assert len(smallest_violations(claims)) == 2 and len(smallest_violations(claims, GROUPS)) == 1
@@ -61,12 +54,11 @@ def test_rules_without_a_violation_are_passed_over():
 
 
 def test_it_is_a_distribution_that_says_what_it_is():
-    source = ImposedViolations(theory(PLAIN), Random(PLAIN), GROUPS, kept=0.5, forgotten=0.25)
+    source = ImposedViolations(theory(PLAIN), Random(PLAIN), GROUPS)
     assert isinstance(source, Distribution)
     assert source.describe() == str(source)
     assert str(source).splitlines() == [
-        "violations of one of 3 rules, of each literal 50 %, "
-        "other values made unknown with probability 25 %, "
+        "violations of one of 3 rules, "
         "imposed on: random interpretations of 9 variables, each value unknown with probability 33.3 %"
     ]
     assert json.loads(json.dumps(source.settings()))["rules"] == 3
@@ -74,9 +66,5 @@ def test_it_is_a_distribution_that_says_what_it_is():
 
 
 def test_imposed_violations_bad_settings_are_refused():
-    with pytest.raises(HornbookError, match="kept is a share"):
-        ImposedViolations(theory(PLAIN), Random(PLAIN), kept=1.5)
-    with pytest.raises(HornbookError, match="forgotten is a share"):
-        ImposedViolations(theory(PLAIN), Random(PLAIN), forgotten=-1)
     with pytest.raises(HornbookError, match="different vocabularies"):
         ImposedViolations(theory(PLAIN), Random(PAIRED))

@@ -11,8 +11,8 @@ from hornbook.errors import HornbookError
 from hornbook.explain import check_theory
 from hornbook.explain.claims.theory_check import shrink
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import Counted, LocalSearch
-from hornbook.queries import Estimated, Exact
+from hornbook.oracles import Counted
+from hornbook.queries import Exact
 from hornbook.testing import Constant, Network, rules, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
@@ -73,29 +73,6 @@ def test_the_smallest_of_many_witnesses_is_given():
     assert verdict.witness.true in ({0, 6, 7, 8}, {0, 1, 2, 3, 4, 5})
     assert verdict.witness.false == frozenset()
     assert 0 < verdict.guarantee.disagreement.low < 0.1
-
-
-def deep():
-    """A model that breaks x0 → x1 only where twelve further variables are true."""
-
-    def margin(batch):
-        return ((batch.to_array()[:, 2:14] == 1).sum(axis=1) - 11.5).astype(np.float32)
-
-    return lambda batch: margin(batch) >= 0, margin
-
-
-def test_guided_search_finds_the_breach_that_samples_miss():
-    member, margin = deep()
-    claims = HornTheory(PLAIN, [Rule({0}, 1)])
-    distribution = Random(PLAIN, 0.6)
-    (unguided,) = check_theory(claims, member, distribution, 10_000, rng=rng())
-    assert not unguided.broken and unguided.witness is None
-    assert isinstance(unguided.guarantee, Estimated) and unguided.guarantee.disagreement.hits == 0
-    local_search = LocalSearch(member, margin, distribution, seed=0)
-    (verdict,) = check_theory(claims, member, distribution, 10_000, rng=rng(), local_search=local_search)
-    assert verdict.broken
-    assert verdict.witness == Interpretation(frozenset({0, *range(2, 14)}), frozenset({1}))
-    assert verdict.guarantee.disagreement.hits == 0
 
 
 def test_rules_that_nothing_can_violate_hold_exactly():

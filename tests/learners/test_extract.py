@@ -20,7 +20,7 @@ from hornbook.distributions import Random
 from hornbook.errors import HornbookError
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory, violation
-from hornbook.oracles import Completions, LocalSearch
+from hornbook.oracles import Completions
 from hornbook.queries import Budget, Estimated, Pac
 from hornbook.testing import Constant, Failing, Network
 
@@ -158,10 +158,7 @@ def test_extract_no_sample_is_drawn_twice_even_where_seeds_are_the_same():
         asked.append(batch)
         return rare_margin(batch) >= 0
 
-    def search(member, margin):
-        return LocalSearch(member, margin, PARTIAL, seed=0, size=1024, walkers=64)
-
-    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250), local_search=search)
+    extract(member, PARTIAL, Settings(pool=200, size=300, evaluation=250))
     *large, again = [set(batch[:200]) for batch in asked if len(batch) >= 200]
     assert len(large) > 4 and again == large[0]  # in the end the first questions are asked again
     for at, one in enumerate(large[:3]):  # what is held out, the pool, the first sample

@@ -15,9 +15,7 @@ from extractions import (
     THEORY,
     hasty,
     is_faithful,
-    local_search,
     quick_run,
-    rare_margin,
     rng,
 )
 from hypothesis import given, strategies
@@ -54,12 +52,6 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
         {"rules", "sampling", "removed", "witness"},
     ),
     "hasty": (hasty, SCARCE | {"pool": 20}, {}, {"sampling", "removed"}),
-    "local_search": (
-        lambda batch: rare_margin(batch) >= 0,
-        {"pool": 50, "size": 50},
-        {"margin": rare_margin, "local_search": local_search},
-        {"local search", "added"},
-    ),
     "background": (
         THEORY.satisfied_by,
         {},
@@ -141,10 +133,6 @@ def short_run(tmp_path_factory):
         ({"distribution": Random(THEORY.vocabulary, missing=0.1)}, "distribution="),
         ({"heads": [3]}, r"heads=None, not \['v4'\]"),
         ({"background": HornTheory(THEORY.vocabulary, [Rule({0}, 1)])}, "background="),
-        (
-            {"local_search": lambda member, margin: local_search(member, margin)},
-            "local_search=False, not True",
-        ),
     ],
 )
 def test_extract_trace_is_tied_to_its_settings(changed, named, short_run):

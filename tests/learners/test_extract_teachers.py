@@ -12,7 +12,6 @@ from extractions import (
     THEORY,
     hasty,
     is_faithful,
-    local_search,
     rng,
 )
 
@@ -139,15 +138,6 @@ def test_a_budget_of_membership_queries_is_kept_exactly(budget):
     found = extract(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
     assert counted.questions == found.membership_queries <= budget
     assert found.stop_reason == f"budget of {budget} membership queries"
-
-
-def test_guided_search_is_under_the_budget_too():
-    network = Network(PARTIAL, rng(3))
-    margin = Counted(network.margin)
-    settings = replace(QUICK, budget=Budget(membership_queries=6000), size=100, min_precision=0.5)
-    found = extract(network, PARTIAL, settings, margin=margin, local_search=local_search)
-    assert margin.questions == found.membership_queries <= 6000
-    assert "local search" in {entry["counterexample"]["found_by"] for entry in found.trace.entries}
 
 
 def test_a_budget_of_equivalence_queries():

@@ -7,7 +7,6 @@ import numpy as np
 from hornbook.distributions import Random
 from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
-from hornbook.oracles import LocalSearch
 from hornbook.testing import Network
 
 
@@ -32,10 +31,6 @@ def is_faithful(found, member, distribution, size=20_000, seed=99):
     batch = distribution.draw(size, rng(seed))
     wrong = float((found.theory.satisfied_by(batch) != member(batch)).mean())
     return found.disagreement.low - 0.01 <= wrong <= found.disagreement.high + 0.01
-
-
-def local_search(member, margin):
-    return LocalSearch(member, margin, PARTIAL, seed=5, size=4096, walkers=64)
 
 
 RARE = HornTheory.parse(

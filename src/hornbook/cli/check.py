@@ -207,7 +207,6 @@ def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
 def _check_judge(rules: Path, predictor: Predictor, table: Table, options: CheckOptions) -> bool:
     """Check rules over variables with a judge of whole rows; whether one is broken."""
     from hornbook.explain import check_theory
-    from hornbook.oracles import LocalSearch
     from hornbook.query_teacher import judge_of_table
     from hornbook.randomness import Purpose, generator
 
@@ -221,16 +220,12 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
         claims = claims.over(vocabulary)
     except HornbookError as error:
         raise HornbookError(f"{rules}: {error}") from None
-    local_search = LocalSearch(
-        teacher, teacher.margin, teacher.distribution, seed=seed, groups=teacher.groups, size=samples
-    )
     verdicts = check_theory(
         claims,
         teacher,
         teacher.distribution,
         samples,
         rng=generator(seed, Purpose.PROPERTY_CHECK),
-        local_search=local_search,
         groups=teacher.groups,
         prover=teacher.prover(options.seconds) if options.proof else None,
     )

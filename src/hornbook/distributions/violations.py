@@ -18,12 +18,11 @@ from hornbook.distributions.protocol import (
     Groups,
     Literals,
     check_groups,
-    check_share,
     draw_nested_rows,
     percent,
 )
 from hornbook.distributions.random import DEFAULT_MISSING, Random
-from hornbook.distributions.words import Stream, biased_bits
+from hornbook.distributions.words import Stream
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, bits
 from hornbook.queries import interpretation
@@ -235,11 +234,6 @@ class ImposedViolations(DrawnInBlocks):
     groups
         Sets of variables of which at most one is true: where a rule makes one true, another
         that was true becomes false.
-    kept
-        The probability that a literal of the violation is imposed; below 1 the rule is missed
-        narrowly now and then.
-    forgotten
-        The probability that another value is made unknown.
 
     Examples
     --------
@@ -257,13 +251,9 @@ class ImposedViolations(DrawnInBlocks):
     theory: HornTheory = field(repr=False)
     rest: Distribution
     groups: Groups = ()
-    kept: float = 1.0
-    forgotten: float = 0.0
     kind: ClassVar[str] = "violation"
 
     def __post_init__(self) -> None:
-        check_share("kept", self.kept)
-        check_share("forgotten", self.forgotten)
         object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
         if self.rest.vocabulary != self.vocabulary:
             raise HornbookError("the theory and the distribution are over different vocabularies")
@@ -296,13 +286,8 @@ class ImposedViolations(DrawnInBlocks):
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = draw_nested_rows(self.rest, self.literals, stream)
-        demand = bits.gather_rows((self.table, stream.below(len(self.table))))
-        if self.kept < 1:
-            demand &= biased_bits((len(demand),), self.kept, stream)
-        must, must_not = self.literals.halves(demand)
+        must, must_not = self.literals.halves(bits.gather_rows((self.table, stream.below(len(self.table)))))
         free = ~(must | must_not)
-        if self.forgotten:
-            free &= biased_bits((len(free),), 1 - self.forgotten, stream)
         true, false = true & free, false & free
         for group in self.groups:
             rows = np.searchsorted(self.literals.drawn, group)
@@ -313,12 +298,7 @@ class ImposedViolations(DrawnInBlocks):
 
     def describe(self) -> str:
         """The distribution in words."""
-        missed = f", of each literal {percent(self.kept)}" if self.kept < 1 else ""
-        hidden = f", other values made unknown with probability {percent(self.forgotten)}"
-        return (
-            f"violations of one of {len(self.violations)} rules{missed}"
-            f"{hidden if self.forgotten else ''}, imposed on: {self.rest.describe()}"
-        )
+        return f"violations of one of {len(self.violations)} rules, imposed on: {self.rest.describe()}"
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
@@ -326,8 +306,6 @@ class ImposedViolations(DrawnInBlocks):
             "kind": self.kind,
             "rules": len(self.violations),
             "groups": [[self.vocabulary.name(v) for v in group] for group in self.groups],
-            "kept": self.kept,
-            "forgotten": self.forgotten,
             "rest": self.rest.settings(),
         }
 

@@ -98,7 +98,6 @@ class QueryRun:
         background: HornTheory | None,
         heads: Sequence[Head] | None,
         groups: Groups,
-        local_search: Callable[[Membership, Margin | None], ResumableOracle] | None,
         path: Path | None,
     ) -> None:
         vocabulary = distribution.vocabulary
@@ -106,7 +105,7 @@ class QueryRun:
         answers: Callable[[Batch], NDArray[Any]] = (
             Checked(member) if margin is None else Checked(margin, np.floating)
         )
-        self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads, local_search))
+        self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads))
         self.asked = asked = Budgeted(
             answers, budget.membership_queries, budget.seconds, self.trace.seconds_before + budget.reserve
         )
@@ -138,8 +137,6 @@ class QueryRun:
         )
         rules = RuleOracle(self.member, self.background.rules)
         links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
-        if local_search is not None:
-            links.append(local_search(self.member, margin))
         self.chain = Chain(links, settings.shares)
         self.earlier = iter(self.trace.earlier)
         self.entry: dict[str, Any] | None = None
@@ -342,7 +339,6 @@ def extract(
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
     groups: Groups = (),
-    local_search: Callable[[Membership, Margin | None], ResumableOracle] | None = None,
     trace: Path | None = None,
     watch: Callable[[Step, Trace], None] | None = None,
 ) -> QueryResult:
@@ -371,9 +367,6 @@ def extract(
     groups
         Sets of variables of which at most one is true; no question breaks them if the
         distribution does not.
-    local_search
-        Makes a further equivalence oracle, such as `LocalSearch`, from the teacher and its
-        margin, both under the budget; it is asked after sampling.
     trace
         A file that gets a line for each equivalence query. A run with the same teacher and
         settings resumes from it, perhaps with a larger budget; other settings are refused.
@@ -400,7 +393,6 @@ def extract(
             background,
             heads,
             groups,
-            local_search,
             trace,
         )
         return run.result(run.learn(watch))

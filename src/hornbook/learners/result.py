@@ -17,7 +17,7 @@ from hornbook.queries import Budget, Guarantee
 from hornbook.statistics import Share
 from hornbook.trace import Trace
 
-ORACLE_SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25, "local search": 0.25}
+ORACLE_SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25}
 """Half of the queries are answered from the pool; fresh samples prevent overfitting to it.
 
 The rule oracle is asked only when the pool has nothing: its questions are decisive late in a run.
@@ -90,7 +90,6 @@ def run_identity(
     distribution: Distribution,
     background: HornTheory | None,
     heads: Sequence[Head] | None,
-    local_search: object,
 ) -> dict[str, Any]:
     """The settings that determine the steps of a run, given the teacher; a trace is tied to them.
 
@@ -103,7 +102,6 @@ def run_identity(
         "vocabulary": _digest(to_json(vocabulary, ())),
         "background": _digest(to_json(vocabulary, background or ())),
         "heads": None if heads is None else [_head_name(vocabulary, head) for head in heads],
-        "local_search": local_search is not None,
     }
 
 

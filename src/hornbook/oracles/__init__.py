@@ -4,7 +4,6 @@ from hornbook.oracles.chain import Chain, PoolOracle, ResumableOracle, RuleOracl
 from hornbook.oracles.coherence import CoherenceReport, measure_coherence
 from hornbook.oracles.completions import Completions, LabelOracle
 from hornbook.oracles.filters import Budgeted, Cached, Checked, Counted
-from hornbook.oracles.local_search import LocalSearch
 from hornbook.oracles.membership import Classifier, GroupPropagation, Judge
 from hornbook.oracles.perfect import PerfectTeacher
 from hornbook.oracles.sampling import SAMPLING_CHUNK, Sampling
@@ -22,7 +21,6 @@ __all__ = [
     "GroupPropagation",
     "Judge",
     "LabelOracle",
-    "LocalSearch",
     "PerfectTeacher",
     "PoolOracle",
     "ResumableOracle",

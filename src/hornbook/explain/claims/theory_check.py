@@ -9,7 +9,6 @@ Software Engineering 28, 2002.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy as np
 from hornbook.distributions import Distribution, Groups, ImposedViolations, smallest_violations
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.oracles import LocalSearch
 from hornbook.proof import Prover
 from hornbook.queries import Estimated, Exact, Guarantee, Membership, Unknown
 from hornbook.statistics import Share
@@ -57,14 +55,13 @@ def check_theory(
     size: int = 10_000,
     *,
     rng: np.random.Generator,
-    local_search: LocalSearch | None = None,
     groups: Groups = (),
     prover: Prover | None = None,
 ) -> list[RuleCheck]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.
 
-    First the smallest violation is asked about, body true, head false and all else unknown; then
-    samples in which the rule is made violated; then, if none was accepted, the local search.
+    The smallest violation is asked about, body true, head false and all else unknown, and samples in
+    which the rule is made violated.
 
     Parameters
     ----------
@@ -78,8 +75,6 @@ def check_theory(
         How many samples are asked about for each rule.
     rng
         The source of randomness.
-    local_search
-        A local search for what samples miss.
     groups
         Sets of variables of which at most one is true.
     prover
@@ -101,7 +96,7 @@ def check_theory(
     if size < 1:
         raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
     rules = rules.over(distribution.vocabulary)
-    return [_verdict(rule, member, distribution, size, rng, local_search, groups, prover) for rule in rules]
+    return [_verdict(rule, member, distribution, size, rng, groups, prover) for rule in rules]
 
 
 def _verdict(
@@ -110,7 +105,6 @@ def _verdict(
     distribution: Distribution,
     size: int,
     rng: np.random.Generator,
-    local_search: LocalSearch | None,
     groups: Groups,
     prover: Prover | None,
 ) -> RuleCheck:
@@ -135,18 +129,9 @@ def _verdict(
     guarantee = Estimated(Share.of(hits, size), violated.describe())
     if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
         return RuleCheck(rule, smallest, guarantee, undecided)
-    if not witnesses and local_search is not None:
-        witnesses = list(_search_witnesses(alone, local_search))
     fewest = sorted(witnesses, key=_count_known)[:MAX_SHRUNK]
     shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
     return RuleCheck(rule, min(shrunk, key=_count_known, default=None), guarantee, undecided)
-
-
-def _search_witnesses(rule: HornTheory, local_search: LocalSearch) -> Iterator[Interpretation]:
-    """The first few interpretations found that the rule rejects and the model accepts."""
-    for batch, _ in local_search.search(rule, signs=["positive"]):
-        yield from batch[:MAX_SHRUNK]
-        return
 
 
 def shrink(
