@@ -18,13 +18,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "shared"))
 
-from coverage_trials import Coverage, try_classifier, try_judge, try_queries
+from coverage_trials import Coverage, try_classifier, try_diff, try_judge, try_queries
 
 QUERIES = {"max_queries": 30, "epsilon": 0.1, "delta": 0.1}
 KINDS = {
     "explanation": partial(try_classifier, rows=300, n_samples=4000),
     "explanation, rules": partial(try_classifier, rows=300, form="rules", n_samples=4000),
     "explanation, few rows": partial(try_classifier, rows=100, n_samples=2000),
+    "explanation, every row twice": partial(try_classifier, rows=300, repeats=2, n_samples=2000),
+    "explanation, every row ten times": partial(try_classifier, rows=200, repeats=10, n_samples=2000),
+    "explanation, patients of ten rows": partial(try_classifier, rows=150, visits=10, n_samples=2000),
+    "diff": partial(try_diff, rows=1500),
+    "diff, every row ten times": partial(try_diff, rows=600, repeats=10),
     "queries": partial(try_queries, rows=300, **QUERIES),
     "judge": partial(try_judge, rows=150, **QUERIES),
     # samples that rules are chosen by come in several blocks, and there is much to choose

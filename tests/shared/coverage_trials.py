@@ -8,6 +8,7 @@ independent trials.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+import hornbook as hb
 from hornbook.evaluate import measure_rules
 from hornbook.explanations import HornRules
 from hornbook.extractor import HornExtractor, QueryExtractor
@@ -33,8 +35,10 @@ UNLIKELY = 0.001
 
 COLUMNS, VARIABLES, UNITS = 3, 12, 12
 ACCEPTED = 0.7
+VISIT_SPREAD = 0.1
+"""The standard deviation of the rows of a patient about the patient's own row."""
 
-(MODEL, ROWS, FRESH_ROWS, FRESH_SAMPLES) = range(4)
+(MODEL, ROWS, FRESH_ROWS, FRESH_SAMPLES, ORDER, LABELS, CHOICE) = range(7)
 """What random words of a run are for."""
 
 
@@ -137,13 +141,22 @@ def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame(values, columns=[f"x{column}" for column in range(COLUMNS)])
 
 
+def draw_visits(patients: int, visits: int, rng: np.random.Generator) -> pd.DataFrame:
+    """So many rows of each patient, close to each other: patient by patient."""
+    rows = draw_rows(patients, rng)
+    rows = rows.loc[np.repeat(rows.index, visits)].reset_index(drop=True)
+    return rows + VISIT_SPREAD * rng.standard_normal(rows.shape)
+
+
 def draw_interpretations(size: int, rng: np.random.Generator) -> pd.DataFrame:
     """Rows of variables, the population of judges."""
     values = rng.integers(0, 2, (size, VARIABLES)).astype(np.float64)
     return pd.DataFrame(values, columns=[f"v{variable}" for variable in range(VARIABLES)])
 
 
-def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
+def try_classifier(
+    seed: int, rows: int, fresh: int, repeats: int = 1, visits: int = 0, **settings: Any
+) -> Iterator[Trial]:
     """One explanation of a classifier, each claim of which is held against so much that is fresh.
 
     Parameters
@@ -151,18 +164,28 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
     seed
         Decides model, rows and run.
     rows
-        How many rows are given to `fit`.
+        How many rows are given to `fit`, or how many patients have rows there.
     fresh
         The size of the samples that show the truth.
+    repeats
+        How often each row stands in the table.
+    visits
+        How many rows each patient has, whose groups `fit` is given; 0 for rows of their own.
     settings
         Those of `HornExtractor`.
 
     """
     model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
-    frame = draw_rows(rows, _source(seed, ROWS))
-    extractor = HornExtractor(model, "high", random_state=seed, **settings).fit(frame)
+    extractor = HornExtractor(model, "high", random_state=seed, **settings)
+    if visits:
+        patients = np.repeat(np.arange(rows), visits)
+        extractor.fit(draw_visits(rows, visits, _source(seed, ROWS)), groups=patients)
+        truth = extractor.score(draw_visits(fresh, 1, _source(seed, FRESH_ROWS)))
+    else:
+        order = _source(seed, ORDER).permutation(rows * repeats) % rows
+        extractor.fit(draw_rows(rows, _source(seed, ROWS)).iloc[order].reset_index(drop=True))
+        truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
     extraction, teacher = extractor.extraction_, extractor.teacher_
-    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
     if extraction.fidelity.unseen_rows is not None:
         yield Trial("explanation: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
         assert isinstance(extraction.guarantee, Estimated)
@@ -172,6 +195,11 @@ def try_classifier(seed: int, rows: int, fresh: int, **settings: Any) -> Iterato
     labels, explanation = teacher.labels(samples), extraction.explanation
     agreed = float((explanation.decide(samples) == labels).mean())
     yield Trial("explanation: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
+    if extraction.groups:
+        worst = extraction.groups[0]
+        inside = meet_words(worst.condition, samples)
+        same = explanation.decide(samples[inside]) == labels[inside]
+        yield Trial("explanation: the least faithful group", _covers(worst.fidelity, float(same.mean())))
     number = seed % len(extraction.lines)
     line, applies = extraction.lines[number], explanation.match_lines(samples)[number]
     yield Trial("explanation: support", _covers(line.support, float(applies.mean())))
@@ -189,6 +217,49 @@ def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[T
     if extractor.fidelity_.unseen_rows is not None:
         yield Trial("queries: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
     yield from _try_samples("queries", extractor, fresh, seed)
+
+
+def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any) -> Iterator[Trial]:
+    """One comparison of a classifier with the truth: it errs more often above a number in one column.
+
+    Of the groups that are reported as discoveries one is drawn; the settings are those of `hb.diff`.
+    """
+    waves = Waves.draw(_source(seed, MODEL))
+    model = as_predictor(waves, encoding="nan")
+
+    def err(frame: pd.DataFrame) -> NDArray[np.float64]:
+        chances: NDArray[np.float64] = np.where(frame.x0 > 0.6, 0.2, 0.08)
+        return chances
+
+    table = draw_rows(rows, _source(seed, ROWS))
+    wrong = _source(seed, LABELS).random(rows) < err(table)
+    truth = ((waves(table) > 0.5) ^ wrong).astype(int)
+    order = _source(seed, ORDER).permutation(rows * repeats) % rows
+    found = hb.diff(model, truth[order], table.iloc[order], "high", seed=seed, **settings)
+    others = draw_rows(fresh, _source(seed, FRESH_ROWS))
+    chances = err(others)
+    yield Trial("diff: share of errors", _covers(found.unseen_rows, float(chances.mean())))
+    discoveries = [group for group in found.groups if group.is_discovery]
+    if discoveries:
+        group = discoveries[_source(seed, CHOICE).integers(len(discoveries))]
+        others["model says"] = np.where(waves(others) > 0.5, "high", "not high")
+        inside = meet_words(group.condition, others)
+        yield Trial("diff: errors of a discovery", _covers(group.share, float(chances[inside].mean())))
+
+
+def meet_words(condition: str, rows: pd.DataFrame) -> Bools:
+    """Which rows meet conditions in words, such as `0.2 < x1 ≤ 0.7 and model says = high`."""
+    met = np.ones(len(rows), np.bool_)
+    for words in condition.replace("−", "-").split(" and "):
+        if level := re.fullmatch("(.+) (=|≠) (.+)", words):
+            met &= (rows[level[1]] == level[3]).to_numpy() == (level[2] == "=")
+            continue
+        above, column, sign, end = re.fullmatch(r"(?:(\S+) < )?(x\d)(?: (≤|>) (\S+))?", words).groups()
+        values = rows[column].to_numpy()
+        met &= values > float(above or -np.inf)
+        if sign:
+            met &= (values <= float(end)) == (sign == "≤")
+    return met
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
