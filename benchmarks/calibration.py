@@ -25,9 +25,15 @@ KINDS = {
     "explanation": partial(try_classifier, rows=300, n_samples=4000),
     "explanation, rules": partial(try_classifier, rows=300, form="rules", n_samples=4000),
     "explanation, few rows": partial(try_classifier, rows=100, n_samples=2000),
-    "explanation, every row twice": partial(try_classifier, rows=300, repeats=2, n_samples=2000),
-    "explanation, every row ten times": partial(try_classifier, rows=200, repeats=10, n_samples=2000),
-    "explanation, patients of ten rows": partial(try_classifier, rows=150, visits=10, n_samples=2000),
+    "explanation, every row twice": partial(
+        try_classifier, rows=300, repeats=2, form="rules", n_samples=1000
+    ),
+    "explanation, every row ten times": partial(
+        try_classifier, rows=200, repeats=10, form="rules", n_samples=1000
+    ),
+    "explanation, patients of ten rows": partial(
+        try_classifier, rows=150, visits=10, form="rules", n_samples=1000
+    ),
     "diff": partial(try_diff, rows=1500),
     "diff, every row ten times": partial(try_diff, rows=600, repeats=10),
     "queries": partial(try_queries, rows=300, **QUERIES),

@@ -71,8 +71,8 @@ class Share:
         return Share.of(self.size - self.hits, self.size, self.confidence, self.independent)
 
     def describe_size(self, noun: str) -> str:
-        """How many samples there are, and how many they count as, as in `200 rows, which count as 20,`."""
-        counted = "" if self.independent == self.size else f", which count as {self.independent:,},"
+        """How many samples there are, and how many they count as, as in `200 rows (which count as 20)`."""
+        counted = "" if self.independent == self.size else f" (which count as {self.independent:,})"
         return f"{self.size:,} {noun}{counted}"
 
     @property

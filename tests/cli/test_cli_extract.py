@@ -30,7 +30,7 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
                     "-o", run, *SMALL, "--form", "rules", "--why", 2)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
-    unseen = "# fidelity to the model on 18 unseen rows, which count as 16, "
+    unseen = "# fidelity to the model on 18 unseen rows (which count as 16) "
     assert first.startswith(unseen) and " samples " in second
     assert " of 120 rows repeat another one; equal rows were held out together" in done.stdout
     assert "interval" in first and "interval" in second
@@ -113,7 +113,7 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     run, model = tmp_path / "run", ["--model", folder / "tree.pkl", "--trust-pickle"]
     data = [tmp_path / "visits.csv", "--target", "ill", *model]
     done = hornbook("extract", *data, "--groups", "patient", "-o", run, *SMALL)
-    assert "on 24 unseen rows, which count as 6, " in done.stdout, done.stderr
+    assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
     assert "# 6 of 30 groups were held out, each with all its rows" in done.stdout
     extraction = hb.load(run)
     assert {column.name for column in extraction.columns} == {"age", "fever"}
@@ -127,9 +127,9 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     )
     assert hornbook("why", run, "--row", 0, "--trust-pickle").returncode == 0
     differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
-    assert "of 24 unseen rows, which count as 6\n" in differing.stdout, differing.stderr
+    assert "of 24 unseen rows (which count as 6)\n" in differing.stdout, differing.stderr
     done = hornbook("query", *data, "--groups", "patient", "--max-queries", 1)
-    assert "on 24 unseen rows, which count as 6, " in done.stdout, done.stderr
+    assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
     done = hornbook("extract", *data, "--groups", "patients")
     assert (
         is_one_line(done) and "--groups patients: name one of the columns patient, age, fever" in done.stderr

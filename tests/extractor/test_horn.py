@@ -58,7 +58,7 @@ def test_unseen_rows_of_the_user_are_measured_on_and_nothing_is_held_out():
     rng = np.random.default_rng(5)
     unseen = pd.DataFrame(rng.integers(0, 2, (70, 4)), columns=list("dcba")).assign(e=1)
     extractor = HornExtractor(TREE, "ill", form="rules", **SMALL).fit(FRAME, unseen=unseen)
-    assert str(extractor.fidelity_).startswith("on 70 test rows, which count as 12, ")
+    assert str(extractor.fidelity_).startswith("on 70 test rows (which count as 12) ")
     assert len(extractor.teacher_.frame) == len(FRAME)
     same = extractor.predict(unseen[list("abcd")]) == TREE.predict(unseen[list("abcd")])
     assert extractor.fidelity_.share.hits == same.sum()

@@ -118,9 +118,9 @@ def explain_guarantee(guarantee: Guarantee) -> str:
             )
         case Estimated(disagreement, distribution):
             return (
-                f"On {disagreement.size:,} cases that nothing was made from ({distribution}), explanation "
-                f"and model gave different answers in {format_percent(disagreement.estimate)}. The true "
-                f"share lies, with {100 * disagreement.confidence:g} % confidence, between "
+                f"On {disagreement.describe_size('cases')} that nothing was made from ({distribution}), "
+                f"explanation and model gave different answers in {format_percent(disagreement.estimate)}. "
+                f"The true share lies, with {100 * disagreement.confidence:g} % confidence, between "
                 f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
                 "and for no others."
             )
@@ -156,7 +156,7 @@ def summarise_extraction(extraction: Extraction) -> str:
         return f"{article} {explanation.noun} with {size}."
     return (
         f"{article} {explanation.noun} with {size} that decides as the model does on "
-        f"{format_percent(share.estimate)} of {share.size:,} {fidelity.population}."
+        f"{format_percent(share.estimate)} of {share.describe_size(fidelity.population)}."
     )
 
 
@@ -280,7 +280,7 @@ def _list_groups(extraction: Extraction) -> Iterator[str]:
 
 
 def _describe_share(share: Share, population: str) -> str:
-    return f"{format_percent(share.estimate)} of {share.size:,} {population}"
+    return f"{format_percent(share.estimate)} of {share.describe_size(population)}"
 
 
 def describe_line(statistics: LineStatistics) -> str:

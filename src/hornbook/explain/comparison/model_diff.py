@@ -223,6 +223,12 @@ class ModelDiff:
         """What the headline is a share of."""
         return "samples" if self.share is self.samples else "unseen rows"
 
+    def describe_size(self) -> str:
+        """How many cases the headline is about, and how many they count as."""
+        if isinstance(self.share, StratifiedShare):
+            return f"{self.share.size:,} {self.population}"
+        return self.share.describe_size(self.population)
+
     @property
     def verb(self) -> str:
         """What the two do with each other."""
@@ -232,7 +238,7 @@ class ModelDiff:
         """The figures in words, a line each."""
         lines = []
         if self.unseen_rows.size:
-            rows = self.unseen_rows.describe_size("unseen rows").removesuffix(",")
+            rows = self.unseen_rows.describe_size("unseen rows")
             lines.append(f"{self.verb} on {self.unseen_rows} of {rows}")
         if self.samples is not None:
             lines.append(f"{self.verb} on {self.samples} of samples, {self.samples.size:,} asked about")
