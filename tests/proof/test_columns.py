@@ -447,3 +447,16 @@ def test_a_class_that_only_the_last_of_many_cells_loses_is_not_monotone():
     model = DecisionTreeClassifier(random_state=0).fit(rows, labels)
     verdict = ColumnProver(model, Domain.of(rows)).prove_monotone("x", outcome=1)
     assert verdict.status == "refuted" and verdict.witness.x[0] <= 5.5 < verdict.witness.x[1]
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_a_threshold_that_no_number_or_every_number_meets_is_no_other_question(above):
+    rows, labels = table(0)
+    prover = ColumnProver(DecisionTreeClassifier(max_depth=3).fit(rows, labels), Domain.of(rows))
+    for make in (lambda cut: Threshold("x", cut, above), lambda cut: Category("x", cut, above)):
+        with pytest.raises(HornbookError, match="compares 'x' with NaN"):
+            make(np.nan)
+    unmet = Threshold("x", np.inf if above else -np.inf, above)
+    assert [prover.prove([unmet], outcome).status for outcome in (0, 1)] == ["proved"] * 2
+    for outcome in (0, 1):
+        assert prover.prove([unmet.negate()], outcome).status == prover.prove([], outcome).status

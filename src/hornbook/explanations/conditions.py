@@ -6,6 +6,7 @@ in the column; only whether a value is missing is always known.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -35,6 +36,9 @@ class Threshold:
     column: str
     cut: float
     above: bool = True
+
+    def __post_init__(self) -> None:
+        _refuse_nan(self.column, self.cut)
 
     def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition is true of the rows, and where it is false."""
@@ -78,6 +82,9 @@ class Category:
     column: str
     value: Any
     equal: bool = True
+
+    def __post_init__(self) -> None:
+        _refuse_nan(self.column, self.value)
 
     def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition is true of the rows, and where it is false."""
@@ -126,6 +133,7 @@ class CategorySet:
     inside: bool = True
 
     def __post_init__(self) -> None:
+        _refuse_nan(self.column, *self.values)
         distinct = sorted(dict.fromkeys(self.values), key=lambda value: (isinstance(value, str), value))
         object.__setattr__(self, "values", tuple(distinct))
         if not distinct:
@@ -196,6 +204,15 @@ class Missing:
 
 
 Condition: TypeAlias = Threshold | Category | CategorySet | Missing
+
+
+def _refuse_nan(column: str, *values: Any) -> None:
+    """Raise for a value that no comparison is true of."""
+    if any(isinstance(value, float | np.floating) and math.isnan(value) for value in values):
+        raise HornbookError(
+            f"a condition compares {column!r} with NaN, which no value is equal to, above or below; "
+            "Missing asks whether there is a value"
+        )
 
 
 def background_rules(

@@ -332,6 +332,8 @@ def _meets_condition(value: Any, condition: Threshold | Category | CategorySet) 
 
 def _widen_interval(own: Interval, condition: Threshold) -> Interval:
     width = own.high - own.low or 1.0
+    if not math.isfinite(condition.cut):  # which no number is beyond
+        return own
     if condition.above and condition.cut >= own.high:
         own = replace(own, high=condition.cut + width)
     elif not condition.above and condition.cut < own.low:
