@@ -302,6 +302,9 @@ TORCH_TRAPS = {
     "torch, bfloat16": lambda: ask(sequence().bfloat16()),
     "torch, three outputs": lambda: ask(sequence(3), positive=1),
     "torch, flattened batch": lambda: ask(sequence(1, nn.Flatten(0, -1)), output="logit"),
+    "torch, scripted": lambda: ask(torch.jit.script(sequence()), output="logit"),
+    "torch, traced": lambda: ask(torch.jit.trace(sequence(), torch.zeros(1, WIDTH)), output="logit"),
+    "torch, scripted inside": lambda: ask(with_relu(torch.jit.script(nn.ReLU()))),
     "torch, answers of another": lambda: unlike(ask(sequence()), np.negative),
     "torch, answers off by 0.001": lambda: unlike(ask(sequence()), lambda raw: raw + 0.001),
 }
@@ -702,5 +705,54 @@ SKLEARN_TRAPS = {
     "function": lambda: ask(lambda array: array.mean(axis=1)),
 }
 
-HONEST = TORCH | KERAS | ONNX | SKLEARN
-TRAPS = TORCH_TRAPS | KERAS_TRAPS | ONNX_TRAPS | SKLEARN_TRAPS
+# XGBoost and LightGBM
+
+
+def xgb(**settings):
+    import xgboost
+
+    options = {"n_estimators": 8, "max_depth": 3, "n_jobs": 1, **settings}
+    return fit(xgboost.XGBClassifier(**options))
+
+
+def lgbm(**settings):
+    import lightgbm
+
+    options = {"n_estimators": 8, "min_child_samples": 5, "n_jobs": 1, "verbose": -1, **settings}
+    return fit(lightgbm.LGBMClassifier(**options))
+
+
+def own_objective(labels, scores):
+    shares = 1 / (1 + np.exp(-scores))
+    return shares - labels, shares * (1 - shares)
+
+
+STRONG = {"learning_rate": 1.0, "reg_lambda": 0.0, "min_child_weight": 0.0, "n_estimators": 20}
+"""Settings with which boosting leaves the share that it starts from, however close to 1 or 0."""
+
+EARLY = {"pred_early_stop": True, "pred_early_stop_freq": 1, "pred_early_stop_margin": 0.3}
+
+BOOSTERS = {
+    "XGBoost": lambda: ask(xgb()),
+    "XGBoost, NaN for unknown, class 0": lambda: ask(xgb(), encoding="nan", positive=0),
+    "XGBoost from 1e-7": lambda: ask(xgb(base_score=1e-7, **STRONG), encoding="nan"),
+    "XGBoost from 1 - 1e-7": lambda: ask(xgb(base_score=1 - 1e-7, **STRONG)),
+    "XGBoost from 1 - 1e-6, threshold 0.9": lambda: ask(xgb(base_score=1 - 1e-6, **STRONG), threshold=0.9),
+    "XGBoost booster of log-odds": lambda: ask(
+        xgb(objective="binary:logitraw", base_score=0.9, **STRONG).get_booster()
+    ),
+    "LightGBM": lambda: ask(lgbm(), threshold=0.5),
+    "LightGBM booster with pred_early_stop, which it does not know": lambda: ask(lgbm(**EARLY).booster_),
+}
+
+BOOSTER_TRAPS = {
+    "XGBoost, missing is None": lambda: ask(xgb().set_params(missing=None)),
+    "XGBoost, log-odds": lambda: ask(xgb(objective="binary:logitraw")),
+    "LightGBM, pred_early_stop": lambda: ask(lgbm(**EARLY)),
+    "LightGBM, pred_early_stop set later": lambda: ask(lgbm().set_params(**EARLY)),
+    "LightGBM, own objective": lambda: ask(lgbm(objective=own_objective)),
+    "LightGBM booster, own objective": lambda: ask(lgbm(objective=own_objective).booster_),
+}
+
+HONEST = TORCH | KERAS | ONNX | SKLEARN | BOOSTERS
+TRAPS = TORCH_TRAPS | KERAS_TRAPS | ONNX_TRAPS | SKLEARN_TRAPS | BOOSTER_TRAPS

@@ -77,7 +77,8 @@ def _first_weights(model: Any) -> Any:
 
 def sequential_layers(model: Any, torch: Any) -> list[Any]:
     """The layers of a plain, possibly nested, `Sequential`; none for a module with its own `forward`."""
-    if type(model).forward is not torch.nn.Sequential.forward:
+    # a class of torch.jit has no forward, only its objects have
+    if getattr(type(model), "forward", None) is not torch.nn.Sequential.forward:
         return []
     nested = [
         sequential_layers(part, torch) if isinstance(part, torch.nn.Sequential) else [part] for part in model

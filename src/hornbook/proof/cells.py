@@ -13,7 +13,7 @@ import pandas as pd
 from hornbook.explanations import shorten_cut
 from hornbook.logic import Bools
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels
-from hornbook.proof.ensembles import TreeNodes
+from hornbook.proof.ensembles import TreeNodes, ZeroReading
 from hornbook.proof.network import Matrix, Vector
 from hornbook.proof.pipeline import Preprocessing, ValueInput
 from hornbook.proof.region import InputSpace, Numbers, States
@@ -71,14 +71,23 @@ class CellGrid:
 
     @classmethod
     def of(
-        cls, domain: Domain, columns: Sequence[str], trees: Iterable[TreeNodes], preprocessing: Preprocessing
+        cls,
+        domain: Domain,
+        columns: Sequence[str],
+        trees: Iterable[TreeNodes],
+        preprocessing: Preprocessing,
+        zeros: ZeroReading | None = None,
     ) -> CellGrid:
-        """The cells that the trees do not divide."""
+        """The cells that the trees do not divide, given how they read numbers close to zero."""
         every: list[set[float]] = [set() for _ in columns]
         for tree in trees:
             for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
                 if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
                     every[source.column].add(cut)
+        if zeros is not None:
+            for source in preprocessing.inputs:
+                if isinstance(source, ValueInput):
+                    every[source.column] |= {math.nextafter(-zeros.reach, -math.inf), zeros.reach}
         edges: list[Vector | None] = []
         values: list[list[Any]] = []
         for name, own in zip(columns, every, strict=True):
@@ -105,6 +114,8 @@ class CellGrid:
             numbers_of = [source.encode(value) for value in values[source.column]]
             routed[place, : len(numbers_of)] = numbers_of
             routed[place, -1] = source.encode(math.nan)
+        if zeros is not None:
+            routed[np.abs(routed) <= zeros.reach] = zeros.number
         owners = tuple(source.column for source in preprocessing.inputs)
         space = CellSpace(inputs=inputs, owners=owners, routed=routed)
         return cls(domain, tuple(columns), tuple(edges), space)

@@ -25,7 +25,7 @@ from hornbook.explanations.tree import Node
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
 from hornbook.proof.column_reading import NetworkReading, TreeReading, decide_class
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, list_levels
-from hornbook.proof.ensembles import read_tree_contests
+from hornbook.proof.ensembles import read_tree_contests, read_zeros
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
@@ -91,7 +91,10 @@ class ColumnProver:
         elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
-            self.reading = TreeReading(self.predictors, trees, self.preprocessing, self.columns, self.domain)
+            zeros = read_zeros(inner, self.preprocessing.is_sparse)
+            self.reading = TreeReading(
+                self.predictors, trees, self.preprocessing, self.columns, self.domain, zeros
+            )
 
     def prove(
         self,

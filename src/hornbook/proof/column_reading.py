@@ -17,9 +17,9 @@ from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
 from hornbook.proof.domain import Box, Domain, Interval, Levels
-from hornbook.proof.ensembles import TreeEnsemble
+from hornbook.proof.ensembles import TreeEnsemble, ZeroReading
 from hornbook.proof.monotone import compare_states
-from hornbook.proof.network import Contests, ReluNet, ScoreLink, Vector, unprovable
+from hornbook.proof.network import SCORE_ROUNDING, Contests, ReluNet, ScoreLink, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
 from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
@@ -151,9 +151,10 @@ class TreeReading:
         preprocessing: Preprocessing,
         columns: Sequence[str],
         domain: Domain,
+        zeros: ZeroReading | None = None,
     ) -> None:
         self.predictors, self.contests = predictors, contests
-        self.preprocessing, self.columns = preprocessing, columns
+        self.preprocessing, self.columns, self.zeros = preprocessing, columns, zeros
         self._lay_out(domain)
 
     def prepare(self, domain: Domain) -> None:
@@ -164,7 +165,7 @@ class TreeReading:
     def _lay_out(self, domain: Domain) -> None:
         """Divide the columns into cells, and compare the trees with the model."""
         trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
-        self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing)
+        self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing, self.zeros)
         self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
         rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
@@ -245,13 +246,21 @@ class TreeReading:
         """The trees whose output is positive where a class is behind one of the others."""
         if (outcome, rival) not in self.sides:
             leaves = Leaves.of(self.contests[outcome][rival], self.grid.space)
-            self.sides[outcome, rival] = make_forest(
-                leaves, self.grid.space, partial(self._is_other, outcome)
-            )
+            classes = outcome, rival + (rival >= outcome)
+            tells_apart = partial(self._tells_apart, classes) if leaves.compares_shares else None
+            is_other = partial(self._is_other, outcome)
+            self.sides[outcome, rival] = make_forest(leaves, self.grid.space, is_other, tells_apart)
         return self.sides[outcome, rival]
 
     def _is_other(self, outcome: int, states: States) -> Bools:
         return ~decide_class(self.predictors, outcome, self.grid.show(states))
+
+    def _tells_apart(self, classes: tuple[int, int], states: States) -> Bools:
+        """Whether the model's shares of two classes differ by more than rounding."""
+        rows = self.grid.show(states)
+        one, other = (self.predictors[each].score_rows(self.predictors[each].read(rows)) for each in classes)
+        differ: Bools = np.abs(one - other) > SCORE_ROUNDING * np.maximum(one, other)
+        return differ
 
 
 def decide_class(predictors: Sequence[Predictor], outcome: int, rows: pd.DataFrame) -> Bools:

@@ -4,8 +4,8 @@ A `TreeEnsemble` holds every tree as arrays of nodes. At a node a number goes le
 the node's cut, compared as doubles, and a missing value goes where the node sends it. Libraries
 compare in their own ways: scikit-learn's trees round a number to single precision first, XGBoost
 does so too and sends numbers below its threshold to the left, LightGBM and histogram boosting
-compare doubles, and LightGBM takes the tiniest numbers for zero. All of that is monotone, so each
-comparison is one with a double, which `single_cut` and `zero_cut` find.
+compare doubles. All of that is monotone, so each comparison is one with a double, which `single_cut`
+finds. What libraries do with zero before is a `ZeroReading`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,31 @@ from hornbook.proof.network import (
 
 Ints = NDArray[np.intp]
 
-LIGHTGBM_ZERO = float(np.float32(1e-35))
-"""The largest number that LightGBM takes for zero."""
+
+class ZeroReading(NamedTuple):
+    """What trees compare instead of a number close to zero."""
+
+    reach: float
+    """The largest number that counts as zero."""
+    number: float
+    """What is compared; NaN for a missing value."""
+
+
+ZERO_READINGS = {
+    ("lightgbm", False): ZeroReading(float(np.float32(1e-35)), 0.0),
+    ("xgboost", True): ZeroReading(0.0, math.nan),
+}
+"""The libraries that read numbers close to zero in a way of their own, and whether a matrix is sparse then.
+
+LightGBM takes the tiniest numbers of a dense one for zero, and XGBoost what a sparse one leaves out for
+missing.
+"""
+
+
+def read_zeros(predictor: Predictor, is_sparse: bool) -> ZeroReading | None:
+    """How a model reads numbers close to zero; None if as they are."""
+    library = type(predictor.source).__module__.partition(".")[0]
+    return ZERO_READINGS.get((library, is_sparse))
 
 
 class TreeNodes(NamedTuple):
@@ -68,6 +91,9 @@ class TreeEnsemble:
         The relation between the output and the model's score.
     counts_votes
         Whether each leaf is of one class, and the model's own sum is a number of votes.
+    compares_shares
+        Whether the output is the sum of one class minus that of another, each of half of the trees, and
+        the model compares their shares among all classes, whose rounding depends on the others.
 
     """
 
@@ -76,6 +102,7 @@ class TreeEnsemble:
     rounding: float
     link: ScoreLink
     counts_votes: bool = False
+    compares_shares: bool = False
 
     def negate(self) -> TreeEnsemble:
         """The trees with the opposite output."""
@@ -144,10 +171,11 @@ def _score_histogram_boosting(model: Any, predictor: Predictor, count: int) -> l
 
 def _score_xgboost(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
     """The scores of the classes of an XGBoost classifier; each tree says of which class it is."""
-    objective, trees, classes, base = _list_xgboost_trees(model, predictor)
+    objective, trees, classes, starts = _list_xgboost_trees(model, predictor)
     if objective not in ("multi:softprob", "multi:softmax"):
         raise unprovable(predictor, f"it has {count} classes by {objective}, which is not read")
-    starts = np.broadcast_to(base, count).tolist()
+    if any(count * classes.count(place) != len(trees) for place in range(count)):
+        raise unprovable(predictor, "some of its classes have more trees than others")
     return [
         ClassScore(
             tuple(tree for tree, own in zip(trees, classes, strict=True) if own == place),
@@ -174,7 +202,8 @@ def _contest_scores(scores: Sequence[ClassScore]) -> Contests[TreeEnsemble]:
         trees = (*rival.trees, *against)
         sizes = sum(float(np.abs(tree.value).max()) for tree in trees) + abs(rival.start) + abs(outcome.start)
         rounding = gamma(4 * len(trees) + 16, rival.roundoff) * sizes
-        return TreeEnsemble(trees, rival.start - outcome.start, rounding, ScoreLink(0.5, 1.0))
+        link = ScoreLink(0.5, 1.0)
+        return TreeEnsemble(trees, rival.start - outcome.start, rounding, link, compares_shares=True)
 
     return tuple(
         tuple(contest(rival, outcome) for rival in scores if rival is not outcome) for outcome in scores
@@ -249,20 +278,6 @@ def single_cut(threshold: float, strict: bool = False) -> float:
         return math.inf
     middle = (float(most) + float(above)) / 2
     return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
-
-
-def zero_cut(threshold: float) -> float:
-    """The largest double that goes left where numbers as small as LightGBM's zero are taken for 0 first.
-
-    Examples
-    --------
-    >>> zero_cut(0.5), zero_cut(0.0) == LIGHTGBM_ZERO, zero_cut(-LIGHTGBM_ZERO) < -LIGHTGBM_ZERO
-    (0.5, True, True)
-
-    """
-    if abs(threshold) > LIGHTGBM_ZERO:
-        return threshold
-    return LIGHTGBM_ZERO if threshold >= 0 else math.nextafter(-LIGHTGBM_ZERO, -math.inf)
 
 
 def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
@@ -385,23 +400,23 @@ def _histogram_nodes(nodes: Any, number: int, predictor: Predictor) -> TreeNodes
 def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
     if len(getattr(model, "classes_", (0, 1))) != 2:
         raise _not_two_classes(predictor)
-    objective, trees, _, base = _list_xgboost_trees(model, predictor)
+    objective, trees, _, starts = _list_xgboost_trees(model, predictor)
     if objective not in ("binary:logistic", "binary:logitraw"):
         raise unprovable(predictor, f"it is trained for {objective}, which is not read")
-    start = float(base[0])
-    if objective == "binary:logistic":
-        start = math.log(start / (1 - start))
-    return _add_boosted(trees, start, SINGLE_ROUNDOFF, 1.0, predictor)
+    return _add_boosted(trees, starts[0], SINGLE_ROUNDOFF, 1.0, predictor)
 
 
-def _list_xgboost_trees(model: Any, predictor: Predictor) -> tuple[str, list[TreeNodes], list[int], Vector]:
+def _list_xgboost_trees(
+    model: Any, predictor: Predictor
+) -> tuple[str, list[TreeNodes], list[int], list[float]]:
     """The objective of XGBoost, its trees, the class of each, and the scores before the first tree."""
     refuse_changed(model, "it", predictor, ("feature_names", "feature_types"))
     if hasattr(model, "get_booster"):
-        if not np.isnan(model.missing):
+        if model.missing is None or not np.isnan(model.missing):
             raise unprovable(predictor, f"it takes {model.missing} for a missing value, and proofs take NaN")
         model = model.get_booster()
-    learner = json.loads(model.save_raw("json"))["learner"]
+    content = json.loads(model.save_raw("json"))
+    learner = content["learner"]
     objective, booster = learner["objective"]["name"], learner["gradient_booster"]
     if booster["name"] != "gbtree":
         raise unprovable(predictor, f"it is {booster['name']}, which is not read")
@@ -409,7 +424,7 @@ def _list_xgboost_trees(model: Any, predictor: Predictor) -> tuple[str, list[Tre
         raise unprovable(
             predictor, "it was stopped early, so it may not use all of its trees; slice it first"
         )
-    trees = []
+    trees: list[TreeNodes] = []
     for number, tree in enumerate(booster["model"]["trees"]):
         if any(tree["split_type"]) or tree["categories"]:
             raise unprovable(
@@ -432,8 +447,24 @@ def _list_xgboost_trees(model: Any, predictor: Predictor) -> tuple[str, list[Tre
                 np.where(leaf, conditions.astype(np.float64), 0.0),
             )
         )
-    base = np.ravel(json.loads(str(learner["learner_model_param"]["base_score"]).replace("E", "e")))
-    return objective, trees, booster["model"]["tree_info"], base.astype(np.float64)
+    return objective, trees, booster["model"]["tree_info"], _ask_xgboost_starts(content)
+
+
+def _ask_xgboost_starts(content: Any) -> list[float]:
+    """The scores of the classes before the first tree, as XGBoost computes them of its `base_score`.
+
+    It takes the logit in single precision, and some versions bound the share before: so a model without
+    trees is asked.
+    """
+    from xgboost import Booster
+
+    trees = content["learner"]["gradient_booster"]["model"]
+    trees |= {"trees": [], "tree_info": [], "iteration_indptr": [0]}
+    trees["gbtree_model_param"]["num_trees"] = "0"
+    content["learner"]["learner_model_param"]["boost_from_average"] = "0"  # for it was trained
+    empty = Booster(model_file=bytearray(json.dumps(content).encode()))
+    starts: Vector = empty.inplace_predict(np.zeros((1, empty.num_features())), predict_type="margin")
+    return starts.reshape(-1).astype(np.float64).tolist()
 
 
 def _read_lightgbm(model: Any, predictor: Predictor) -> TreeEnsemble:
@@ -450,7 +481,11 @@ def _list_lightgbm_trees(
 ) -> tuple[dict[str, str], list[TreeNodes]]:
     """The objective of LightGBM, its name and settings, and its trees, so many in each round."""
     refuse_changed(model, "it", predictor)
+    if hasattr(model, "get_params") and model.get_params().get("pred_early_stop"):
+        raise unprovable(predictor, "it has pred_early_stop, so it may not use all of its trees; set it off")
     content = getattr(model, "booster_", model).dump_model()
+    if "objective" not in content:
+        raise unprovable(predictor, "it is trained for an objective of its own, which is not read")
     name, *settings = content["objective"].split()
     if content["num_tree_per_iteration"] != count:
         raise unprovable(predictor, f"it is trained for {content['objective']}, which is not read")
@@ -477,7 +512,7 @@ def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
         cut = float(node["threshold"])
         # without a way of their own, missing values count as zero
         left = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
-        rows.append([node["split_feature"], zero_cut(cut), 0, 0, left, 0.0])
+        rows.append([node["split_feature"], cut, 0, 0, left, 0.0])
         rows[place][2:4] = add(node["left_child"]), add(node["right_child"])
         return place
 

@@ -90,17 +90,20 @@ class Preprocessing:
         How each number of v follows from a column.
     scale, shift
         Of each input, (inputs,).
+    is_sparse
+        Whether the classifier is given them as a sparse matrix, without those that are zero.
 
     """
 
     inputs: tuple[ColumnInput, ...]
     scale: Vector
     shift: Vector
+    is_sparse: bool = False
 
     @classmethod
-    def of(cls, inputs: Sequence[ColumnInput]) -> Preprocessing:
+    def of(cls, inputs: Sequence[ColumnInput], is_sparse: bool = False) -> Preprocessing:
         """Inputs that are not scaled."""
-        return cls(tuple(inputs), np.ones(len(inputs)), np.zeros(len(inputs)))
+        return cls(tuple(inputs), np.ones(len(inputs)), np.zeros(len(inputs)), is_sparse)
 
     @property
     def known_levels(self) -> dict[int, tuple[Any, ...]]:
@@ -260,7 +263,7 @@ def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predic
             missing = absent if _is_missing(fill) else bool(level == fill)
             if number != left_out:
                 inputs.append(LevelInput(own.column, math.nan if absent else level, missing, known))
-    return Preprocessing.of(inputs)
+    return Preprocessing.of(inputs, step.sparse_output)
 
 
 def _add_transformer(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
@@ -288,6 +291,7 @@ def _add_transformer(before: Preprocessing, step: Any, layer: str, predictor: Pr
         tuple(each for part in parts for each in part.inputs),
         np.concatenate([np.zeros(0), *(part.scale for part in parts)]),
         np.concatenate([np.zeros(0), *(part.shift for part in parts)]),
+        step.sparse_output_,  # decided when it was fitted, whatever rows it is given
     )
 
 

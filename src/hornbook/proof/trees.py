@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, Self
 
@@ -53,6 +53,8 @@ class Leaves:
         The relation between the output and the model's score.
     counts_votes
         Whether each leaf is of one class, and the model's own sum is a number of votes.
+    compares_shares
+        Whether the model compares shares of two classes among several; see `TreeEnsemble`.
 
     """
 
@@ -65,6 +67,7 @@ class Leaves:
     rounding: float
     link: ScoreLink
     counts_votes: bool = False
+    compares_shares: bool = False
 
     @classmethod
     def of(cls, ensemble: TreeEnsemble, space: InputSpace) -> Leaves:
@@ -95,6 +98,7 @@ class Leaves:
             ensemble.rounding,
             ensemble.link,
             ensemble.counts_votes,
+            ensemble.compares_shares,
         )
 
     @property
@@ -200,6 +204,8 @@ class Forest:
         The model's own decision for given inputs, asked where rounding could change the sign.
     region
         The inputs in question; by default all.
+    tells_apart
+        Where the model compares shares: whether those of the two classes differ by more than rounding.
 
     """
 
@@ -209,8 +215,9 @@ class Forest:
         space: InputSpace,
         decide: Callable[[States], Bools],
         region: Bools | None = None,
+        tells_apart: Callable[[States], Bools] | None = None,
     ) -> None:
-        self.leaves, self.space, self.decide = leaves, space, decide
+        self.leaves, self.space, self.decide, self.tells_apart = leaves, space, decide, tells_apart
         self.region = space.whole() if region is None else region
         # every kind of condition once
         kinds, self.kind = np.unique(leaves.conditions, axis=0, return_inverse=True)
@@ -225,13 +232,15 @@ class Forest:
         """Restrict the trees to the base variables that a region leaves free."""
         free = region.sum(axis=1) > 1
 
-        def decide(states: States) -> Bools:
+        def complete(ask: Callable[[States], Bools], states: States) -> Bools:
             whole: States = np.repeat(region.argmax(axis=1)[None], len(states), axis=0)
             whole[:, free] = states
-            return self.decide(whole)
+            return ask(whole)
 
         leaves = self.leaves.restrict_to(self.reached(region[None])[:, 0], free)
-        return type(self)(leaves, self.space.restrict_to(free), decide, region[free])
+        decide = partial(complete, self.decide)
+        tells_apart = None if self.tells_apart is None else partial(complete, self.tells_apart)
+        return type(self)(leaves, self.space.restrict_to(free), decide, region[free], tells_apart)
 
     @property
     def parameters(self) -> Iterator[NDArray[Any]]:
@@ -293,10 +302,27 @@ class Forest:
         constant: Bools = (highest == least).all(axis=0)
         return constant
 
+    def settles(self, regions: Bools, states: States) -> Bools:
+        """Whether the model decides alike about all inputs of each region and one input of it, (k,).
+
+        Shares of two classes depend on the others too. They have the same order everywhere if the
+        classes get the same numbers from the same trees, or if the shares differ by more than rounding.
+        """
+        settled = self.constant(regions)
+        if self.tells_apart is not None and settled.any():
+            rival, outcome = np.split(self._highest_values(regions)[0], 2)
+            equal = (rival == -outcome).all(axis=0) & (self.leaves.constant == 0)
+            settled &= equal | self.tells_apart(states)
+        return settled
+
+    def _highest_values(self, regions: Bools) -> tuple[Numbers, Numbers]:
+        """The highest number of each tree in each region, (trees, k), and those of leaves, (leaves, k)."""
+        values = np.where(self.reached(regions), self.leaves.values[:, None], -np.inf)
+        return np.maximum.reduceat(values, self.leaves.starts, axis=0), values
+
     def bound_regions(self, regions: Bools) -> tuple[Vector, States]:
         """Bound each region's output, (k,), and return each tree's highest leaf there, (trees, k)."""
-        values = np.where(self.reached(regions), self.leaves.values[:, None], -np.inf)
-        highest = np.maximum.reduceat(values, self.leaves.starts, axis=0)
+        highest, values = self._highest_values(regions)
         best = values == highest[self.tree]
         order = np.where(best, np.arange(len(values))[:, None], len(values))
         return highest.sum(axis=0) + self.leaves.constant, np.minimum.reduceat(
@@ -372,8 +398,8 @@ class Forest:
             known = single.copy()
             close = np.flatnonzero(~single & (np.abs(upper) <= self.leaves.tolerance))
             if len(close):
-                known[close] = self.constant(regions[close])
-            # of one input the model itself was asked, and so it was of all that get the same numbers
+                known[close] = self.settles(regions[close], tried[close])
+            # of one input the model itself was asked, and so it was of all that are decided like it
             upper = np.where(known, outputs, upper + self.leaves.tolerance)
             if admits is not None:
                 outputs[~admits(tried)] = -np.inf

@@ -54,11 +54,15 @@ COST_ROUNDING = 1e-9
 """A bound on the rounding error of a cost, in votes."""
 
 
-def make_forest(leaves: Leaves, space: InputSpace, decide: Callable[[States], Bools]) -> Forest:
+def make_forest(
+    leaves: Leaves,
+    space: InputSpace,
+    decide: Callable[[States], Bools],
+    tells_apart: Callable[[States], Bools] | None = None,
+) -> Forest:
     """The trees as a forest, with a formula if they vote and python-sat is installed."""
-    if find_spec("pysat") is None or count_parts(leaves) is None:
-        return Forest(leaves, space, decide)
-    return VotingForest(leaves, space, decide)
+    votes = find_spec("pysat") is not None and count_parts(leaves) is not None
+    return (VotingForest if votes else Forest)(leaves, space, decide, tells_apart=tells_apart)
 
 
 def count_parts(leaves: Leaves) -> int | None:
