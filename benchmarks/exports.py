@@ -6,8 +6,8 @@ Trees, cards and rules of two and three classes are learned from a made-up model
 random, with every kind of condition. An engine that is not installed is named and left out: DuckDB,
 SWI-Prolog (`swipl`), the PMML evaluators of the packages `jpmml_evaluator` and `pypmml` (both need
 Java), and LibreOffice (`soffice`, with openpyxl), which gets a sheet for each row. PMML is also held
-against the schema of the standard, if `xmlschema` is installed. Names here have no `<` and `&`: pmml4s
-1.5.8 reads only the last piece of such a text.
+against the schema of the standard, if `xmlschema` is installed. Columns are of double and of single
+precision, of 0 and 1, of words, an empty one too, and of truth values; names are hostile.
 """
 
 import argparse
@@ -44,13 +44,18 @@ from hornbook.explanations import (
 )
 
 NUMBERS = [f"value {k}" for k in range(6)]
+PRICE, FLAG = 'price < 1 & "rare"', "it's set"
+WORDS = ["red", "green", "it's blue", "", "a < b & c"]
+PRICES = [0.1, 0.2, 0.3, 0.7, 0.720887]
 
 
 def draw_rows(size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Numbers, words and truth values, a tenth of them missing."""
+    """Numbers of both precisions, words and truth values, a tenth of them missing."""
     frame = pd.DataFrame(rng.normal(size=(size, len(NUMBERS))).round(2), columns=NUMBERS)
-    frame["kind"] = rng.choice(["red", "green", "it's blue"], size)
+    frame["kind"] = rng.choice(WORDS, size)
     frame["ill"] = pd.Series(rng.random(size) < 0.5, dtype=object)
+    frame[PRICE] = rng.choice(PRICES, size).astype(np.float32)
+    frame[FLAG] = rng.integers(0, 2, size).astype(float)
     return frame.mask(rng.random(frame.shape) < 0.1)
 
 
@@ -62,6 +67,7 @@ def learn_explanation(form: str, classes: int, frame: pd.DataFrame) -> Explanati
         def predict(self, rows: pd.DataFrame) -> np.ndarray:
             known = rows[NUMBERS].fillna(0.3).to_numpy(float)
             score = known @ [2, -1, 1, 0.5, -2, 1] + (rows["kind"] == "red") * 2
+            score += rows[FLAG].fillna(0) - 3 * (rows[PRICE] > 0.3)
             return np.digitize(score, [0, 2][: classes - 1])
 
     extractor = HornExtractor(Model(), "score", form=form, n_samples=2000, random_state=0)
@@ -70,20 +76,26 @@ def learn_explanation(form: str, classes: int, frame: pd.DataFrame) -> Explanati
 
 def draw_condition(rng: np.random.Generator) -> Condition:
     positive = bool(rng.integers(2))
-    match rng.integers(5):
+    match rng.integers(8):
         case 0 | 1:
             return Threshold(str(rng.choice(NUMBERS)), round(float(rng.normal()), 2), positive)
         case 2:
-            return Category("kind", str(rng.choice(["red", "it's blue"])), positive)
+            return Category("kind", str(rng.choice(WORDS)), positive)
         case 3:
-            return CategorySet("kind", ("green", "it's blue"), positive)
-    if rng.integers(2):
-        return Category("ill", True, positive)
-    return Missing(str(rng.choice([*NUMBERS, "kind", "ill"])), positive)
+            return CategorySet("kind", tuple(map(str, rng.choice(WORDS, 2))), positive)
+        case 4:
+            return Category("ill", True, positive)
+        case 5:
+            return Category(FLAG, int(rng.integers(2)), positive)
+        case 6:
+            price = float(rng.choice(PRICES))
+            cut = price if rng.integers(2) else float(np.float32(price))
+            return Threshold(PRICE, cut, positive) if rng.integers(2) else Category(PRICE, cut, positive)
+    return Missing(str(rng.choice([*NUMBERS, "kind", "ill", PRICE, FLAG])), positive)
 
 
 def draw_explanation(form: str, classes: int, rng: np.random.Generator) -> Explanation:
-    names = ("low", "it's high", "other")[:classes]
+    names = ("low < 1 & 2", "it's high", "")[:classes]
 
     def draw_node(depth: int) -> Split[Condition] | int:
         if depth == 4 or rng.random() < 0.15:
@@ -181,7 +193,9 @@ def run_libreoffice(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
         copy = book.copy_worksheet(sheet)
         copy.title = f"row {number}"
         for name in explanation.columns:
-            copy.cell(inputs[name], 2).value = None if pd.isna(row[name]) else row[name]
+            empty_text = '=""'  # the value of an empty text is no text in openpyxl
+            value = None if pd.isna(row[name]) else row[name]
+            copy.cell(inputs[name], 2).value = empty_text if value == "" else value
     with tempfile.TemporaryDirectory() as folder:
         book.save(Path(folder) / "cases.xlsx")
         command = ["soffice", "--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir"]
@@ -189,7 +203,8 @@ def run_libreoffice(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
             [*command, Path(folder) / "out", Path(folder) / "cases.xlsx"], check=True, capture_output=True
         )
         computed = openpyxl.load_workbook(Path(folder) / "out" / "cases.xlsx", data_only=True)
-    return [computed[f"row {number}"].cell(place, 2).value for number in range(len(frame))]
+    decisions = [computed[f"row {number}"].cell(place, 2).value for number in range(len(frame))]
+    return ["" if decision is None else decision for decision in decisions]
 
 
 def validate_pmml(explanation: Explanation) -> bool:

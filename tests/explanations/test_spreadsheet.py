@@ -31,19 +31,21 @@ from hornbook.explanations import (
 openpyxl = pytest.importorskip("openpyxl", reason='needs openpyxl: pip install "hornbook[excel]"')
 
 ROWS = pd.DataFrame(
-    list(product([None, 40.0, 45.0], [None, "f", "F", '=it\'s "b"'], [None, 0.0, 1.0], [None, True, False])),
+    list(
+        product([None, 40.0, 45.0], [None, "", "f", "F", '=it\'s "b"'], [None, 0.0, 1.0], [None, True, False])
+    ),
     columns=["=age", "sex", "x", "ill"],
 ).astype({"=age": float, "sex": object, "x": float, "ill": object})
 
 conditions = st.one_of(
     st.builds(Threshold, st.just("=age"), st.sampled_from([40.0, -50.25, 1e-7]), st.booleans()),
-    st.builds(Category, st.just("sex"), st.sampled_from(["f", '=it\'s "b"']), st.booleans()),
+    st.builds(Category, st.just("sex"), st.sampled_from(["f", "", '=it\'s "b"']), st.booleans()),
     st.builds(CategorySet, st.just("sex"), st.just(("f", '=it\'s "b"')), st.booleans()),
     st.builds(Category, st.just("x"), st.just(1), st.booleans()),
     st.builds(Category, st.just("ill"), st.just(True), st.booleans()),
     st.builds(Missing, st.sampled_from(["=age", "sex", "x", "ill"]), st.booleans()),
 )
-explanations = random_explanations(conditions, ("a", 'it\'s "b"', "=c", "d"))
+explanations = random_explanations(conditions, ("", 'it\'s "b"', "=c", "d"))
 
 
 class Text(str):
@@ -56,18 +58,25 @@ class Text(str):
         return False
 
 
+class Blank(Text):
+    """A cell without a value, which Excel takes for an empty text too."""
+
+
 FUNCTIONS = {
     "IF": lambda condition, yes, no: yes if condition else no,
     "AND": lambda *parts: all(parts),
     "OR": lambda *parts: any(parts),
     "NOT": lambda part: not part,
     "EXACT": lambda cell, text: cell == text,
+    "ISBLANK": lambda cell: isinstance(cell, Blank),
+    "ISTEXT": lambda cell: isinstance(cell, str) and not isinstance(cell, Blank),
     "ISNUMBER": lambda cell: isinstance(cell, float | int) and not isinstance(cell, bool),
     "ISLOGICAL": lambda cell: isinstance(cell, bool),
     "SUM": sum,
     "MAX": max,
     "MATCH": lambda value, cells, _: cells.index(value) + 1,
-    "INDEX": lambda cells, row, column: cells[column - 1],
+    "INDEX": lambda cells, row, column: cells[column - 1] or 0,  # a blank cell is a 0
+    "T": lambda value: value if isinstance(value, str) else "",
     "TRUE": True,
     "FALSE": False,
 }
@@ -103,7 +112,7 @@ class Sheet:
 
     def decide(self, row):
         values = {
-            name: Text("" if pd.isna(value) else value) if pd.isna(value) or isinstance(value, str) else value
+            name: Blank() if pd.isna(value) else Text(value) if isinstance(value, str) else value
             for name, value in row.items()
         }
         self.values = {cell: values[name] for name, cell in self.inputs.items()}
@@ -138,5 +147,10 @@ def test_sheet_decides_as_the_explanation_does(explanation):
 def test_what_excel_cannot_hold_is_refused():
     with pytest.raises(HornbookError, match="Excel cannot hold"):
         write_workbook(DecisionTree(("no", "yes"), Split(Threshold("a\x01", 1.0), 1, 0)))
+    for cut in (5e-324, -1e-310, 1.7976931348623157e308):
+        with pytest.raises(
+            HornbookError, match=f"Excel cannot hold {cut!r}: its numbers are".replace("+", r"\+")
+        ):
+            write_workbook(DecisionTree(("no", "yes"), Split(Threshold("a", cut), 1, 0)))
     with pytest.raises(HornbookError, match="longer than the 255 letters"):
         write_workbook(RuleSet(("no" * 200, "yes"), (), 0))

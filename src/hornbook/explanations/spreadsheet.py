@@ -23,12 +23,18 @@ MAX_TEXT_LENGTH = 255
 MAX_NESTED_CHOICES = 64
 """What Excel takes: characters of a formula and of a text in it, and choices within each other."""
 
+MIN_NUMBER, MAX_NUMBER = 2.2251e-308, 9.99999999999999e307
+"""The smallest and the greatest positive number that Excel takes."""
+
 FIRST_INPUT = 5
 """The row of the sheet in which the first value is typed."""
 
 
 class ExcelDialect(Dialect):
-    """A formula of Excel over cells, one for each column; an empty cell is a missing value."""
+    """A formula of Excel over cells, one for each column.
+
+    A blank cell is a missing value, and an empty text is not. Excel compares numbers by 15 digits.
+    """
 
     def __init__(self, cells: Mapping[str, str]) -> None:
         self.cells = cells
@@ -41,20 +47,20 @@ class ExcelDialect(Dialect):
                 sign = ">" if condition.above else "<="
                 return f"AND(ISNUMBER({cell}),{cell}{sign}{self.write_value(condition.cut)})"
             case Missing():
-                return f'{cell}=""' if condition.missing else f'{cell}<>""'
+                return f"ISBLANK({cell})" if condition.missing else f"NOT(ISBLANK({cell}))"
             case Category():
                 values, inside = (condition.value,), condition.equal
             case CategorySet():
                 values, inside = condition.values, condition.inside
         tests = [self._write_equality(cell, value) for value in values]
         equal = tests[0] if len(tests) == 1 else f"OR({','.join(tests)})"
-        return equal if inside else f'AND({cell}<>"",NOT({equal}))'
+        return equal if inside else f"AND(NOT(ISBLANK({cell})),NOT({equal}))"
 
     def _write_equality(self, cell: str, value: Any) -> str:
         if isinstance(value, bool | np.bool_):
             return f"AND(ISLOGICAL({cell}),{cell}={self.write_value(value)})"
         if isinstance(value, str):
-            return f"EXACT({cell},{self.write_value(value)})"
+            return f"AND(ISTEXT({cell}),EXACT({cell},{self.write_value(value)}))"
         return f"AND(ISNUMBER({cell}),{cell}={self.write_value(value)})"
 
     def join(self, parts: Sequence[str]) -> str:
@@ -73,7 +79,7 @@ class ExcelDialect(Dialect):
         if isinstance(value, bool | np.bool_):
             return "TRUE" if value else "FALSE"
         if not isinstance(value, str):
-            return write_value(value)
+            return _write_number(float(value))
         if len(value) > MAX_TEXT_LENGTH:
             raise HornbookError(
                 f"{value[:40]!r}… is longer than the {MAX_TEXT_LENGTH} letters of a text in Excel"
@@ -91,6 +97,15 @@ class ExcelDialect(Dialect):
                 "the formula is too long for Excel; choose an explanation with fewer literals"
             )
         return "=" + expression
+
+
+def _write_number(number: float) -> str:
+    if number and not MIN_NUMBER <= abs(number) <= MAX_NUMBER:
+        raise HornbookError(
+            f"Excel cannot hold {number!r}: its numbers are 0 and those from {MIN_NUMBER} to {MAX_NUMBER}; "
+            "scale the column, or choose an explanation without this number"
+        )
+    return write_value(number)
 
 
 def write_workbook(explanation: Explanation, target: str = "class") -> bytes:
@@ -181,7 +196,8 @@ def _lay_points(sheet: Worksheet, card: ScoreCard, dialect: ExcelDialect, first:
         low, high = map(dialect.write_value, card.classes)
         return f"=IF({sums[0]}>=0,{high},{low})"
     classes = f"$B${first}:${get_column_letter(1 + len(outputs))}${first}"
-    return f"=INDEX({classes},1,MATCH(MAX({sums[0]}:{sums[-1]}),{sums[0]}:{sums[-1]},0))"
+    place = f"MATCH(MAX({sums[0]}:{sums[-1]}),{sums[0]}:{sums[-1]},0)"
+    return f"=T(INDEX({classes},1,{place}))"  # an empty name is a blank cell, which is no text by itself
 
 
 def _lay_lines(sheet: Worksheet, explanation: Explanation, first: int) -> None:
