@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hornbook.data.conditions import exclusivity_rules
     from hornbook.data.datasets import DATASETS, DEFAULT_DATASET, load_dataset
     from hornbook.data.examples import Examples, accuracy_by_kind, assign_parts, split_examples
+    from hornbook.data.given_form import GivenForm, remember_form
     from hornbook.data.reader import BinaryColumns, Reader, is_binary, to_frame
     from hornbook.data.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.data.table import (
@@ -33,6 +34,7 @@ __all__ = [
     "Binariser",
     "BinaryColumns",
     "Examples",
+    "GivenForm",
     "Kind",
     "Reader",
     "Table",
@@ -56,6 +58,7 @@ __all__ = [
     "read_new_rows",
     "read_table",
     "refuse_unusable",
+    "remember_form",
     "replace_columns",
     "shuffle_units",
     "spell_level",
@@ -71,6 +74,7 @@ __getattr__ = load_lazily(
         "conditions": ["exclusivity_rules"],
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
         "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
+        "given_form": ["GivenForm", "remember_form"],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": [

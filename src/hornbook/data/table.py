@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.data.files import open_parts
+from hornbook.data.given_form import remember_form
 from hornbook.data.notation import PLAIN
 from hornbook.data.rows import MISSING_MARKERS, check_names, read_rows
 from hornbook.data.text_format import TextFormat
@@ -117,7 +118,9 @@ def read_frame(X: Any) -> pd.DataFrame:
     if frame is None:
         frame = pd.DataFrame(np.asarray(X)).infer_objects()
     refuse_unusable(frame)
-    return frame.set_axis(name_columns(frame), axis=1)
+    named = frame.set_axis(name_columns(frame), axis=1)
+    remember_form(named, X)
+    return named
 
 
 def replace_columns(rows: pd.DataFrame, values: Mapping[Any, Any]) -> pd.DataFrame:

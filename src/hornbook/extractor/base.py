@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbook.data import as_frame, name_columns, refuse_unusable
+from hornbook.data import as_frame, name_columns, refuse_unusable, remember_form
 from hornbook.errors import HornbookError
 from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation
@@ -148,7 +148,9 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_unusable(frame)
         if reset:
             self._columns = self._name_columns(frame)
-        return frame.set_axis(self._columns, axis=1)
+        named = frame.set_axis(self._columns, axis=1)
+        remember_form(named, X)
+        return named
 
     def _name_columns(self, frame: pd.DataFrame) -> list[str]:
         """The names of columns; x0, x1, … where they have none."""
