@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,19 @@ from numpy.typing import NDArray
 
 from hornbook.distributions import RowSampler
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary
 from hornbook.models import (
     COMPLETE,
     ENCODINGS,
     Endpoint,
     Predictor,
     as_predictor,
+    choose_form,
     columns_with_missing,
+    find_answered_classes,
     find_classes,
     load_model,
+    read_table,
+    view_class,
 )
 from hornbook.randomness import Purpose, generator
 
@@ -75,8 +76,9 @@ class ClassifierTeacher:
 
     Parameters
     ----------
-    classify
-        The model: the number of the class of each row of a frame, as its own `predict` says.
+    predictors
+        The model, as functions that decide for each of its classes but the last; of two classes, for the
+        second. Each of them tells the classes of rows as well.
     classes
         What the model calls its classes.
     frame
@@ -88,7 +90,7 @@ class ClassifierTeacher:
 
     """
 
-    classify: Callable[[pd.DataFrame], NDArray[np.intp]]
+    predictors: tuple[Predictor, ...]
     classes: tuple[Any, ...]
     frame: pd.DataFrame
     sampler: RowSampler
@@ -99,20 +101,25 @@ class ClassifierTeacher:
         if not len(rows):
             return np.zeros(0, np.intp)
         if self.donors is None or not (needed := self.donors.find_incomplete(rows)).any():
-            return self.classify(rows)
+            return self._classify(rows)
         numbers = np.empty(len(rows), np.intp)
         if not needed.all():
-            numbers[~needed] = self.classify(rows[~needed])
+            numbers[~needed] = self._classify(rows[~needed])
         holes = rows[needed]
         votes = np.zeros((len(holes), len(self.classes)), np.intp)
         count, step = len(self.donors.rows), max(1, COMPLETED_ROWS // len(holes))
         for start in range(0, count, step):
             donors = range(start, min(start + step, count))
             completed = pd.concat([self.donors.complete(holes, donor) for donor in donors], ignore_index=True)
-            for voted in self.classify(completed).reshape(len(donors), len(holes)):
+            for voted in self._classify(completed).reshape(len(donors), len(holes)):
                 votes[np.arange(len(holes)), voted] += 1
         numbers[needed] = votes.argmax(axis=1)
         return numbers
+
+    def _classify(self, rows: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of the class of each row that the model reads as it is."""
+        predictor = self.predictors[0]
+        return predictor.classify_rows(read_table(predictor, rows))
 
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw `size` samples, as rows of the table's columns."""
@@ -125,7 +132,9 @@ class ClassifierTeacher:
         return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
 
 
-def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTeacher:
+def bind_classifier(
+    model: Any, frame: pd.DataFrame, seed: int, used: NDArray[np.intp] | None = None
+) -> ClassifierTeacher:
     """A classifier bound to the rows of a table.
 
     Parameters
@@ -137,6 +146,9 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
     seed
         Decides which rows of a very large table samples are made of, and which rows complete others
         for a model that takes no missing values.
+    used
+        The numbers of the rows that the teacher has; all by default. A model that does not say its classes
+        is asked about the other rows too, to find them.
 
     Examples
     --------
@@ -149,47 +161,63 @@ def bind_classifier(model: Any, frame: pd.DataFrame, seed: int) -> ClassifierTea
 
     """
     predictors, classes = list_predictors(model, frame)
-    classify = partial(_classify, predictors)
+    frame = frame if used is None else frame.iloc[used]
     unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
-    return ClassifierTeacher(classify, classes, frame, sampler, donors)
+    return ClassifierTeacher(tuple(predictors), classes, frame, sampler, donors)
 
 
 def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:
     """For each class but the last, the model as a function that decides for it; and all classes.
 
-    Of two classes it is the second one that is decided for. A model that has no names for its
-    classes, such as a network in a file, is asked about a row: it has as many as it has outputs.
+    Of two classes it is the second one that is decided for. Each of them tells the classes of rows as
+    well, by `classify_rows`. A model that does not say its classes is asked about the rows.
     """
     model = _load_classifier(model)
-    if isinstance(model, Predictor):
-        return [model], (0, 1)
     if isinstance(model, Endpoint):
         find_classes(model, frame)
-    if hasattr(model, "classes_"):
-        classes = tuple(np.asarray(model.classes_).tolist())
+    if isinstance(model, Predictor):
+        chosen = model.positive is not None or model.threshold is not None
+        if chosen or (model.decisions is not None and model.labels is None):
+            return [replace(model, classes=None)], (0, 1)  # it decides for one class, or against it
+        predictor = model
     else:
-        classes = tuple(range(count_classes(as_predictor(model), frame)))
-    if len(classes) < 3:
-        return [as_predictor(model)], classes
-    return [as_predictor(model, positive=name) for name in classes[:-1]], classes
+        names = _list_declared(model)
+        predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
+        if names:
+            predictor = choose_form(predictor, frame)
+            others = [as_predictor(model, positive=name) for name in names[1:-1]]
+            return [predictor, *(replace(each, form=predictor.form) for each in others)], tuple(names)
+    if predictor.classes is None:
+        predictor = find_answered_classes(choose_form(predictor, frame), frame)
+    classes = predictor.classes or ()
+    numbers = range(len(classes) - 1) if len(classes) > 2 else [1]
+    return [view_class(predictor, number) for number in numbers], classes
 
 
-def predict_two_classes(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[Any, ...]]:
-    """The model as a function that decides for the second of its two classes; and both classes."""
+def predict_two_classes(
+    model: Any, frame: pd.DataFrame, reads_columns: bool = False
+) -> tuple[Predictor, tuple[Any, ...]]:
+    """The model as a function that decides for the second of its two classes; and both classes.
+
+    A function that `reads_columns`, and does not say its classes, is asked about the rows.
+    """
     model = _load_classifier(model)
     if isinstance(model, Predictor):
         return model, (0, 1)
     if isinstance(model, Endpoint):
         find_classes(model, frame)
-    classes = tuple(np.asarray(getattr(model, "classes_", (0, 1))).tolist())
-    if len(classes) > 2:
+    classes = tuple(_list_declared(model)) or (0, 1)
+    predictor = None if len(classes) > 2 else as_predictor(model)
+    if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
+        (predictor, *_), classes = list_predictors(model, frame)
+    if predictor is None or len(classes) > 2:
         raise HornbookError(
             f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
             f"one counts as true: as_predictor(model, positive={classes[0]!r})"
         )
-    return as_predictor(model), classes
+    return predictor, classes
 
 
 def _load_classifier(model: Any) -> Any:
@@ -207,38 +235,10 @@ def _load_classifier(model: Any) -> Any:
     return model
 
 
-def count_classes(predictor: Predictor, frame: pd.DataFrame) -> int:
-    """The number of a model's classes: that of its outputs about a row, or two for a single output."""
-    complete = frame.dropna()
-    rows = (complete if len(complete) else frame).head(1)
-    if predictor.encoding not in (COMPLETE, ENCODINGS["nan"]) or not len(rows):
-        return 2
-    outputs = predictor.output_rows(predictor.read(rows))
-    return max(2, outputs.shape[1]) if outputs.ndim == 2 else 2
-
-
-def _classify(predictors: list[Predictor], rows: pd.DataFrame) -> NDArray[np.intp]:
-    """The number of each row's class; each class is asked for only where no earlier one is decided for."""
-    if len(predictors) == 1:
-        return _decide(predictors[0], rows).astype(np.intp)
-    numbers = np.full(len(rows), len(predictors), np.intp)
-    left = np.arange(len(rows))
-    for number, predictor in enumerate(predictors):
-        if not len(left):
-            break
-        decided = _decide(predictor, rows.iloc[left])
-        numbers[left[decided]] = number
-        left = left[~decided]
-    return numbers
-
-
-def _decide(predictor: Predictor, rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Whether a model decides for its positive class about rows of a table."""
-    if predictor.encoding in (COMPLETE, ENCODINGS["nan"]):
-        return predictor.decide_rows(predictor.read(rows))
-    columns = Vocabulary(map(str, predictor.names or rows.columns))
-    values = rows.set_axis(list(map(str, rows.columns)), axis=1)[list(columns.names)]
-    return predictor.decide(Batch.from_array(values.to_numpy(np.float64), columns))
+def _list_declared(model: Any) -> list[Any]:
+    """The classes that a model with methods says it has."""
+    has_methods = hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, Endpoint)
+    return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
 
 
 def _columns_with_missing(predictor: Predictor, frame: pd.DataFrame) -> frozenset[str]:

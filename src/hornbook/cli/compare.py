@@ -128,7 +128,7 @@ def _compare(
     else:
         unseen = load_test_rows(path, table)
         units = number_units(unseen)
-    teacher = bind_classifier(model, table.features.iloc[used], settings["seed"])
+    teacher = bind_classifier(model, table.features, settings["seed"], used)
     check = AnswerCheck.start(teacher.labels, teacher.frame)
     return check, compare_with_trees(explanation, teacher, unseen, units, samples, seed)
 

@@ -156,7 +156,7 @@ def _restore_reasoner(
     if settings["encoding"] is not None:
         model = as_predictor(model, encoding=settings["encoding"])
     used, _ = restore_split(run, table)
-    teacher = bind_classifier(model, frame.iloc[used], settings["seed"])
+    teacher = bind_classifier(model, frame, settings["seed"], used)
     words, classes = extraction.code_book, extraction.explanation.classes
     values = {} if row is None else {name: frame[name].iloc[row] for name in map(str, frame.columns)}
     return Reasoner(model, teacher, classes, words, seed), values

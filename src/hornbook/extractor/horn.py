@@ -143,7 +143,7 @@ class HornExtractor(Extractor):
         seed = draw_seed(self.random_state)
         used, held_out = split_rows(frame, seed, unseen is None, groups)
         test_rows = None if unseen is None else self._read_unseen(unseen, frame)
-        self.teacher_ = bind_classifier(self.model, frame.iloc[used], seed)
+        self.teacher_ = bind_classifier(self.model, frame, seed, used)
         self.classes_ = np.array(self.teacher_.classes)
         extraction = explain_classifier(
             self.teacher_,

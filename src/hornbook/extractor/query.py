@@ -217,7 +217,8 @@ class QueryExtractor(Extractor):
         frame = self._read_frame(X, reset=True)
         self._book = read_code_book(self.code_book, frame)
         used, held_out = split_rows(frame, seed, not self.judge, groups)
-        predictor, classes = predict_two_classes(self.model, frame.iloc[used])
+        reads_columns = not self.judge and self.binariser is None and not is_binary(frame)
+        predictor, classes = predict_two_classes(self.model, frame, reads_columns)
         self.classes_ = np.array([False, True] if self.judge else classes)
         label = None if self.judge else self.target
         if self.binariser is not None:

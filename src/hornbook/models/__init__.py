@@ -14,6 +14,7 @@ from hornbook.models.predictor import Predictor, columns_with_missing
 from hornbook.models.time_limit import limit_model_seconds
 
 if TYPE_CHECKING:
+    from hornbook.models.answered_classes import choose_form, find_answered_classes, read_table, view_class
     from hornbook.models.column_network import ColumnNetwork
     from hornbook.models.column_training import TrainedNetwork, train_column_network
     from hornbook.models.endpoint import Endpoint, EndpointCounts
@@ -40,7 +41,9 @@ __all__ = [
     "Training",
     "as_predictor",
     "ask_anew",
+    "choose_form",
     "columns_with_missing",
+    "find_answered_classes",
     "find_classes",
     "is_url",
     "limit_model_seconds",
@@ -48,14 +51,17 @@ __all__ = [
     "name_model_source",
     "names_endpoint",
     "note_changed_answers",
+    "read_table",
     "train",
     "train_classifier",
     "train_column_network",
+    "view_class",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.models",
     {
+        "answered_classes": ["choose_form", "find_answered_classes", "read_table", "view_class"],
         "column_network": ["ColumnNetwork"],
         "column_training": ["TrainedNetwork", "train_column_network"],
         "endpoint": ["Endpoint", "EndpointCounts"],

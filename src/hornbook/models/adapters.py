@@ -41,7 +41,8 @@ def as_predictor(
     Parameters
     ----------
     model
-        A function of an array; a scikit-learn estimator or pipeline, or anything with `predict`;
+        A function of an array or a frame; a scikit-learn estimator or pipeline, or anything with
+        `predict` or `predict_proba`;
         a torch module; a Keras model; an onnxruntime session; an XGBoost or LightGBM model; an
         `Endpoint`; or the path of a file, or a URL, that `load_model` reads without trust.
     encoding
@@ -108,7 +109,7 @@ def _module(model: Any) -> str | None:
     for root, (module, method) in LIBRARIES.items():
         if root in roots and hasattr(model, method):
             return module
-    if hasattr(model, "predict"):
+    if hasattr(model, "predict") or hasattr(model, "predict_proba"):
         return "from_sklearn"
     if callable(model):
         return None
@@ -121,7 +122,9 @@ def _module(model: Any) -> str | None:
 def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output: Output | None) -> Predictor:
     """Make a predictor of a function of a (k, inputs) array; its scores are used unchanged by default."""
     column = positive_column(positive, name)
-    return Predictor(model, name, positive=column, column=column, output=output or "score")
+    return Predictor(
+        model, name, positive=column, column=column, output=output or "score", takes_any_form=True
+    )
 
 
 def _name(model: Any) -> str:

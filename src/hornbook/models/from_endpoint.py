@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
+from hornbook.models.answered_classes import MAX_LABELS
 from hornbook.models.endpoint import Endpoint
 from hornbook.models.endpoint_protocols import shorten
+from hornbook.models.from_sklearn import decide_for
 from hornbook.models.outputs import Output, class_column, positive_scores
 from hornbook.models.predictor import Predictor
-
-MAX_LABELS = 50
-"""The most different whole numbers that are taken for labels."""
 
 TWO_CLASSES = (0, 1)
 """The classes of a server that says nothing about them."""
@@ -34,6 +33,7 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
     """
     classes = list(model.classes_ or TWO_CLASSES)
     column = class_column(classes, positive, name)
+    labels = partial(number_rows, model, output)
     return Predictor(
         partial(score_rows, model, column, output),
         name,
@@ -42,11 +42,18 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         names=model.columns,
         inputs=None if model.columns is None else len(model.columns),
         dtype=np.float64,
-        decisions=partial(decide_rows, model, column, output),
+        decisions=partial(decide_for, labels, column),
+        classes=tuple(classes),
+        labels=labels,
         row_wise=True,
-        reads_tables=True,
+        form=_keep,
         limits_time=True,
     )
+
+
+def _keep(rows: Any) -> Any:
+    """Rows as they are, words and all."""
+    return rows
 
 
 def find_classes(model: Endpoint, rows: Any) -> None:
@@ -82,20 +89,21 @@ def score_rows(model: Endpoint, column: int, output: Output | None, rows: Any) -
     return positive_scores(answers, column, output or "score", model.name)
 
 
-def decide_rows(model: Endpoint, column: int, output: Output | None, rows: Any) -> Bools:
-    """Whether the server decides for a class, for each row."""
+def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np.intp]:
+    """The number of the class that the server decides for, for each row."""
     answers, threshold = read_answers(model, model.answer_rows(rows)), model.settings.threshold
     if answers.dtype == np.intp:
-        return np.asarray(answers == column)
+        return answers
     if threshold is not None:
-        second = positive_scores(answers, 1, output or "score", model.name) >= np.float32(threshold)
-        return second if column == 1 else ~second
+        second: Bools = positive_scores(answers, 1, output or "score", model.name) >= np.float32(threshold)
+        return second.astype(np.intp)
     if answers.ndim == 2:
-        return np.asarray(answers.argmax(axis=1) == column)
+        largest: NDArray[np.intp] = answers.argmax(axis=1)
+        return largest
     if output is None and (outside := answers[(answers < 0) | (answers > 1)]).size:
         raise ModelError(_no_classes(model, outside[0]))
     second = answers >= (0.0 if output == "logit" else 0.5)
-    return np.asarray(second if column == 1 else ~second)
+    return second.astype(np.intp)
 
 
 def read_answers(model: Endpoint, answers: list[Any]) -> NDArray[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.models.encoding import ENCODINGS
-from hornbook.models.from_sklearn import own_decisions
+from hornbook.models.from_sklearn import decide_for, own_labels
 from hornbook.models.outputs import Output, class_column, plain_labels, positive_column
 from hornbook.models.predictor import Predictor
 
@@ -24,12 +25,14 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         raise HornbookError(f"{name} is not fitted yet; call its fit first")
     booster = model.booster_ if is_estimator else model
     column: int | None
-    decisions = None
+    classes: tuple[Any, ...] | None = None
+    decisions = labels = None
     if hasattr(model, "classes_"):
-        classes = plain_labels(model.classes_)
-        column = class_column(classes, positive, name)
+        classes = tuple(plain_labels(model.classes_))
+        column = class_column(list(classes), positive, name)
         label = classes[column]
-        decisions = own_decisions(model, name, label)
+        labels = own_labels(model, name)
+        decisions = partial(decide_for, labels, column)
     else:
         label = column = positive_column(positive, name)
     return Predictor(
@@ -42,5 +45,7 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
         inputs=booster.num_feature(),
         dtype=np.float64,  # in which it compares
         decisions=decisions,
+        classes=classes,
+        labels=labels,
         row_wise=True,
     )

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
-from hornbook.models.outputs import Output, class_column, positive_column, refuse_output, unknown_output_error
+from hornbook.models.outputs import (
+    Output,
+    class_column,
+    number_labels,
+    positive_column,
+    refuse_output,
+    unknown_output_error,
+)
 from hornbook.models.predictor import Predictor
 
 PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
@@ -69,9 +76,15 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     maps = [each for each, kind in outputs.items() if kind.startswith("seq(map(")]
     numbers = [each for each, kind in outputs.items() if kind.startswith(("tensor(float", "tensor(double"))]
     labels = [each for each in outputs if each not in maps + numbers]
+    classes = _classes(session) if labels else None
+    if classes is not None:
+        numbering = partial(_number_labels, run, labels[0], classes)
+        predictor = replace(predictor, classes=tuple(classes), labels=numbering)
     if maps:
         refuse_output(output, name)
         scores = partial(_read_map, run, maps[0], positive, name)
+        if positive is None:
+            scores = partial(_read_maps, run, maps[0])
         decisions = partial(_decide_by_map, run, labels[0], maps[0], positive, name) if labels else None
         return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
     if not numbers:
@@ -84,7 +97,6 @@ def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Pred
     if len(numbers) > 1:
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
     column = positive_column(positive, name)
-    classes = _classes(session) if labels else None
     decisions = None
     if classes is not None:
         label = classes[class_column(list(range(len(classes))), column, name)]
@@ -124,6 +136,12 @@ def _run(session: Any, source: str, rows: int | None, target: str, array: NDArra
     return answers
 
 
+def _read_maps(run: Any, target: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of all classes, in the order of the first row's map."""
+    maps = run(target, array)
+    return np.array([[each[label] for label in maps[0]] for each in maps], np.float32)
+
+
 def _read_map(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
     maps = run(target, array)
     classes = list(maps[0])
@@ -140,6 +158,10 @@ def _decide_by_map(run: Any, target: str, maps: str, positive: Any, name: str, a
 def _decide_by_label(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
     decided: NDArray[Any] = np.asarray(run(target, array)) == label
     return decided
+
+
+def _number_labels(run: Any, target: str, classes: list[Any], array: NDArray[Any]) -> NDArray[np.intp]:
+    return number_labels(np.asarray(run(target, array)), classes)
 
 
 def _infer_output(session: Any, target: str, name: str) -> Output:

@@ -16,11 +16,13 @@ from hornbook.models.outputs import (
     Output,
     class_column,
     decision_gaps,
+    flatten_column,
+    number_labels,
     plain_labels,
     refuse_output,
     refuse_positive,
 )
-from hornbook.models.predictor import Predictor, takes_missing
+from hornbook.models.predictor import Predictor, list_trained_columns, takes_missing
 
 if TYPE_CHECKING:
     from pandas import Index
@@ -54,34 +56,52 @@ def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predic
     return replace(predictor, encoding=ENCODINGS["nan"] if takes_missing(predictor) else COMPLETE)
 
 
-def own_decisions(model: Any, name: str, label: Any) -> Callable[[Any], Any]:
-    """Return a function from rows to whether the model's `predict` gives the label."""
-    return partial(_decisions, model.predict, name, _trained_names(model), label, np.asarray(model.classes_))
+def own_labels(model: Any, name: str) -> Callable[[Any], NDArray[np.intp]]:
+    """Return a function from rows to the number of the class that the model's `predict` gives each."""
+    names, classes = _trained_names(model), plain_labels(model.classes_)
+    if not hasattr(model, "predict"):
+        return partial(_most_probable, model.predict_proba, names)
+    return partial(_predicted_numbers, partial(_call, model.predict, names), name, classes)
+
+
+def decide_for(labels: Callable[[Any], NDArray[np.intp]], number: int, rows: Any) -> NDArray[np.bool_]:
+    """Whether a model's class of each row is the one with a number."""
+    decided: NDArray[np.bool_] = labels(rows) == number
+    return decided
 
 
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     """Make a predictor with the model's scores and decisions; its encoding is still to be set."""
     names = _trained_names(model)
     rounds = _has_matrix_products(model)
+    answer = model.predict if hasattr(model, "predict") else model.predict_proba
     predictor = Predictor(
-        partial(_call, model.predict, names),
+        partial(_call, answer, names),
         name,
         inputs=getattr(model, "n_features_in_", None),
         names=None if names is None else tuple(names),
         dtype=np.float64,
         order="F",
         row_wise=not rounds,
+        takes_any_form=names is None,
     )
     if not hasattr(model, "classes_"):
         refuse_positive(positive, name)
         return predictor
     classes = plain_labels(model.classes_)
     column = class_column(classes, positive, name)
-    label = classes[column]
-    decisions = own_decisions(model, name, label)
+    labels = own_labels(model, name)
+    decisions = partial(decide_for, labels, column)
     confidence = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     gaps = partial(_gaps, confidence, names) if rounds and confidence is not None else None
-    predictor = replace(predictor, positive=label, decisions=decisions, gaps=gaps)
+    predictor = replace(
+        predictor,
+        positive=classes[column],
+        decisions=decisions,
+        classes=tuple(classes),
+        labels=labels,
+        gaps=gaps,
+    )
     if not hasattr(model, "predict_proba"):
         return replace(predictor, outputs=decisions)
     outputs = partial(_call, model.predict_proba, names)
@@ -90,8 +110,8 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
 
 def _trained_names(model: Any) -> Index[Any] | None:
     """The names of the columns that an estimator was fitted on; None if it was fitted on an array."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
+    names = list_trained_columns(model)
+    if not names:
         return None
     from pandas import Index
 
@@ -108,15 +128,20 @@ def _call(method: Any, names: Index[Any] | None, array: NDArray[Any]) -> Any:
     return method(DataFrame(array, columns=names, copy=False))
 
 
-def _decisions(
-    method: Any, name: str, names: Any, label: Any, classes: NDArray[Any], array: NDArray[Any]
-) -> Any:
-    predicted = np.asarray(_call(method, names, array))
-    decided = predicted == label
-    others = predicted[~decided]
-    if len(strange := others[~np.isin(others, classes)]):
-        raise ModelError(f"{name} predicts {strange[:1].tolist()[0]!r}, which is none of its classes")
-    return decided
+def _most_probable(method: Any, names: Any, array: NDArray[Any]) -> NDArray[np.intp]:
+    numbers: NDArray[np.intp] = np.asarray(_call(method, names, array)).argmax(axis=1)
+    return numbers
+
+
+def _predicted_numbers(
+    method: Callable[[Any], Any], name: str, classes: list[Any], rows: Any
+) -> NDArray[np.intp]:
+    predicted = flatten_column(method(rows))
+    numbers = number_labels(predicted, classes)
+    if (numbers < 0).any():
+        strange = plain_labels(predicted[numbers < 0][:1])[0]
+        raise ModelError(f"{name} predicts {strange!r}, which is none of its classes")
+    return numbers
 
 
 def _gaps(method: Any, names: Any, array: NDArray[Any]) -> Any:

@@ -267,7 +267,7 @@ class MLP:
         """
         odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
         for at in find_close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
-            row = isolate_row(encode(batch[at : at + 1], self.encoding), 0, np.float32)
+            row = isolate_row(encode(batch[at : at + 1], self.encoding), 0)
             with torch.inference_mode():
                 odds[at] = self.module(torch.from_numpy(row).to(weights.device)).item()
         return odds

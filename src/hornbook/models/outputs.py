@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -84,6 +85,30 @@ def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores
     return agree_in_sign(leads, raw.argmax(axis=1) == column)
 
 
+def lead_classes(
+    raw: NDArray[Any], output: Output, source: str
+) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
+    """The class of each row, half of its lead over the next best one, and the scores that say so.
+
+    As for `positive_leads`, the largest of several outputs decides, and a single one by convention.
+
+    Examples
+    --------
+    >>> numbers, leads, _ = lead_classes(np.array([[0.7, 0.1, 0.2], [0.2, 0.4, 0.4]]), "probability", "model")
+    >>> numbers, leads
+    (array([0, 1]), array([0.25, 0.  ]))
+
+    """
+    if _is_single(raw):
+        scores = positive_scores(raw, 1, output, source)
+        leads = positive_leads(raw, 1, output, scores)
+        return (leads >= 0).astype(np.intp), abs(leads), scores
+    shares = _softmax(raw) if output == "logit" else raw
+    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+    extreme = np.abs(shares - 0.5).argmax(axis=1)[:, None]  # a NaN, if there is one
+    return raw.argmax(axis=1), (first - second) / 2, np.take_along_axis(shares, extreme, axis=1)[:, 0]
+
+
 def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
     """Move leads that contradict the decisions to 0, or to the largest number below it.
 
@@ -139,6 +164,27 @@ def class_column(classes: list[Any], positive: Any, name: str) -> int:
 def plain_labels(classes: Any) -> list[Any]:
     """Convert labels to plain Python values, which read better in messages."""
     return list(np.asarray(classes).tolist())
+
+
+def flatten_column(answers: Any) -> NDArray[Any]:
+    """A model's answers as they are, one a row; the only column of a table of one, as CatBoost gives it."""
+    given = np.asarray(answers)
+    return given.reshape(-1) if given.ndim == 2 and given.shape[1] == 1 else given
+
+
+def number_labels(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.intp]:
+    """The number of the class that each label names; -1 for one that names none.
+
+    Examples
+    --------
+    >>> number_labels(np.array(["b", "a", "c"]), ["a", "b"])
+    array([ 1,  0, -1])
+
+    """
+    numbers = np.full(labels.shape, -1, np.intp)
+    for number, name in enumerate(classes):
+        numbers[labels == name] = number
+    return numbers
 
 
 def positive_column(positive: Any, name: str) -> int | None:

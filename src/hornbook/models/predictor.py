@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,6 +20,8 @@ from hornbook.models.outputs import (
     Floats,
     Output,
     agree_in_sign,
+    flatten_column,
+    lead_classes,
     positive_leads,
     positive_scores,
 )
@@ -77,12 +81,20 @@ class Predictor:
         The original model, for proofs.
     decisions
         For models with `predict`: for each row of an array, whether it predicts the positive class.
+    classes
+        What the model calls its classes; None where it does not say. What it decides for is then the
+        positive class or not.
+    labels
+        For models whose `predict` gives classes: the number of the class of each row of an array. None
+        where the outputs tell: the largest of several decides, the first of equal ones.
     gaps
         For those of them that use matrix products: the distance of each row from another decision.
     row_wise
         Whether a score never depends on other rows of the batch, as with trees.
-    reads_tables
-        Whether the model reads a table as it is, words and all, where `names` does not say more.
+    form
+        How rows of a table are given to a model that does not say which columns it reads; None as numbers.
+    takes_any_form
+        Whether nothing says what the model reads, so that it may be given rows as the user gave them.
     limits_time
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
     locates_failures
@@ -112,9 +124,12 @@ class Predictor:
     order: dense.Order = "C"
     source: Any = None
     decisions: Callable[[Any], Any] | None = None
+    classes: tuple[Any, ...] | None = None
+    labels: Callable[[Any], Any] | None = None
     gaps: Callable[[Any], Any] | None = None
     row_wise: bool = False
-    reads_tables: bool = False
+    form: Callable[[Any], Any] | None = None
+    takes_any_form: bool = False
     limits_time: bool = False
     locates_failures: bool = True
 
@@ -138,6 +153,23 @@ class Predictor:
             return self._margins(rows, 0) >= 0
         return self._decide_itself(rows, 0)
 
+    def classify_rows(self, rows: Any) -> NDArray[np.intp]:
+        """The number of the class of each row in the model's own format, by one call of the model.
+
+        Where the model does not say its classes, 1 stands for the positive class and 0 for others.
+        """
+        if self.classes is None or self.threshold is not None:
+            return self.decide_rows(rows).astype(np.intp)
+        if self.labels is not None:
+            return self._ask_with_ties(partial(self._ask, self.labels), rows).astype(np.intp)
+        raw = self._ask(self.outputs, rows, 0)
+        numbers, leads = self._lead_classes(raw)
+        if not self.row_wise:
+            ask = partial(self._ask, self.outputs)
+            for at, answer in self._ask_alone(ask, rows, find_close_rows(leads), 0):
+                numbers[at] = self._lead_classes(answer[None])[0][0]
+        return numbers
+
     def score_rows(self, rows: Any) -> Floats:
         """The score of the positive class for each row in the model's own format."""
         return self._scores(rows, 0)[1]
@@ -145,6 +177,10 @@ class Predictor:
     def output_rows(self, rows: Any) -> NDArray[Any]:
         """The model's outputs as they are, one or several numbers for each row in the model's own format."""
         return self._ask(self.outputs, rows, 0)
+
+    def raw_answers(self, rows: Any) -> NDArray[Any]:
+        """What the model answers about each row in its own format: labels, words too, or numbers."""
+        return self._ask(self.outputs, rows, 0, flatten_column)
 
     def margin_rows(self, rows: Any) -> Floats:
         """How clearly the model decides for the positive class, for each row in the model's own format."""
@@ -167,35 +203,43 @@ class Predictor:
                     f"{position} is {ours!r}; give the variables in the model's order"
                 )
 
+    def list_columns(self, columns: Sequence[Any]) -> list[Any] | None:
+        """The columns of a table that the model was trained on, in its order; None if it does not say.
+
+        Libraries that forbid a character in names write an underscore for it. So a name that the table
+        does not have is that of the only column that is written so.
+        """
+        trained_on = self.names or list_trained_columns(self.source)
+        if not trained_on:
+            return None
+        known = {*columns}
+        if known.issuperset(trained_on):
+            return list(trained_on)
+        written = Counter(map(_write_name, columns))
+        as_written = {_write_name(each): each for each in columns if written[_write_name(each)] == 1}
+        found = [name if name in known else as_written.get(name) for name in trained_on]
+        if None not in found and len({*found}) == len(found):
+            return found
+        if self.names is None:
+            return None
+        lost = next(name for name, own in zip(trained_on, found, strict=True) if name not in (own, *known))
+        raise HornbookError(f"{self.name} reads a column {str(lost)!r}, which the table does not have")
+
     def read(self, rows: Any) -> Any:
         """Convert a table to what the model reads: the columns it was trained on, or numbers; keep arrays."""
         if not hasattr(rows, "iloc"):
             return rows
-        if self.names is not None:
-            if tuple(rows.columns) == self.names:
-                return rows.copy()  # many times faster than to select all of them
-            if lost := [name for name in self.names if name not in rows.columns]:
-                raise HornbookError(
-                    f"{self.name} reads a column {str(lost[0])!r}, which the table does not have"
-                )
-            return rows[list(self.names)]
-        if self.reads_tables:
-            return rows
-        trained_on = list_trained_columns(self.source, list(rows.columns))
-        if trained_on and {*trained_on} <= {*rows.columns}:
-            return rows[trained_on]
+        if self.names is not None and tuple(rows.columns) == self.names:
+            return rows.copy()  # many times faster than to select all of them
+        columns = self.list_columns(list(rows.columns))
+        if columns is not None:
+            return rows[columns].set_axis(list(self.names or list_trained_columns(self.source)), axis=1)
         if self.inputs is not None and self.inputs != rows.shape[1]:
             raise HornbookError(
                 f"{self.name} takes {self.inputs} columns, and the table has {rows.shape[1]} besides the "
                 "target; give it those that the model was trained on"
             )
-        try:
-            return np.array(rows.to_numpy(self.dtype))  # a copy, for torch warns of arrays that are read-only
-        except (TypeError, ValueError) as error:
-            raise HornbookError(
-                f"{self.name} does not say which columns it was trained on, and is given all of them as "
-                f"numbers: {error}; leave out or encode columns of words, or give it names: feature_names_in_"
-            ) from None
+        return as_numbers(rows, self.dtype, self.name) if self.form is None else self.form(rows)
 
     @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:
@@ -229,14 +273,26 @@ class Predictor:
     def _decide_itself(self, rows: Any, start: int) -> Bools:
         """The decisions of the model's `predict`; rows near another decision are asked about alone."""
         assert self.decisions is not None
-        decided = self._ask(self.decisions, rows, start).astype(np.bool_)
-        if decided.ndim != 1:
+        return self._ask_with_ties(partial(self._ask, self.decisions), rows, start).astype(np.bool_)
+
+    def _ask_with_ties(
+        self, ask: Callable[[Any, int], NDArray[Any]], rows: Any, start: int = 0
+    ) -> NDArray[Any]:
+        """What the model's `predict` says of each row; rows near another decision are asked about alone."""
+        answers = ask(rows, start)
+        if answers.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
         if self.gaps is not None:
             close = find_close_rows(self._ask(self.gaps, rows, start))
-            for at, answer in self._ask_alone(partial(self._ask, self.decisions), rows, close, start):
-                decided[at] = answer
-        return decided
+            for at, answer in self._ask_alone(ask, rows, close, start):
+                answers[at] = answer
+        return answers
+
+    def _lead_classes(self, raw: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
+        """The class that the outputs about each row are largest for, and half of its lead."""
+        numbers, leads, scores = lead_classes(raw, self.output, self.name)
+        self._refuse_other_than_scores(scores, 0)
+        return numbers, leads
 
     def _ask_alone(
         self, ask: Callable[[Any, int], Any], rows: Any, close: list[int], start: int
@@ -244,7 +300,7 @@ class Predictor:
         """Yield the answer about each of some rows when asked about alone; equal rows of an array are one."""
         answers: dict[bytes | int, Any] = {}
         for at in close:
-            row = isolate_row(rows, at, self.dtype)
+            row = isolate_row(rows, at)
             key = row.tobytes() if isinstance(row, np.ndarray) else at
             if key not in answers:
                 answers[key] = ask(row, start + at)[0]
@@ -265,17 +321,26 @@ class Predictor:
         self._refuse_other_than_scores(scores, start)
         return raw, scores
 
-    def _ask(self, ask: Callable[[Any], Any], rows: Any, start: int) -> NDArray[Any]:
-        """Call one of the model's functions, and check that it gives one answer a row."""
+    def _ask(
+        self,
+        ask: Callable[[Any], Any],
+        rows: Any,
+        start: int,
+        convert: Callable[[Any], NDArray[Any]] | None = None,
+    ) -> NDArray[Any]:
+        """Call one of the model's functions, and check that it gives an answer a row, numbers by default."""
+
+        def answer(rows: Any) -> NDArray[Any]:
+            return (convert or _as_answers)(ask(rows))
+
         try:
-            answers = ask(rows) if self.limits_time else call_in_time(ask, rows, self.name)
-            raw = _as_answers(answers)
+            raw = answer(rows) if self.limits_time else call_in_time(answer, rows, self.name)
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
             where = _rows(start, len(rows))
             if self.locates_failures:
-                where = _failing_rows(ask, rows, start, self.name)
+                where = _failing_rows(answer, rows, start, self.name)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
@@ -297,30 +362,52 @@ class Predictor:
             )
 
 
-def list_trained_columns(model: Any, columns: list[Any]) -> list[Any]:
-    """The columns that a model says it was trained on; of a LightGBM booster, which changes names, a table's.
+def list_trained_columns(model: Any) -> list[Any]:
+    """The names of the columns that a model was fitted on, as it writes them; none if on an array.
 
     Examples
     --------
     >>> class Booster:
     ...     def feature_name(self):
     ...         return ["petal_width", "sex"]
-    >>> list_trained_columns(Booster(), ["sex", "age", "petal width"])
-    ['petal width', 'sex']
+    >>> list_trained_columns(Booster())
+    ['petal_width', 'sex']
 
     """
-    trained_on = list(getattr(model, "feature_names_in_", ()))
-    if trained_on or not callable(getattr(model, "feature_name", None)):
-        return trained_on
-    written = {str(name).replace(" ", "_"): name for name in columns}
-    return [written.get(name, name) for name in model.feature_name()]
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = getattr(model, "feature_names_", None)  # CatBoost, which numbers the columns of an array
+        if names is not None and list(names) == list(map(str, range(len(names)))):
+            names = None
+    if names is None and callable(getattr(model, "feature_name", None)):
+        names = model.feature_name()
+    return [] if names is None else list(names)
 
 
-def isolate_row(rows: Any, at: int, dtype: DTypeLike) -> Any:
+def _write_name(name: Any) -> str:
+    """A column's name as LightGBM, which takes no spaces, and users of XGBoost write it."""
+    return re.sub(r"[ \[\]<]", "_", str(name))
+
+
+def as_numbers(rows: Any, dtype: DTypeLike, name: str) -> NDArray[Any]:
+    """A table as an array of numbers; a copy, for torch warns of arrays that are read-only."""
+    try:
+        return np.array(rows.to_numpy(dtype))
+    except (TypeError, ValueError) as error:
+        raise HornbookError(
+            f"{name} does not say which columns it was trained on, and is given all of them as "
+            f"numbers: {error}; leave out or encode columns of words, or give it names: feature_names_in_"
+        ) from None
+
+
+def isolate_row(rows: Any, at: int) -> Any:
     """Copy one row of an array or table into aligned memory, to be asked about alone."""
     if hasattr(rows, "iloc"):
         return rows.iloc[[at]]
-    row = rows[at : at + 1].astype(dtype)
+    own = rows[at : at + 1]
+    if hasattr(rows, "columns") or own.dtype.kind == "O":
+        return own  # a polars frame, or words
+    row = np.asarray(own)
     room = np.empty(row.nbytes + ROW_ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ROW_ALIGNMENT
     copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
@@ -352,7 +439,7 @@ def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int, name: str) -
 
 def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
     try:
-        _as_answers(call_in_time(ask, rows, name))
+        call_in_time(ask, rows, name)
     except ModelTimeout:
         raise
     except (Exception, SystemExit):

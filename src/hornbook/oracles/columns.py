@@ -104,6 +104,8 @@ def wrap_column_model(
         predictor,
         outputs=lambda facts: average(predictor.output_rows, facts),
         decisions=lambda facts: average(predictor.decide_rows, facts) > 0.5,
+        classes=None,
+        labels=None,
         gaps=None,
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
         inputs=len(plain),

@@ -221,8 +221,7 @@ def _list_predictors(model: Any) -> list[Predictor]:
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
     """The columns of a table that a model reads, in its order."""
-    read = predictor.read(frame.head(1))
-    columns = list(read.columns) if hasattr(read, "columns") else list(frame.columns)
+    columns = predictor.list_columns(list(frame.columns)) or list(frame.columns)
     if predictor.inputs not in (None, len(columns)):
         raise unprovable(predictor, f"it reads {predictor.inputs} columns, and the table has {len(columns)}")
     return columns

@@ -36,7 +36,7 @@ from hornbook.extraction.result import plain_value
 from hornbook.models import Predictor
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY
-from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 MAX_ASKED_ROWS = 50_000
 """Rows that the model is asked about in the search for changes of one row."""
@@ -302,7 +302,7 @@ class ChangeFinder:
 
     def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
         """How clearly the model decides for the wished class, or against the row's own one."""
-        predictors = list_predictors(self.model, self.teacher.frame)[0]
+        predictors = self.teacher.predictors
         if len(self.classes) == 2:
             return lambda rows: self._score(predictors[0], rows, -1.0 if own else 1.0)
         if goal is not None and goal < len(predictors):

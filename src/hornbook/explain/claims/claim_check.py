@@ -42,7 +42,7 @@ from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_text
-from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 CHUNK_ROWS = 1 << 14
 """Rows drawn and asked about at a time."""
@@ -173,7 +173,7 @@ def check(
     teacher = bind_classifier(model, frame, seed)
     checker = ClaimChecker(
         teacher,
-        list_predictors(model, frame)[0],
+        teacher.predictors,
         words.name_classes(target, teacher.classes),
         samples,
         local_search,

@@ -30,7 +30,7 @@ from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
-from hornbook.teacher import ClassifierTeacher, bind_classifier, list_predictors
+from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 MEASURED_SAMPLES = 2000
 """Fresh samples on which a reason is measured."""
@@ -162,8 +162,7 @@ class Reasoner:
     def columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""
         frame = self.teacher.frame
-        read = list_predictors(self.model, frame)[0][0].read(frame.head(1))
-        return tuple(read.columns if hasattr(read, "columns") else frame.columns)
+        return tuple(self.teacher.predictors[0].list_columns(list(frame.columns)) or frame.columns)
 
     @cached_property
     def grid(self) -> Grid:

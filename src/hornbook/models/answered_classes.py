@@ -1,0 +1,205 @@
+"""What is learned about a model that says nothing of itself, by asking it: what it reads, and its classes.
+
+A plain function, or an object with `predict` alone, has no names of columns and no `classes_`. It is given
+rows as the user gave them. Its classes are its answers about the rows of the table: words, truth values or
+whole numbers are labels, several numbers a row are scores of classes, and numbers between 0 and 1 are scores
+of the second of two.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.data import GivenForm
+from hornbook.errors import HornbookError, ModelError, ModelTimeout
+from hornbook.logic import Batch, Vocabulary
+from hornbook.models.encoding import COMPLETE, ENCODINGS
+from hornbook.models.from_sklearn import decide_for
+from hornbook.models.outputs import flatten_column, number_labels
+from hornbook.models.predictor import ROWS_ASKED, SCORE_ROUNDING, Predictor, as_numbers
+
+MAX_LABELS = 50
+"""The most different whole numbers that are taken for labels."""
+
+
+def read_table(predictor: Predictor, rows: pd.DataFrame) -> Any:
+    """Rows of a table as a model reads them: 0, 1 and missing by its encoding, if it has one of its own."""
+    if predictor.encoding in (COMPLETE, ENCODINGS["nan"]):
+        return predictor.read(rows)
+    columns = Vocabulary(map(str, predictor.names or rows.columns))
+    values = rows.set_axis(list(map(str, rows.columns)), axis=1)[list(columns.names)]
+    predictor.check(columns)
+    batch = Batch.from_array(values.to_numpy(np.float64), columns)
+    return predictor.encoding.encode(batch, predictor.dtype, predictor.order)
+
+
+def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
+    """The predictor with the form in which its model takes rows of a table, if it says nothing of that.
+
+    This is the form in which the user gave them. A model that fails on these rows, and answers about them
+    as an array of numbers, is given such arrays. One that was trained on an array is given an array: of
+    numbers, if it answers about them.
+    """
+    if not predictor.takes_any_form or predictor.list_columns(list(frame.columns)):
+        return predictor
+    # as many rows as columns would hide that a function takes one for the other
+    rows = _list_complete(frame).head(ROWS_ASKED + (frame.shape[1] == ROWS_ASKED))
+    given = GivenForm.of(frame)
+    numbers = partial(as_numbers, dtype=predictor.dtype, name=predictor.name)
+    forms = (given, numbers) if predictor.inputs is None else (numbers, given.as_array())
+    for form in forms:
+        asked = replace(predictor, form=form, locates_failures=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                asked.raw_answers(read_table(asked, rows))
+            except ModelTimeout:
+                raise
+            except HornbookError:
+                continue
+        return replace(predictor, form=form)
+    return replace(predictor, form=forms[0])
+
+
+def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
+    """The predictor of a model that does not say its classes, with those that it answers about rows.
+
+    Examples
+    --------
+    >>> from hornbook.models import as_predictor
+    >>> rows = pd.DataFrame({"age": [20.0, 40.0, 60.0]})
+    >>> model = as_predictor(lambda rows: np.where(rows[:, 0] > 50, "old", "young"))
+    >>> predictor = find_answered_classes(choose_form(model, rows), rows)
+    >>> predictor.classes, predictor.classify_rows(predictor.read(rows))
+    (('old', 'young'), array([1, 1, 0]))
+
+    """
+    declared = getattr(predictor.source, "classes_", None)
+    names = None if declared is None else tuple(np.asarray(declared).tolist())
+    answers = _answer_table(predictor, frame)
+    if answers.ndim > 1:
+        return _name_columns(predictor, names, answers.shape[1])
+    labels = None if predictor.output != "score" else _list_labels(answers, predictor.name, names)
+    columns = _count_probabilities(predictor, frame)
+    if labels is None or set(labels) <= set(range(columns)):
+        labels = (False, True) if answers.dtype == np.bool_ else names or tuple(range(max(2, columns)))
+        if len(labels) == 2:
+            return replace(predictor, classes=labels)  # a label of 0 or 1 is a score too
+    number = partial(_number_answers, predictor.outputs, predictor.name, labels)
+    if columns == len(labels):
+        scores = predictor.source.predict_proba
+    else:
+        scores = partial(_one_hot, number, len(labels))
+    return replace(predictor, outputs=scores, classes=labels, labels=number)
+
+
+def view_class(predictor: Predictor, number: int) -> Predictor:
+    """A model with classes as one that decides for one of them."""
+    assert predictor.classes is not None
+    decisions = None if predictor.labels is None else partial(decide_for, predictor.labels, number)
+    return replace(predictor, column=number, positive=predictor.classes[number], decisions=decisions)
+
+
+def _list_complete(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows without missing values; if there are none, rows whose missing values are filled in."""
+    complete = frame.dropna()
+    if len(complete):
+        return complete
+    filled = frame.copy()
+    for name, values in frame.items():
+        known = values.dropna()
+        if len(known):
+            filled[name] = values.where(values.notna(), known.iloc[0])
+    return filled
+
+
+def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
+    """A model's answers about complete rows of a table, and about the others if it has any."""
+    complete = _list_complete(frame)
+    answers = predictor.raw_answers(read_table(predictor, complete))
+    if len(complete) == len(frame):
+        return answers
+    try:
+        asked = replace(predictor, locates_failures=False)
+        others = asked.raw_answers(read_table(asked, frame[frame.isna().any(axis=1)]))
+    except ModelTimeout:
+        raise
+    except HornbookError:  # it takes no missing values
+        return answers
+    same_kind = others.ndim == answers.ndim and not pd.isna(others).any()
+    return np.concatenate([answers, others]) if same_kind else answers
+
+
+def _name_columns(predictor: Predictor, names: tuple[Any, ...] | None, columns: int) -> Predictor:
+    if names is not None and len(names) != columns:
+        raise HornbookError(
+            f"{predictor.name} has {len(names)} classes and answers with {columns} numbers a row; "
+            "give a number for each class"
+        )
+    return replace(predictor, classes=names or tuple(range(columns)))
+
+
+def _list_labels(
+    answers: NDArray[Any], name: str, declared: tuple[Any, ...] | None
+) -> tuple[Any, ...] | None:
+    """The labels among a model's answers; None if they are scores from 0 to 1, or 0 and 1."""
+    distinct = pd.unique(answers).tolist()
+    if all(isinstance(each, str) for each in distinct):
+        labels = sorted(distinct)
+    elif not all(isinstance(each, int | float) for each in distinct):
+        kinds = " and ".join(repr(each) for each in distinct[:2])
+        raise ModelError(f"{name} answers rows with {kinds}; give each a word, or a number")
+    elif all(-SCORE_ROUNDING <= each <= 1 + SCORE_ROUNDING for each in distinct):
+        return None
+    elif len(distinct) > MAX_LABELS or not all(float(each).is_integer() for each in distinct):
+        raise HornbookError(
+            f"{name} answers with numbers, such as {max(distinct):g}, and an explanation needs classes; say "
+            "from which number on it says yes: as_predictor(model, threshold=…)"
+        )
+    else:
+        labels = sorted(map(int, distinct))
+    if declared is not None:
+        return declared
+    if len(labels) < 2:
+        raise HornbookError(
+            f"{name} answers every row with {labels[0]!r}, and an explanation needs two classes; give rows "
+            "on which it answers otherwise, or say all its classes: model.classes_ = […]"
+        )
+    return tuple(labels)
+
+
+def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:
+    """The number of columns of a model's probabilities beside its labels; 0 if it has none."""
+    if not all(hasattr(predictor.source, method) for method in ("predict", "predict_proba")):
+        return 0
+    asked = replace(predictor, outputs=predictor.source.predict_proba)
+    probabilities = asked.raw_answers(read_table(asked, _list_complete(frame).head(1)))
+    return probabilities.shape[1] if probabilities.ndim == 2 else 2
+
+
+def _number_answers(
+    ask: Callable[[Any], Any], name: str, classes: tuple[Any, ...], rows: Any
+) -> NDArray[np.intp]:
+    answers = flatten_column(ask(rows))
+    numbers = number_labels(answers, classes)
+    if (numbers < 0).any():
+        strange = answers[numbers < 0][:1].tolist()[0]
+        raise ModelError(
+            f"{name} answers a row with {strange!r}, which it answered about no row of the table; say all "
+            "its classes: model.classes_ = […]"
+        )
+    return numbers
+
+
+def _one_hot(labels: Callable[[Any], NDArray[np.intp]], classes: int, rows: Any) -> NDArray[np.float32]:
+    """1 for the class of each row and 0 for the others, as scores."""
+    scores: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[labels(rows)]
+    return scores
