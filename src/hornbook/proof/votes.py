@@ -2,9 +2,9 @@
 
 In a forest of full trees every leaf is of one class, so each tree votes, and an output is a number of
 votes. The formula says which states the base variables have, in order; that an input which meets all
-conditions of a leaf costs the votes of that leaf; and how the costs of the trees add up. It is made
-once. A question is a set of assumptions, one or two for each base variable, and where there is no
-input, the solver names the assumptions that its proof needs.
+conditions of a leaf costs the votes of that leaf; and, by python-sat's totaliser, how the costs of the
+trees add up. It is made once. A question is a set of assumptions, one or two for each base variable,
+and where there is no input, the solver names the assumptions that its proof needs.
 
 Where some leaves are mixed, their costs are rounded down to whole parts of a vote. Then a proof still
 holds, but an input that the solver finds may be none, and branch and bound has to go on.
@@ -204,6 +204,7 @@ class VoteFormula:
     """
 
     def __init__(self, forest: Forest) -> None:
+        from pysat.card import ITotalizer
         from pysat.solvers import Solver
 
         leaves = forest.leaves
@@ -223,45 +224,30 @@ class VoteFormula:
         self.is_exact = parts < PARTS_OF_A_VOTE and leaves.counts_votes
         self.are_ties_negative = False
         """Whether the model is known to decide against inputs with the highest cost that may be positive."""
-        nodes = list(self._write_trees(forest, whole))
-        while len(nodes) > 1:
-            pairs = [self._add_costs(*pair) for pair in zip(nodes[::2], nodes[1::2], strict=False)]
-            nodes = pairs + nodes[2 * len(pairs) :]
-        self.total = nodes[0]
+        costing = [literal for steps in self._write_trees(forest, whole, parts) for literal in steps]
+        with ITotalizer(costing, max(self.most, 0), self.literals.count) as total:
+            self.solver.append_formula(total.cnf.clauses)
+            self.literals.count = max(self.literals.count, total.top_id)
+            self.exceeded = total.rhs
+            """Literals for: the cost of all trees is more than each number from 0 on."""
 
-    def _write_trees(self, forest: Forest, costs: Any) -> Iterator[dict[int, int]]:
-        """For each tree literals by cost: whether it costs at least so much."""
+    def _write_trees(self, forest: Forest, costs: Any, parts: int) -> Iterator[list[int]]:
+        """For each tree literals for: it costs at least 1, 2, … parts of a vote."""
         kinds = zip(forest.variable, forest.start, forest.stop, forest.last, strict=True)
         conditions = [[-each for each in self.literals.write_condition(*map(int, kind))] for kind in kinds]
         kind, first = forest.kind.tolist(), forest.first.tolist()
         ends = [*forest.leaves.starts.tolist(), len(costs)]
         for start, stop in pairwise(ends):
-            own = costs[start:stop].tolist()
-            node = self._add_node(sorted({*own} - {0}))
-            for leaf, cost in enumerate(own, start):
+            steps = [self.literals.add_variable() for _ in range(parts)]
+            for lower, higher in pairwise(steps):
+                self.solver.add_clause([-higher, lower])
+            for leaf, cost in enumerate(costs[start:stop].tolist(), start):
                 if cost:
                     unmet = (
                         each for place in kind[first[leaf] : first[leaf + 1]] for each in conditions[place]
                     )
-                    self.solver.add_clause([node[cost], *unmet])
-            yield node
-
-    def _add_node(self, costs: list[int]) -> dict[int, int]:
-        """Literals for: the cost is at least each of these, in ascending order."""
-        node = {cost: self.literals.add_variable() for cost in costs}
-        for lower, higher in pairwise(costs):
-            self.solver.add_clause([-node[higher], node[lower]])
-        return node
-
-    def _add_costs(self, one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
-        """Literals for the sum of two costs; all sums above the highest that counts are one."""
-        cap = max(self.most + 1, 1)
-        pairs = [(a, b) for a in (0, *one) for b in (0, *other) if a + b]
-        node = self._add_node(sorted({min(a + b, cap) for a, b in pairs}))
-        for a, b in pairs:
-            less = [-own[cost] for own, cost in ((one, a), (other, b)) if cost]
-            self.solver.add_clause([node[min(a + b, cap)], *less])
-        return node
+                    self.solver.add_clause([steps[cost - 1], *unmet])
+            yield steps
 
     def find_input(self, region: Bools, most: int, deadline: float) -> States | frozenset[int] | None:
         """An input of a region that costs at most so much, or the base variables that rule it out.
@@ -271,8 +257,7 @@ class VoteFormula:
         if most < 0:
             return frozenset()
         assumed = self.literals.assume_region(region)
-        above = min((cost for cost in self.total if cost > most), default=None)
-        limit = [] if above is None else [-self.total[above]]
+        limit = [-literal for literal in self.exceeded[most : most + 1]]
         while time.perf_counter() < deadline:
             self.solver.conf_budget(CONFLICTS_AT_A_TIME)
             found = self.solver.solve_limited(assumptions=[*limit, *assumed])
