@@ -18,7 +18,6 @@ Linear Neural Network Verification, JMLR 21, 2020.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -60,8 +59,6 @@ def branch_and_bound(
     bounds: Bounds,
     root: Cells,
     seconds: float,
-    keep: Callable[[Bools], Bools] | None = None,
-    admits: InputFilter | None = None,
     accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Bound the output until it is certainly negative, or an input above 0 is found.
@@ -74,8 +71,6 @@ def branch_and_bound(
         The inputs in question, as a cell with ranges.
     seconds
         The time limit.
-    keep, admits
-        Which regions hold inputs that count, and which inputs do; all, if not given.
     accepts
         The model's own answers, which decide about inputs whose outputs are within rounding of 0.
 
@@ -88,10 +83,6 @@ def branch_and_bound(
     shares: Vector | None = None
     while stack and best <= 0 and time.perf_counter() < deadline:
         cells = _pop(stack)
-        if keep is not None:
-            cells = cells.take(keep(cells.regions))
-        if not cells.size:
-            continue
         nodes += cells.size
         known, cells, tried = _bound_batch(bounds, cells, rounding)
         closed = max(closed, known)
@@ -102,12 +93,7 @@ def branch_and_bound(
         # of one input the output is known, whatever the signs that a cell asks for
         exact = np.where(single, outputs + bounds.slack[-1][0], np.inf)
         cells = cells._replace(upper=np.minimum(cells.upper, exact))
-        if admits is not None:
-            outputs[~admits(tried.states)] = -np.inf
-        top = [int(outputs.argmax())]
-        reached, heights = tried.states[top], outputs[top]
-        if admits is None:  # else every step would have to be looked at by others
-            reached, heights = climb(bounds, bounds.region, reached)
+        reached, heights = climb(bounds, bounds.region, tried.states[[int(outputs.argmax())]])
         if heights[0] > best:
             best, states, shares = float(heights[0]), reached[0], None
         spare = cells.upper + rounding(cells)

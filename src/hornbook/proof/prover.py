@@ -53,14 +53,12 @@ def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
 def search(
     side: Side,
     seconds: float,
-    keep: Callable[[Bools], Bools] | None = None,
-    admits: InputFilter | None = None,
     accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Decide the sign of a side's maximum by branch and bound; see `branch_and_bound`."""
     if isinstance(side, Forest):
-        return side.search(seconds, keep, admits)
-    return branch_and_bound(side, side.root(), seconds, keep, admits, accepts)
+        return side.search(seconds)
+    return branch_and_bound(side, side.root(), seconds, accepts)
 
 
 def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:

@@ -202,9 +202,3 @@ class Space(InputSpace):
         """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
         return Batch(self.vocabulary, *self.literals.mirror(true, false), len(states))
-
-    def certain_facts(self, regions: Bools) -> Batch:
-        """Return the facts that hold throughout each region, as interpretations."""
-        single = regions.sum(axis=2) == 1
-        states = np.where(single, regions.argmax(axis=2), UNKNOWN)
-        return self.batch(states)

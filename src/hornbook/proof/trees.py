@@ -22,7 +22,7 @@ from hornbook.logic import Bools, bits
 from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
 from hornbook.proof.network import ScoreLink, Vector
 from hornbook.proof.region import InputSpace, Numbers, States
-from hornbook.proof.witness import InputFilter, SearchOutcome, apply_move, climb
+from hornbook.proof.witness import SearchOutcome, apply_move, climb
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,14 +370,11 @@ class Forest:
         table += self.leaves.values @ (unmet == 0) + self.leaves.constant
         return table
 
-    def root_bound(self) -> float:
-        """Bound the output over the whole region, without branching."""
-        return float(self.bound_regions(self.region[None])[0][0])
+    def search(self, seconds: float, keep: Callable[[Bools], Bools] | None = None) -> SearchOutcome:
+        """Branch on base variables until the output is certainly negative or a positive one is found.
 
-    def search(
-        self, seconds: float, keep: Callable[[Bools], Bools] | None = None, admits: InputFilter | None = None
-    ) -> SearchOutcome:
-        """Branch on base variables until the output is certainly negative or a positive one is found."""
+        `keep` says which regions hold inputs that count; all, if it is not given.
+        """
         deadline = time.perf_counter() + seconds
         stack = [(self.region[None], np.array([np.inf]))]
         closed, best, states, nodes = -np.inf, -np.inf, None, 0
@@ -401,12 +398,7 @@ class Forest:
                 known[close] = self.settles(regions[close], tried[close])
             # of one input the model itself was asked, and so it was of all that are decided like it
             upper = np.where(known, outputs, upper + self.leaves.tolerance)
-            if admits is not None:
-                outputs[~admits(tried)] = -np.inf
-            top = [int(outputs.argmax())]
-            reached, heights = tried[top], outputs[top]
-            if admits is None:
-                reached, heights = climb(self, self.region, reached)
+            reached, heights = climb(self, self.region, tried[[int(outputs.argmax())]])
             if heights[0] > best:
                 best, states = float(heights[0]), reached[0]
             settled = (upper < 0) | single

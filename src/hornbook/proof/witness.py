@@ -62,9 +62,7 @@ class Outputs(Protocol):
         """The outputs at each input after each move, a base variable and its new state."""
 
 
-def climb(
-    bounds: Outputs, region: Bools, states: States, target: float = 0.0, admits: InputFilter | None = None
-) -> tuple[States, Vector]:
+def climb(bounds: Outputs, region: Bools, states: States, target: float = 0.0) -> tuple[States, Vector]:
     """Improve each input by its best single change until none helps or an output exceeds `target`.
 
     The changes at all inputs are tried together. Returns the inputs reached and their outputs.
@@ -77,9 +75,6 @@ def climb(
         here = states[climbing]
         found = bounds.outputs_after_moves(here, moves)
         found[_blocked(bounds.space, here, moves)] = -np.inf
-        if admits is not None:
-            candidates = np.concatenate([apply_move(bounds.space, here, *move) for move in moves.tolist()])
-            found[~admits(candidates).reshape(len(moves), -1).T] = -np.inf
         best = found.argmax(axis=1)
         value = found[np.arange(len(here)), best]
         better = value > outputs[climbing] + MIN_CLIMB_GAIN
