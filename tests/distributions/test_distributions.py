@@ -277,7 +277,7 @@ def together(batch: Batch) -> np.ndarray:
 def test_the_readable_literals_are_the_rows_of_the_batch() -> None:
     literals = Literals.of(MIXED, ((2, 3),))
     batch = Random(MIXED, 0.3).draw(100, rng())
-    true, false = literals.slice_table(literals.table_of(batch))
+    true, false = literals.halves(bits.transpose(literals.table_of(batch), 2 * literals.count))
     whole = literals.mirror(true, false)
     assert np.array_equal(whole[0][:, : batch.true.shape[1]], batch.true)
     assert np.array_equal(whole[1][:, : batch.true.shape[1]], batch.false)

@@ -91,10 +91,6 @@ class Literals:
         """The literals of each interpretation of a batch as bits, shape (items, words)."""
         return bits.transpose(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
 
-    def slice_table(self, table: Words) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables, from one row of words an item."""
-        return self.halves(bits.transpose(table, 2 * self.count))
-
     def halves(self, rows: Words) -> tuple[Words, Words]:
         """The true and the false rows among those of all literals."""
         return rows[: self.count], rows[self.count : 2 * self.count]
