@@ -23,7 +23,7 @@ from hornbook.explain.claims.claim_check import check
 from hornbook.explanations import ConditionRule, RuleSet, Threshold
 from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
 from hornbook.proof import ColumnProver, Domain, prove_explanation
-from hornbook.proof.column_reading import compare_rows
+from hornbook.proof.wall import Wall
 
 CUTS = {"x": [-0.5, 0.25, 0.45, 1.0], "n": [0.5, 1.0, 1.5]}
 
@@ -167,14 +167,15 @@ def test_a_model_of_three_classes_that_computes_something_else_is_refused():
     prover = ColumnProver(model, Domain.of(rows))
     outputs = prover.predictors[1].outputs
     liar = replace(prover.predictors[1], outputs=lambda X: outputs(X) ** 1.001)
-    prover.reading.predictors = [prover.predictors[0], liar, prover.predictors[2]]
+    prover.wall.predictors = [prover.predictors[0], liar, prover.predictors[2]]
     with pytest.raises(HornbookError, match=r"does not compute what was read of it: class 1 .*x="):
         prover.reading.compare(prover.domain)
     swapped = [prover.predictors[place] for place in (1, 0, 2)]
     known = rows.dropna()
     equal = np.zeros(len(known))
+    wall = Wall(swapped, prover.columns, rows)
     with pytest.raises(HornbookError, match="does not compute what was read of it"):
-        compare_rows(swapped, known, [(equal, equal)] * 2, prover.reading.contests[0][0].link)
+        wall.compare(known, [(equal, equal)] * 2, prover.reading.contests[0][0].link)
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])

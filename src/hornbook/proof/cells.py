@@ -113,7 +113,9 @@ class CellGrid:
         for place, source in enumerate(preprocessing.inputs):
             numbers_of = [source.encode(value) for value in values[source.column]]
             routed[place, : len(numbers_of)] = numbers_of
-            routed[place, -1] = source.encode(math.nan)
+            name = columns[source.column]
+            if domain.ranges[name].missing:
+                routed[place, -1] = source.encode(domain.missing_value(name))
         if zeros is not None:
             routed[np.abs(routed) <= zeros.reach] = zeros.number
         owners = tuple(source.column for source in preprocessing.inputs)
@@ -143,6 +145,8 @@ class CellGrid:
             high = np.minimum(edges[1:], own.high)
             if own.whole:
                 low, high = np.ceil(low), np.floor(high)
+            if own.single:
+                low, high = np.array([own.snap(*ends) for ends in zip(low, high, strict=True)]).T
             mask[: len(low)] = low <= high
         elif isinstance(own, Levels) and isinstance(every, Levels):
             mask[: len(every.values)] = [value in own.values for value in every.values]
@@ -207,15 +211,13 @@ class CellGrid:
 
 def _choose_number(interval: Interval, low: float, high: float, known: Vector) -> float:
     """A number above one end and up to another: of the interval if it can be, and then of the table."""
-    least = max(math.nextafter(low, math.inf), interval.low)
-    most = min(high, interval.high)
-    if interval.whole and least <= most:
-        least, most = float(math.ceil(least)), float(math.floor(most))
+    least, most = interval.snap(max(math.nextafter(low, math.inf), interval.low), min(high, interval.high))
     if least > most:  # no number of the interval: the cell is in no question about it
         return high if math.isfinite(high) else math.nextafter(low, math.inf)
     first, last = np.searchsorted(known, least), np.searchsorted(known, most, side="right")
     if first < last:
         return float(known[(first + last) // 2])
-    if interval.whole:
+    if interval.whole or least == most:
         return most
-    return shorten_cut(least, most) if least < most else most
+    short = shorten_cut(least, most)
+    return float(np.float32(short)) if interval.single else short

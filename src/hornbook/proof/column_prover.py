@@ -18,17 +18,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
 from hornbook.explanations.tree import Node
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
-from hornbook.proof.column_reading import NetworkReading, TreeReading, decide_class
-from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, list_levels
+from hornbook.proof.column_reading import NetworkReading, TreeReading
+from hornbook.proof.domain import (
+    Box,
+    ColumnRange,
+    Domain,
+    Interval,
+    Levels,
+    is_missing,
+    is_single,
+    list_levels,
+)
 from hornbook.proof.ensembles import read_tree_contests, read_zeros
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
+from hornbook.proof.wall import Wall
 
 SHORTENED_SHARES = (0.05, 0.002)
 """Shares of its interval by which a witness's number is moved for fewer digits, tried in order."""
@@ -79,21 +90,21 @@ class ColumnProver:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
+        self.wall = Wall(self.predictors, self.columns, domain.rows)
         self.domain = self._narrow(domain)
+        self.wall.refuse_inexact(self.domain)
         count = max(len(self.predictors), 2)
         trees = read_tree_contests(inner, count)
         self.reading: NetworkReading | TreeReading
         if trees is None:
             nets = read_contests(inner, count)
-            self.reading = NetworkReading(
-                self.predictors, nets, self.preprocessing, self.columns, self.domain
-            )
+            self.reading = NetworkReading(self.wall, nets, self.preprocessing, self.columns, self.domain)
         elif self.preprocessing.scales:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
             zeros = read_zeros(inner, self.preprocessing.is_sparse)
             self.reading = TreeReading(
-                self.predictors, trees, self.preprocessing, self.columns, self.domain, zeros
+                self.wall, trees, self.preprocessing, self.columns, self.domain, zeros
             )
 
     def prove(
@@ -121,16 +132,19 @@ class ColumnProver:
         deadline = started + (self.seconds if seconds is None else seconds)
         try:
             domain = self._keep_known_levels(self.domain.widen(body))
+            self.wall.refuse_inexact(domain)
             boxes = domain.list_boxes(body, excluded)
+            self.reading.prepare(domain)
         except HornbookError as error:
-            return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=str(error))
-        self.reading.prepare(domain)
+            return _leave_open(str(error))
+        if self.wall.refusal:
+            return _leave_open(self.wall.refusal)
         verdicts, is_vacuous = [], False
         rivals = range(len(self.reading.contests[outcome]))
         waiting = [(box, rival) for rival in rivals for box in boxes]
         while waiting:
             box, rival = waiting.pop()
-            confirm = _Confirmation(self.predictors, box, int(outcome))
+            confirm = _Confirmation(self.wall, box, int(outcome))
             verdict = self.reading.decide(box, int(outcome), rival, started, deadline, confirm)
             if verdict is None:
                 is_vacuous = True
@@ -142,6 +156,8 @@ class ColumnProver:
                 return verdict
             verdicts.append(verdict)
         combined = _combine(verdicts, time.perf_counter() - started)
+        if combined.status == "proved" and not self.wall.check(boxes, int(outcome)):
+            return _leave_open(self.wall.refusal)
         if is_vacuous or excluded or combined.needed is None:  # then rows are ruled out by other conditions
             return replace(combined, needed=None)
         columns = {self.columns[place] for place in combined.needed}
@@ -161,19 +177,22 @@ class ColumnProver:
 
         """
         started = time.perf_counter()
-        reason = ""
+        reason = self.wall.refusal
         if not isinstance(self.reading, TreeReading) or len(self.predictors) > 1:
             reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
         elif not isinstance(self.domain.ranges.get(column), Interval):
             reason = f"{column!r} is no column of numbers that the model reads"
         if reason or not isinstance(self.reading, TreeReading):
-            return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
+            return _leave_open(reason)
         verdicts = []
         for verdict in self.reading.decide_monotone(column, outcome, started, started + self.seconds):
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        return _combine(verdicts, time.perf_counter() - started)
+        combined = _combine(verdicts, time.perf_counter() - started)
+        if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
+            return _leave_open(self.wall.refusal)
+        return combined
 
     def _narrow(self, domain: Domain) -> Domain:
         """The domain of the columns that the model reads, missing only where it takes missing values."""
@@ -193,7 +212,12 @@ class ColumnProver:
                 raise unprovable(
                     self.predictor, f"its column {name!r} has no numbers, and is not read by its levels"
                 )
-            ranges[name] = replace(own, missing=own.missing and name in taken)
+            own = replace(own, missing=own.missing and name in taken)
+            if isinstance(own, Interval) and is_single(domain.rows.dtypes[name]):
+                own = replace(own, single=True)
+                low, high = own.snap(own.low, own.high)
+                own = replace(own, low=low, high=high)
+            ranges[name] = own
         return self._keep_known_levels(Domain(ranges, domain.rows))
 
     def _keep_known_levels(self, domain: Domain) -> Domain:
@@ -304,24 +328,26 @@ def _walk_paths(
 class _Confirmation:
     """Asks the model about rows of a box, and remembers a whole column in which a row has a fraction."""
 
-    def __init__(self, predictors: Sequence[Predictor], box: Box, outcome: int) -> None:
-        self.predictors, self.box, self.outcome = predictors, box, outcome
+    def __init__(self, wall: Wall, box: Box, outcome: int) -> None:
+        self.wall, self.box, self.outcome = wall, box, outcome
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
         """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
-        values = {str(name): value for name, value in row.to_dict("records")[0].items()}
+        values = _list_values(row)[0]
         rounded, fractions = dict(values), {}
         for name, own in self.box.items():
-            if isinstance(own, Interval) and own.whole and values[name] % 1 > 0:  # not if missing
-                fractions[name] = float(values[name])
-                rounded[name] = float(np.round(values[name]))
+            number = values[name]
+            if isinstance(own, Interval) and own.whole and not is_missing(number) and number % 1 > 0:
+                fractions[name] = float(number)
+                rounded[name] = float(np.round(number))
         tried = [*(self._shorten(values, share) for share in SHORTENED_SHARES), rounded]
-        inside = [each for each in tried if self._holds(each)]
-        if inside:
-            rows = pd.DataFrame({name: [each[name] for each in inside] for name in values})
-            rows = rows.astype(row.dtypes.to_dict())
-            others = np.flatnonzero(~decide_class(self.predictors, self.outcome, rows))
+        domain = Domain(self.box, self.wall.table)
+        rows = domain.write({name: _list_objects([each[name] for each in tried]) for name in values})
+        inside = np.array([self._holds(each) for each in _list_values(rows)], np.bool_)
+        if inside.any():
+            rows = rows[inside].reset_index(drop=True)
+            others = np.flatnonzero(~self.wall.decide(self.outcome, rows))
             if len(others):
                 return rows.iloc[others[:1]].reset_index(drop=True)
         self.fraction = next(iter(fractions.items()), None)
@@ -336,7 +362,7 @@ class _Confirmation:
         shortened = dict(values)
         for name, own in self.box.items():
             number = values[name]
-            if not isinstance(own, Interval) or math.isnan(number) or not own.low < own.high:
+            if not isinstance(own, Interval) or is_missing(number) or not own.low < own.high:
                 continue
             if own.whole:
                 shortened[name] = float(np.round(number))
@@ -345,6 +371,23 @@ class _Confirmation:
             middle = min(max(float(number), own.low + width), own.high - width)
             shortened[name] = shorten_cut(middle - width, middle + width)
         return shortened
+
+
+def _list_values(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The values of each row, by column."""
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _list_objects(values: Sequence[Any]) -> NDArray[np.object_]:
+    """Values as objects, (k,)."""
+    listed = np.empty(len(values), object)
+    listed[:] = values
+    return listed
+
+
+def _leave_open(reason: str) -> Verdict[pd.DataFrame]:
+    """The verdict on a question that cannot be asked."""
+    return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
 
 
 def _split_box(box: Box, column: str, number: float) -> list[Box]:

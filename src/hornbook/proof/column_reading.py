@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
@@ -11,27 +12,23 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from hornbook.errors import HornbookError
 from hornbook.logic import Bools
-from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
-from hornbook.proof.domain import Box, Domain, Interval, Levels
+from hornbook.proof.domain import Box, Domain, Interval, Levels, is_single
 from hornbook.proof.ensembles import TreeEnsemble, ZeroReading
 from hornbook.proof.monotone import compare_states
-from hornbook.proof.network import SCORE_ROUNDING, Contests, ReluNet, ScoreLink, Vector, unprovable
+from hornbook.proof.network import SCORE_ROUNDING, SINGLE_ROUNDOFF, Contests, ReluNet, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
-from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region, refuse_difference
+from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
 from hornbook.proof.trees import Forest, Leaves, NodeSplits, iterate_leaves
 from hornbook.proof.votes import make_forest
+from hornbook.proof.wall import COMPARED_ROWS, Wall
 from hornbook.randomness import Purpose, generator
 
 Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
 """Asks the model about a row, and returns it if it is a witness."""
-
-COMPARED_ROWS = 1024
-"""Rows of each kind on which a reading is compared with its model: of the table, random, and at edges."""
 
 
 class NetworkReading:
@@ -39,19 +36,24 @@ class NetworkReading:
 
     def __init__(
         self,
-        predictors: Sequence[Predictor],
+        wall: Wall,
         contests: Contests[ReluNet],
         preprocessing: Preprocessing,
         columns: Sequence[str],
         domain: Domain,
     ) -> None:
-        self.predictors, self.preprocessing, self.columns = predictors, preprocessing, columns
+        self.wall, self.preprocessing, self.columns = wall, preprocessing, columns
         if contests[0][0].weights[0].shape[1] != len(preprocessing.inputs):
-            raise unprovable(predictors[0], "it reads another number of columns than the table has")
+            raise unprovable(wall.predictor, "it reads another number of columns than the table has")
+        # a table of single precision is scaled, and may be multiplied, in single precision
+        least = SINGLE_ROUNDOFF if any(map(is_single, domain.rows.dtypes[[*columns]])) else 0.0
         # the first layer is the same for all, and so are the magnitudes that scaling adds
-        self.contests = tuple(tuple(preprocessing.fold_into(net)[0] for net in own) for own in contests)
+        self.contests = tuple(
+            tuple(replace(preprocessing.fold_into(net)[0], roundoff=max(net.roundoff, least)) for net in own)
+            for own in contests
+        )
         self.given = preprocessing.fold_into(contests[0][0])[1]
-        self.table = domain.rows
+        self.domain = domain
         self.compare(domain)
 
     def prepare(self, domain: Domain) -> None:
@@ -61,20 +63,21 @@ class NetworkReading:
         """Compare the network with the model on rows of a domain."""
         for source in self.preprocessing.inputs:
             name = self.columns[source.column]
-            if domain.ranges[name].missing and np.isnan(source.encode(np.nan)):
+            if domain.ranges[name].missing and np.isnan(source.encode(domain.missing_value(name))):
                 raise unprovable(
-                    self.predictors[0], f"it takes missing values of {name!r} in a way that is not read"
+                    self.wall.predictor, f"it takes missing values of {name!r} in a way that is not read"
                 )
-        drawn = domain.draw(self.columns, COMPARED_ROWS, generator(0, Purpose.MODEL_READING))
-        rows = pd.concat([_table_rows(domain, self.columns), *drawn], ignore_index=True)
+        rng = generator(0, Purpose.MODEL_READING)
+        drawn = domain.draw([domain.ranges], self.columns, 2 * COMPARED_ROWS, rng)
+        rows = self.wall.join_table(domain, drawn)
         space, inputs = self._space(domain.ranges), self.preprocessing.encode(rows)
         sides = [Bounds(net, space, None, self.given, SCALING_TERMS) for net in self.contests[0]]
         if max(sizes.max() for side in sides for sizes in side.magnitudes) > LARGEST_SUM:
             raise unprovable(
-                self.predictors[0], f"its sums may be above {LARGEST_SUM:g}, so they may overflow"
+                self.wall.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow"
             )
         readings = [side.evaluate_inputs(inputs) for side in sides]
-        compare_rows(self.predictors, rows, readings, sides[0].link)
+        self.wall.compare(rows, readings, sides[0].link)
 
     def decide(
         self,
@@ -88,7 +91,7 @@ class NetworkReading:
         """Decide whether a class is ahead of one of the others on a whole box."""
         space, region = self._space(box), self._region(box)
         side = Bounds(self.contests[outcome][rival], space, region, self.given, SCALING_TERMS)
-        domain = Domain(box, self.table)
+        domain = Domain(box, self.domain.rows)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
             numbers = np.full(len(self.columns), np.nan)
@@ -124,7 +127,8 @@ class NetworkReading:
             if isinstance(own, Interval) and own.has_numbers:
                 inputs[place, FALSE, at], inputs[place, TRUE, at] = map(source.encode, (own.low, own.high))
             if own.missing:
-                inputs[place, UNKNOWN, at] = source.encode(np.nan)
+                missing = self.domain.missing_value(self.columns[place])
+                inputs[place, UNKNOWN, at] = source.encode(missing)
             for state, value in enumerate(levels[place], start=TRUE + 1):
                 inputs[place, state, at] = source.encode(value)
         return InputSpace(inputs=inputs, continuous=True)
@@ -146,14 +150,14 @@ class TreeReading:
 
     def __init__(
         self,
-        predictors: Sequence[Predictor],
+        wall: Wall,
         contests: Contests[TreeEnsemble],
         preprocessing: Preprocessing,
         columns: Sequence[str],
         domain: Domain,
         zeros: ZeroReading | None = None,
     ) -> None:
-        self.predictors, self.contests = predictors, contests
+        self.wall, self.contests = wall, contests
         self.preprocessing, self.columns, self.zeros = preprocessing, columns, zeros
         self._lay_out(domain)
 
@@ -166,14 +170,14 @@ class TreeReading:
         """Divide the columns into cells, and compare the trees with the model."""
         trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
         self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing, self.zeros)
+        self._refuse_rounded_fills(domain)
         self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
-        rows = [_table_rows(domain, self.columns), self.grid.draw_edges(2 * COMPARED_ROWS, rng)]
-        compared = pd.concat(rows, ignore_index=True)
+        compared = self.wall.join_table(domain, self.grid.draw_edges(2 * COMPARED_ROWS, rng))
         states, inside = self.grid.locate(compared)
         sides = [self.side(0, rival) for rival in range(len(self.contests[0]))]
         readings = [side.evaluate(states[inside]) for side in sides]
-        compare_rows(self.predictors, compared[inside], readings, sides[0].link)
+        self.wall.compare(compared[inside], readings, sides[0].link)
 
     def decide(
         self,
@@ -194,6 +198,21 @@ class TreeReading:
             return confirm(self.grid.show_within(states, box))
 
         return decide_region(side, region, started, deadline, ask)
+
+    def _refuse_rounded_fills(self, domain: Domain) -> None:
+        """Refuse trees that tell what an imputer fills in from what it is in single precision."""
+        for source in self.preprocessing.inputs:
+            own, name = domain.ranges[self.columns[source.column]], self.columns[source.column]
+            edges = self.grid.edges[source.column]
+            if not isinstance(source, ValueInput) or edges is None or not (own.missing and own.single):
+                continue
+            exact, rounded = np.searchsorted(edges[1:-1], [source.fill, float(np.float32(source.fill))])
+            if exact != rounded:
+                raise unprovable(
+                    self.wall.predictor,
+                    f"its column {name!r} of the type {domain.rows.dtypes[name]} is filled in with a number "
+                    "that single precision rounds across a threshold",
+                )
 
     def decide_monotone(
         self, column: str, outcome: int, started: float, deadline: float
@@ -230,9 +249,7 @@ class TreeReading:
 
     def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:
         """Whether the model decides for a class at the lower state of a column, and not at the higher."""
-        low, high = (
-            decide_class(self.predictors, outcome, self._show_state(states, place, state)) for state in pair
-        )
+        low, high = (self.wall.decide(outcome, self._show_state(states, place, state)) for state in pair)
         lost: Bools = low & ~high
         return lost
 
@@ -253,83 +270,11 @@ class TreeReading:
         return self.sides[outcome, rival]
 
     def _is_other(self, outcome: int, states: States) -> Bools:
-        return ~decide_class(self.predictors, outcome, self.grid.show(states))
+        return ~self.wall.decide(outcome, self.grid.show(states))
 
     def _tells_apart(self, classes: tuple[int, int], states: States) -> Bools:
         """Whether the model's shares of two classes differ by more than rounding."""
-        rows = self.grid.show(states)
-        one, other = (self.predictors[each].score_rows(self.predictors[each].read(rows)) for each in classes)
+        rows, predictors = self.grid.show(states), self.wall.predictors
+        one, other = (predictors[each].score_rows(predictors[each].read(rows)) for each in classes)
         differ: Bools = np.abs(one - other) > SCORE_ROUNDING * np.maximum(one, other)
         return differ
-
-
-def decide_class(predictors: Sequence[Predictor], outcome: int, rows: pd.DataFrame) -> Bools:
-    """Whether a model decides for a class about rows; of two classes the only predictor is for the second."""
-    predictor = predictors[outcome if len(predictors) > 1 else 0]
-    decided: Bools = predictor.decide_rows(predictor.read(rows))
-    return decided if outcome or len(predictors) > 1 else ~decided
-
-
-def compare_rows(
-    predictors: Sequence[Predictor],
-    rows: pd.DataFrame,
-    readings: Sequence[tuple[Vector, Vector]],
-    link: ScoreLink,
-) -> None:
-    """Refuse a model whose scores or decisions about rows differ from what was read of it.
-
-    A reading is how far each class but the first is ahead of the first, and how far off the model may
-    be. Without a scale in the link these are differences of probabilities, with one of log-odds.
-    """
-    predictor = predictors[0]
-    try:
-        answers = []
-        for each in predictors:
-            read = each.read(rows)
-            answers.append((each.score_rows(read).astype(np.float64), each.decide_rows(read)))
-    except HornbookError as error:
-        raise unprovable(predictor, f"it cannot be asked: {error}") from error
-
-    def describe(at: int) -> str:
-        row = rows.iloc[at].items()
-        return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
-                         for name, value in row)  # fmt: skip
-
-    if len(predictors) == 1:
-        refuse_difference(predictor, link, answers[0], readings[0], describe)
-        return
-    ahead = np.stack([np.zeros(len(rows)), *(outputs for outputs, _ in readings)])  # (classes, rows)
-    off = np.sum([off for _, off in readings], axis=0)
-    if link.scale:
-        powers = np.exp(ahead - ahead.max(axis=0))
-        shares = powers / powers.sum(axis=0)
-    else:
-        shares = ahead + (1 - ahead.sum(axis=0)) / len(ahead)
-    top = ahead.argmax(axis=0)
-    second, first = np.sort(ahead, axis=0)[-2:]
-    clear = first - second > 2 * off + link.tolerance
-    for number, (scores, decided) in enumerate(answers):
-        wrong = ~(np.abs(scores - shares[number]) <= link.allowance(shares[number], 4 * off))
-        wrong |= clear & (decided != (top == number))
-        if wrong.any():
-            at = int(wrong.argmax())
-            raise unprovable(
-                predictor,
-                f"it does not compute what was read of it: class {number} gets {scores[at]:.6g} where "
-                f"{shares[number, at]:.6g} was read, for {describe(at)}",
-            )
-
-
-def _table_rows(domain: Domain, columns: Sequence[str]) -> pd.DataFrame:
-    """Some rows of the table that are in the domain."""
-    rows = domain.rows[list(columns)].head(COMPARED_ROWS)
-    inside = np.ones(len(rows), np.bool_)
-    for name, values in rows.items():
-        own, missing = domain.ranges[str(name)], values.isna().to_numpy(np.bool_)
-        if isinstance(own, Levels):
-            known = values.isin(own.values).to_numpy(np.bool_)
-        else:
-            numbers = values.to_numpy(np.float64, na_value=np.nan)
-            known = (numbers >= own.low) & (numbers <= own.high)
-        inside &= np.where(missing, own.missing, known)
-    return rows[inside]

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold, write_value
@@ -37,13 +37,15 @@ MAX_LEVELS_SHOWN = 12
 class Interval:
     """The values of one column: the numbers from `low` to `high`, whole ones only if it says so, or none.
 
-    Without numbers `low` is above `high`. `missing` says whether there may be no value.
+    Without numbers `low` is above `high`. `missing` says whether there may be no value, and `single`
+    whether the column holds numbers of single precision.
     """
 
     low: float
     high: float
     whole: bool = False
     missing: bool = False
+    single: bool = False
 
     @property
     def has_numbers(self) -> bool:
@@ -56,17 +58,39 @@ class Interval:
         return not self.has_numbers and not self.missing
 
     def holds(self, value: Any) -> bool:
-        """Whether the value may be this one; NaN is a missing one."""
-        if math.isnan(value):
+        """Whether the value may be this one."""
+        if is_missing(value):
             return self.missing
         return self.low <= value <= self.high and not (self.whole and value % 1)
 
     def between(self, low: float, high: float) -> Interval:
         """The numbers of this interval between two others; a value is not missing then."""
-        low, high = max(self.low, low), min(self.high, high)
+        low, high = self.snap(max(self.low, low), min(self.high, high))
+        return replace(self, low=low, high=high, missing=False)
+
+    def snap(self, low: float, high: float) -> tuple[float, float]:
+        """The least and the greatest number between two ends that a row can have: whole, or single."""
         if self.whole and low <= high:
-            low, high = math.ceil(low), math.floor(high)
-        return replace(self, low=float(low), high=float(high), missing=False)
+            low, high = float(math.ceil(low)), float(math.floor(high))
+        if self.single and low <= high:
+            least, most = np.float32(low), np.float32(high)
+            low = float(least if least >= low else np.nextafter(least, np.float32(np.inf)))
+            high = float(most if most <= high else np.nextafter(most, np.float32(-np.inf)))
+        return low, high
+
+    def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
+        """A random value for each row: any number, or where it says so one of the ends or 0; or NaN."""
+        if not self.has_numbers:
+            return np.full(len(at_ends), np.nan)
+        numbers = rng.uniform(self.low, self.high, len(at_ends))
+        if self.whole:
+            numbers = np.round(numbers)
+        if self.single:
+            numbers = numbers.astype(np.float32).astype(np.float64).clip(self.low, self.high)
+        ends = [self.low, self.high, *([0.0] if self.low < 0 < self.high else [])]
+        numbers = np.where(at_ends, rng.choice(ends, len(at_ends)), numbers)
+        missing = self.missing & (rng.random(len(at_ends)) < MISSING_SHARE)
+        return np.where(missing, np.nan, numbers)
 
     def without_values(self) -> Interval:
         """The missing value alone."""
@@ -104,8 +128,17 @@ class Levels:
         return not self.values and not self.missing
 
     def holds(self, value: Any) -> bool:
-        """Whether the value may be this one; NaN is a missing one."""
-        return self.missing if isinstance(value, float) and math.isnan(value) else value in self.values
+        """Whether the value may be this one."""
+        return self.missing if is_missing(value) else value in self.values
+
+    def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.object_]:
+        """A random level for each row, or None for a missing value."""
+        numbers = rng.integers(max(len(self.values), 1), size=len(at_ends))
+        missing = self.missing & (rng.random(len(at_ends)) < MISSING_SHARE)
+        listed = np.empty(len(self.values) + 1, object)
+        listed[:-1] = self.values
+        drawn: NDArray[np.object_] = listed[np.where(missing, len(self.values), numbers)]
+        return drawn
 
     def without_values(self) -> Levels:
         """The missing value alone."""
@@ -224,40 +257,88 @@ class Domain:
 
     def decode(self, numbers: NDArray[np.float64], columns: Sequence[str]) -> pd.DataFrame:
         """The rows for numbers, (k, columns): a level is its place in its list, NaN a missing value."""
-        if all(isinstance(self.ranges[name], Interval) for name in columns):
-            return pd.DataFrame(numbers, columns=list(columns))
-        rows = {}
+        rows: dict[str, NDArray[Any]] = {}
         for name, own_numbers in zip(columns, numbers.T, strict=True):
             own = self.ranges[name]
-            if isinstance(own, Interval):
-                rows[name] = pd.Series(own_numbers)
-                continue
-            places = np.where(np.isnan(own_numbers), len(own.values), own_numbers).astype(np.intp)
-            values = pd.Series([*own.values, math.nan], dtype=object).iloc[places].reset_index(drop=True)
-            # words stay objects even where all are missing
-            rows[name] = values.infer_objects() if is_numeric_dtype(self.rows[name]) else values
-        return pd.DataFrame(rows)
+            rows[name] = own_numbers
+            if isinstance(own, Levels):
+                listed = np.empty(len(own.values) + 1, object)
+                listed[:-1] = own.values
+                places = np.where(np.isnan(own_numbers), len(own.values), own_numbers).astype(np.intp)
+                rows[name] = listed[places]
+        return self.write(rows)
+
+    def write(self, values: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+        """Rows as the table has them: in its types, and missing values as they stand there.
+
+        Numbers that the type of a column cannot hold, such as a fraction among whole ones, stay doubles.
+        """
+        return pd.DataFrame({name: self._write_column(name, own) for name, own in values.items()})
+
+    def _write_column(self, name: str, values: NDArray[Any]) -> Any:
+        kind = self.rows.dtypes[name]
+        if values.dtype == kind and not is_object_dtype(kind):
+            return values
+        missing = pd.isna(values)
+        if is_object_dtype(kind) or isinstance(kind, pd.StringDtype):
+            values = values.astype(object)
+            values[missing] = self.missing_value(name)
+            return pd.Series(values, dtype=kind)
+        if isinstance(kind, pd.CategoricalDtype):
+            further = pd.Index([*pd.unique(values[~missing])], dtype=object).difference(kind.categories)
+            categories = kind.categories if not len(further) else [*kind.categories, *further]
+            return pd.Categorical(values, categories=categories, ordered=kind.ordered)
+        doubles = pd.Series(values, dtype=object).where(~missing, np.nan).to_numpy(np.float64)
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                written = pd.Series(
+                    values if values.dtype == object and not missing.any() else doubles
+                ).astype(kind)
+        except (TypeError, ValueError):  # a missing value or a fraction, of which the type knows nothing
+            return doubles
+        if is_single(kind):
+            return written
+        held = written.to_numpy(np.float64, na_value=np.nan)
+        return written if np.array_equal(held, doubles, equal_nan=True) else doubles
+
+    def missing_value(self, name: str) -> Any:
+        """How a missing value of a column is written: None, NaN, NaT or pd.NA; refuse two of them."""
+        values = self.rows[name]
+        if values.dtype != object:
+            return (
+                pd.NA
+                if isinstance(values.dtype, pd.StringDtype) and values.dtype.na_value is pd.NA
+                else math.nan
+            )
+        written = {str(value): value for value in values[values.isna()].tolist()}
+        if len(written) > 1:
+            raise HornbookError(
+                f"missing values of the column {name!r} are written in different ways, "
+                f"{' and '.join(sorted(written))}, which models tell apart; write all in one way"
+            )
+        return next(iter(written.values()), math.nan)
 
     def draw(
-        self, columns: Sequence[str], size: int, rng: np.random.Generator
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Random rows, so many of each kind: with numbers anywhere, and at the ends of their intervals."""
-        uniform, ends = [], []
-        for name in columns:
-            own = self.ranges[name]
-            low, high = (own.low, own.high) if isinstance(own, Interval) else (0, len(own.values) - 1)
-            is_missing = low > high
-            numbers = rng.uniform(*((0.0, 0.0) if is_missing else (low, high)), size)
-            missing = (own.missing & (rng.random((2, size)) < MISSING_SHARE)) | is_missing
-            corners = np.where(rng.random(size) < 0.5, low, high)
+        self, boxes: Sequence[Box], columns: Sequence[str], size: int, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Random rows of boxes, so many of each: half with values anywhere, half with ends and zeros."""
+        at_ends = np.arange(size) % 2 == 1
+        return self.write(
+            {name: np.concatenate([box[name].draw(at_ends, rng) for box in boxes]) for name in columns}
+        )
+
+    def contains(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which rows are in the domain."""
+        inside = np.ones(len(rows), np.bool_)
+        for name, values in rows.items():
+            own, missing = self.ranges[str(name)], values.isna().to_numpy(np.bool_)
             if isinstance(own, Levels):
-                numbers, corners = rng.integers(max(len(own.values), 1), size=(2, size)).astype(np.float64)
-            elif own.whole:
-                numbers = np.round(numbers)
-            uniform.append(np.where(missing[0], np.nan, numbers))
-            ends.append(np.where(missing[1], np.nan, corners))
-        drawn = (self.decode(np.stack(each, axis=1), columns) for each in (uniform, ends))
-        return next(drawn), next(drawn)
+                known = values.isin(own.values).to_numpy(np.bool_)
+            else:
+                numbers = values.to_numpy(np.float64, na_value=np.nan)
+                known = (numbers >= own.low) & (numbers <= own.high)
+            inside &= np.where(missing, own.missing, known)
+        return inside
 
     def __str__(self) -> str:
         return "; ".join(f"{name}: {own}" for name, own in self.ranges.items())
@@ -303,6 +384,18 @@ def _fail(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
         yield own.without_values()
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value of a row is a missing one: None, NaN, NaT or pd.NA."""
+    return (
+        value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+    )
+
+
+def is_single(kind: Any) -> bool:
+    """Whether a column of a type holds numbers of single precision."""
+    return str(getattr(kind, "subtype", kind)).lower() == "float32"
+
+
 def list_levels(values: pd.Series[Any]) -> tuple[Any, ...] | None:
     """The distinct values of a column, words last; None if some are neither words nor numbers."""
     levels = values.dropna().unique().tolist()
@@ -340,7 +433,8 @@ def _widen_interval(own: Interval, condition: Threshold) -> Interval:
         own = replace(own, low=condition.cut - width)
     if own.whole:
         own = replace(own, low=float(math.floor(own.low)), high=float(math.ceil(own.high)))
-    return own
+    low, high = own.snap(own.low, own.high)
+    return replace(own, low=low, high=high)
 
 
 def _select_numbers(interval: Interval, values: Sequence[Any], inside: bool) -> Iterator[Interval]:

@@ -13,9 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from hornbook.models import ColumnNetwork, Predictor
 from hornbook.models.column_network import MAX_DEVIATIONS, LevelInputs, NumericInputs
+from hornbook.proof.domain import is_missing
 from hornbook.proof.network import Matrix, ReluNet, Vector, refuse_changed, unprovable
 
 SCALING_TERMS = 12
@@ -43,8 +45,8 @@ class ValueInput:
     high: float = math.inf
 
     def encode(self, value: Any) -> float:
-        """The input for a value; NaN is a missing one."""
-        number = float(self.fill if _is_missing(value) else value)
+        """The input for a value."""
+        number = float(self.fill if is_missing(value) else value)
         return number if math.isnan(number) else min(max(number, self.low), self.high)
 
 
@@ -55,25 +57,30 @@ class MissingInput:
     column: int
 
     def encode(self, value: Any) -> float:
-        """The input for a value; NaN is a missing one."""
-        return float(_is_missing(value))
+        """The input for a value."""
+        return float(is_missing(value))
 
 
 @dataclass(frozen=True)
 class LevelInput:
-    """An input that is 1 where a column has a level, else 0, and `missing` for a missing value.
+    """An input that is 1 where a column has a level, else 0; None and NaN are levels of their own.
 
-    `known` are the levels of the column, if the model fails on all others.
+    `fill` is what NaN, but not None, is replaced by, and `known` are the levels of the column, if the
+    model fails on all others.
     """
 
     column: int
     level: Any
-    missing: bool = False
+    fill: Any = math.nan
     known: tuple[Any, ...] | None = None
 
     def encode(self, value: Any) -> float:
-        """The input for a value; NaN is a missing one."""
-        return float(self.missing if _is_missing(value) else value == self.level)
+        """The input for a value."""
+        if isinstance(value, float) and math.isnan(value):
+            value = self.fill
+        if is_missing(value) and is_missing(self.level):
+            return float(str(value) == str(self.level))
+        return float(not is_missing(value) and value == self.level)
 
 
 ColumnInput: TypeAlias = ValueInput | MissingInput | LevelInput
@@ -117,9 +124,15 @@ class Preprocessing:
         return bool((self.scale != 1).any() or (self.shift != 0).any())
 
     def encode(self, rows: pd.DataFrame) -> Matrix:
-        """The inputs of rows, not scaled, (k, inputs); the frame has the model's columns in its order."""
+        """The inputs of rows, not scaled, (k, inputs); the frame has the model's columns in its order.
+
+        A model reads every missing value of a column of numbers as NaN, and others as they are written.
+        """
         listed = [
-            values.astype(object).where(values.notna(), math.nan).tolist() for _, values in rows.items()
+            values.to_numpy(np.float64, na_value=math.nan).tolist()
+            if is_numeric_dtype(values)
+            else values.astype(object).tolist()
+            for _, values in rows.items()
         ]
         encoded = [[each.encode(value) for value in listed[each.column]] for each in self.inputs]
         return np.array(encoded, np.float64).reshape(len(self.inputs), len(rows)).T
@@ -130,10 +143,6 @@ class Preprocessing:
         first = weights * self.scale, biases + weights @ self.shift
         folded = replace(net, weights=(first[0], *net.weights[1:]), biases=(first[1], *net.biases[1:]))
         return folded, np.abs(weights) @ np.abs(self.shift) + np.abs(biases)
-
-
-def _is_missing(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Preprocessing]:
@@ -234,7 +243,7 @@ def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predic
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
         raise unprovable(predictor, f"{layer} takes {step.missing_values!r} for missing, and proofs take NaN")
     fills = np.asarray(step.statistics_).tolist()
-    if len(fills) != len(columns) or any(fill is None or _is_missing(fill) for fill in fills):
+    if len(fills) != len(columns) or any(fill is None or is_missing(fill) for fill in fills):
         raise unprovable(predictor, f"{layer} fills in what are no values, or drops columns")
     inputs: list[ColumnInput] = [
         ValueInput(column, fill) for column, fill in zip(columns, fills, strict=True)
@@ -259,10 +268,8 @@ def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predic
             raise unprovable(predictor, f"{layer} drops the only level of a column, which is not read")
         known = tuple(levels) if step.handle_unknown == "error" else None
         for number, level in enumerate(levels):
-            absent = level is None or _is_missing(level)
-            missing = absent if _is_missing(fill) else bool(level == fill)
             if number != left_out:
-                inputs.append(LevelInput(own.column, math.nan if absent else level, missing, known))
+                inputs.append(LevelInput(own.column, level, fill, known))
     return Preprocessing.of(inputs, step.sparse_output)
 
 
@@ -299,7 +306,7 @@ def _list_untouched(
     before: Preprocessing, layer: str, predictor: Predictor, filled: bool = False
 ) -> list[int]:
     """The columns of the inputs, if nothing was done to them, or no more than filling missing values."""
-    plain = all(isinstance(each, ValueInput) and (filled or _is_missing(each.fill)) for each in before.inputs)
+    plain = all(isinstance(each, ValueInput) and (filled or is_missing(each.fill)) for each in before.inputs)
     if before.scales or not plain:
         raise unprovable(predictor, f"{layer} comes after another step, which is not read")
     return [each.column for each in before.inputs]

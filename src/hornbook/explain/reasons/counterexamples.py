@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,7 @@ class CounterexampleFinder:
         boxes = self.domain.widen(conditions).list_boxes(conditions)
         if boxes:
             box = boxes[int(self.rng.integers(len(boxes)))]
-            rows += map(self.complete, replace(self.domain, ranges=box).draw(list(box), DRAWN_ROWS, self.rng))
+            rows.append(self.complete(self.domain.draw([box], list(box), 2 * DRAWN_ROWS, self.rng)))
         drawn = pd.concat(rows, ignore_index=True)
         wrong = np.flatnonzero(self.sampler.teacher.labels(drawn) != self.sampler.outcome)
         chosen = self.rng.permutation(wrong)[:MAX_COUNTEREXAMPLES]

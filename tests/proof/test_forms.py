@@ -1,0 +1,162 @@
+"""Proofs about tables in every form in which they may reach a model, which is asked in that form itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from column_zoo import NUMERIC_FORMS, WORD_FORMS, draw_table, examine, examine_close
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.errors import HornbookError
+from hornbook.explanations import Category, Threshold
+from hornbook.models import as_predictor
+from hornbook.proof import ColumnProver, Domain, Interval
+
+DECIDED = [
+    *(("scaled regression", form) for form in ("float32", "Int64", "int8", "float32 and float64")),
+    *(("regression", form) for form in ("sparse", "int64 and float32")),
+    ("perceptron", "Float32"),
+    *(("tree", form) for form in ("float32", "sparse, float32")),
+    *(("filled histogram boosting", form) for form in ("float32", "int64")),
+    *(("forest", form) for form in ("Int64", "int8")),
+    *(("encoded tree", form) for form in WORD_FORMS if "pd.NA" not in form and form != "string"),
+    *(("filled regression", form) for form in ("object, NaN", "object, None", "category")),
+    ("filled forest", "object, None"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("kind", "form"), DECIDED)
+def test_verdicts_equal_the_whole_domain_in_the_types_of_the_table(kind, form):
+    counts, reason = examine(kind, form, questions=5)
+    assert counts["wrong"] == 0, counts
+    if form == "object, None and NaN":
+        assert counts["refused"] and "'colour' are written in different ways, None and nan" in reason
+    else:
+        assert counts["proved"] and counts["refuted"] and not counts["undecided"], (counts, reason)
+
+
+@pytest.mark.parametrize("kind", ["double", "single"])
+def test_rows_of_single_precision_next_to_another_decision_are_not_proved_in_double(kind):
+    counts = examine_close("scaled regression", np.float64 if kind == "double" else np.float32, pairs=1)
+    assert counts["wrong"] == 0 and counts["proved"] and counts["refuted"], counts
+
+
+@pytest.mark.parametrize("form", [*NUMERIC_FORMS, *WORD_FORMS])
+def test_rows_of_a_domain_are_written_as_the_table_has_them(form):
+    frame, _ = draw_table(has_words=form in WORD_FORMS)
+    table = {**NUMERIC_FORMS, **WORD_FORMS}[form](frame)
+    if form == "object, None and NaN":
+        with pytest.raises(HornbookError, match="'colour' are written in different ways"):
+            Domain.of(table).missing_value("colour")
+        return
+    domain = Domain.of(table)
+    written = domain.write({name: table[name].astype(object).to_numpy() for name in table})
+    pd.testing.assert_frame_equal(written, table)
+    assert all(
+        type(one) is type(other)
+        for name in table
+        for one, other in zip(written[name], table[name], strict=True)
+    )
+    drawn = domain.draw([domain.ranges], list(table), 60, np.random.default_rng(0))
+    assert (drawn.dtypes == table.dtypes).all() and domain.contains(drawn).all()
+
+
+def test_none_is_a_level_of_its_own_and_no_imputer_fills_it_in():
+    colours = pd.DataFrame({"colour": ["red", "blue", None, "red"] * 8}, dtype=object)
+    model = make_pipeline(
+        SimpleImputer(strategy="most_frequent"), OneHotEncoder(), LogisticRegression(C=100.0)
+    ).fit(colours, (colours.colour == "red").astype(int))
+    none, nan = colours.head(3), colours.head(3).where(colours.colour.notna(), np.nan)
+    assert model.predict(none).tolist() == [1, 0, 0]
+    assert model.predict(nan).tolist() == [1, 0, 1]
+    for rows, outcome in ((none, 0), (nan, 1)):
+        prover = ColumnProver(model, Domain.of(pd.concat([rows] * 9, ignore_index=True)))
+        missing = prover.prove([Category("colour", "red", equal=False)], outcome)
+        refuted = prover.prove([], outcome)
+        assert refuted.status == "refuted" and (missing.status == "proved") == (outcome == 0)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "Int64"])
+def test_whole_numbers_that_are_no_doubles_are_refused_by_name(kind):
+    rows = pd.DataFrame({"id": [1, 2, 3, 2**53 + 1] * 5, "x": np.arange(20.0)}).astype({"id": kind})
+    model = DecisionTreeClassifier(random_state=0).fit(rows, rows.x > 9)
+    with pytest.raises(HornbookError, match=f"its column 'id' of the type {kind} has numbers beyond"):
+        ColumnProver(model, Domain.of(rows))
+    near = rows.assign(id=rows.id.where(rows.id < 5, 4).astype(kind))
+    verdict = ColumnProver(model, Domain.of(near)).prove([Threshold("id", 2.0**54)], 1)
+    assert verdict.status == "undecided" and "has numbers beyond" in verdict.reason
+
+
+@pytest.mark.parametrize("kind", ["float16", "complex128", "int64[pyarrow]"])
+def test_columns_of_types_that_are_not_read_are_refused_by_name(kind):
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    rows = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20.0)})
+    model = DecisionTreeClassifier(random_state=0).fit(rows, rows.x > 9)
+    domain = Domain({name: Interval(0, 19) for name in rows}, rows.astype({"y": kind}))
+    with pytest.raises(HornbookError, match="its column 'y' is of the type"):
+        ColumnProver(model, domain)
+
+
+def test_a_model_that_differs_where_something_is_proved_is_refused_from_then_on():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(size=80), "n": rng.integers(0, 9, 80)})
+    honest = as_predictor(DecisionTreeClassifier(max_depth=2).fit(rows, rows.x > 0.2))
+    above = np.nextafter(1.25, 2)
+
+    def decide(frame):
+        odd = (frame.x == above) if frame.n.dtype == "int64" else np.ones(len(frame), bool)
+        return honest.decisions(frame) ^ odd.to_numpy(bool)
+
+    prover = ColumnProver(replace(honest, decisions=decide), Domain.of(rows))
+    assert prover.prove([Threshold("x", 1.0)], 1).status == "proved"
+    verdict = prover.prove([Threshold("x", 1.25)], 1)
+    assert verdict.status == "undecided"
+    assert "does not decide as was proved of what was read of it, for x=1.25, n=" in verdict.reason
+    again = prover.prove([Threshold("x", 1.0)], 1), prover.prove_monotone("x", 1)
+    assert {each.reason for each in again} == {verdict.reason}
+
+
+def test_a_model_that_is_not_monotone_where_that_was_proved_is_refused():
+    rows = pd.DataFrame({"x": np.arange(40.0), "n": np.arange(40) % 3})
+    honest = as_predictor(DecisionTreeClassifier().fit(rows, rows.x > 19))
+    prover = ColumnProver(honest, Domain.of(rows))
+    assert prover.prove_monotone("x", 1).status == "proved"
+    liar = replace(honest, decisions=lambda frame: honest.decisions(frame) ^ (frame.x == 39).to_numpy())
+    prover.wall.predictors = [liar]
+    verdict = prover.prove_monotone("x", 1)
+    assert verdict.status == "undecided" and "does not decide as was proved" in verdict.reason
+
+
+def test_a_fill_that_single_precision_takes_across_a_threshold_is_refused():
+    values = np.float32([0.1, 0.3, 0.5, 0.7, np.nan] * 20)
+    rows = pd.DataFrame({"x": values})
+    model = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=0.4), HistGradientBoostingClassifier(max_iter=2)
+    ).fit(rows, np.nan_to_num(values) > 0.4)
+    ColumnProver(model, Domain.of(rows))
+    model.steps[0][1].statistics_ = np.array([np.nextafter(0.4, 0)])
+    for stage in model.steps[1][1]._predictors:
+        inner = stage[0].nodes["is_leaf"] == 0
+        stage[0].nodes["num_threshold"][inner] = np.nextafter(0.4, 0)
+    with pytest.raises(HornbookError, match="'x' of the type float32 is filled in with a number"):
+        ColumnProver(model, Domain.of(rows))
+
+
+def test_a_scaler_of_single_precision_leaves_a_margin():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(1000, 30, 200), "y": rng.normal(size=200)})
+    labels = rows.x / 30 + rows.y > 33
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, labels)
+    rounding = [
+        ColumnProver(model, Domain.of(rows.astype(kind))).reading.contests[0][0].roundoff
+        for kind in ("float64", "float32")
+    ]
+    assert rounding == [2.0**-53, 2.0**-24]
