@@ -103,9 +103,7 @@ class ColumnProver:
             raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
         else:
             zeros = read_zeros(inner, self.preprocessing.is_sparse)
-            self.reading = TreeReading(
-                self.wall, trees, self.preprocessing, self.columns, self.domain, zeros
-            )
+            self.reading = TreeReading(self.wall, trees, self.preprocessing, self.columns, self.domain, zeros)
 
     def prove(
         self,

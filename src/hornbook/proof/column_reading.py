@@ -202,9 +202,10 @@ class TreeReading:
     def _refuse_rounded_fills(self, domain: Domain) -> None:
         """Refuse trees that tell what an imputer fills in from what it is in single precision."""
         for source in self.preprocessing.inputs:
-            own, name = domain.ranges[self.columns[source.column]], self.columns[source.column]
-            edges = self.grid.edges[source.column]
-            if not isinstance(source, ValueInput) or edges is None or not (own.missing and own.single):
+            name, edges = self.columns[source.column], self.grid.edges[source.column]
+            if not isinstance(source, ValueInput) or edges is None or not domain.ranges[name].missing:
+                continue
+            if not is_single(domain.rows.dtypes[name]):
                 continue
             exact, rounded = np.searchsorted(edges[1:-1], [source.fill, float(np.float32(source.fill))])
             if exact != rounded:
