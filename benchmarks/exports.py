@@ -42,6 +42,7 @@ from hornbook.explanations import (
     write_source,
     write_workbook,
 )
+from hornbook.explanations.dialects import DIALECTS
 
 NUMBERS = [f"value {k}" for k in range(6)]
 PRICE, FLAG = 'price < 1 & "rare"', "it's set"
@@ -133,6 +134,19 @@ def run_duckdb(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
         database.register("cases", frame.convert_dtypes())
         found = database.execute(f"SELECT {write_source(explanation, 'sql')} FROM cases").fetchall()
     return [name for (name,) in found]
+
+
+def count_misread_numbers(size: int, rng: np.random.Generator) -> tuple[int, int]:
+    """How many of random doubles SQLite reads as others, as SQL is written and as plain literals."""
+    bits = rng.integers(0, 2**64, size // 2, np.uint64).view(np.float64)
+    doubles = [float(x) for x in (*bits[np.isfinite(bits)], *rng.normal(size=size - size // 2))]
+    database = sqlite3.connect(":memory:")
+
+    def count(write: Callable[[float], str]) -> int:
+        found = (database.execute(f"SELECT {write(number)}").fetchone()[0] for number in doubles)
+        return sum(float(read) != number for read, number in zip(found, doubles, strict=True))
+
+    return count(DIALECTS["sql"].write_value), count(repr)
 
 
 def run_python(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
@@ -253,6 +267,8 @@ def main() -> None:
             expected = [explanation.classes[number] for number in explanation.decide(rows)]
             differences += sum(a != b for a, b in zip(run(explanation, rows), expected, strict=True))
         print(f"{name}: {differences} differences in {len(explanations)} explanations x {size:,} rows")
+    written, plain = count_misread_numbers(10 * options.rows, rng)
+    print(f"SQLite misreads {written} of {10 * options.rows:,} doubles; of plain literals {plain}")
     if find_spec("xmlschema") is not None and find_spec("jpmml_evaluator") is not None:
         valid = sum(map(validate_pmml, explanations))
         print(f"PMML 4.4 schema: {valid} of {len(explanations)} documents are valid")
