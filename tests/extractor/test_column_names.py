@@ -22,3 +22,17 @@ def test_every_question_takes_columns_called_self_and_index():
     assert "self" in str(hb.diff(tree, boosting, rows, n_samples=500))
     claims = "self > 4 & index > 4 -> label\nindex > 4 & self <= 0 -> label\nmore self never lowers label"
     assert [each.broken for each in hb.check(claims, tree, rows, samples=1000)] == [False, True, False]
+
+
+def test_rows_of_columns_that_have_numbers_for_names_are_asked_about_as_they_are():
+    rows = pd.DataFrame(np.random.default_rng(0).integers(0, 6, (120, 3)), columns=[10, 20, 30])
+
+    def model(given):
+        assert given.columns.tolist() == [10, 20, 30]
+        return np.where(given[20] > 2, "high", "low")
+
+    extractor = hb.HornExtractor(model, n_samples=300, random_state=0).fit(rows)
+    assert (extractor.predict(rows) == model(rows)).all()
+    for row in (rows.iloc[5], rows.iloc[[5]], rows.iloc[5].tolist(), {"x1": rows[20].iloc[5]}):
+        assert extractor.why(row, changes=0).outcome == model(rows)[5]
+        assert str(extractor.explain(row)).startswith(model(rows)[5])

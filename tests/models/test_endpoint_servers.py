@@ -112,7 +112,7 @@ def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, mode
     )
     assert served.classes_.tolist() == ["ill", "well"]
     assert str(served.explanation_) == str(local.explanation_) and served.fidelity_ == local.fidelity_
-    assert served.extraction_.notes == ()
+    assert served.extraction_.notes == local.extraction_.notes
 
 
 @pytest.mark.slow

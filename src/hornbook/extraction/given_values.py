@@ -51,7 +51,10 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
 
 
 def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
-    """The values of one row by the names of their columns: a list or array of values has them in order."""
+    """The values of one row by the names of their columns.
+
+    A list or an array has the values in order, and so has a row whose columns have numbers for names.
+    """
     if isinstance(row, list | tuple | np.ndarray):
         values = np.asarray(row, object).reshape(-1)
         if len(values) != len(columns):
@@ -60,10 +63,13 @@ def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
     if (frame := as_frame(row)) is not None:
         if len(frame) != 1:
             raise HornbookError(f"one row is explained at a time; got {len(frame)}")
-        return {name: frame[name].iloc[0] for name in frame.columns}
+        row = {name: frame[name].iloc[0] for name in frame.columns}
     if not isinstance(row, Mapping | pd.Series):
         raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
-    return dict(row.items())
+    values = dict(row.items())
+    if len(values) == len(columns) and not any(isinstance(name, str) for name in values):
+        return dict(zip(columns, values.values(), strict=True))
+    return values
 
 
 def find_column(name: Any, columns: Mapping[str, Any], book: CodeBook) -> str:
