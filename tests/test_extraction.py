@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from hornbook.data import split_rows
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.extractor import HornExtractor
@@ -144,6 +145,44 @@ def test_extraction_is_repeatable_and_read_back_from_json(models, extractions):
     assert one == two and one.to_json() == two.to_json()
     again = Extraction.from_json(one.to_json())
     assert again == one and again.theory == one.theory
+
+
+def test_fidelity_names_the_commonest_class_of_each_population(models, extractions):
+    for name, (model, rows) in models.items():
+        extraction = extractions[name]
+        used, held_out = split_rows(rows, seed=0, hold_out=True)
+        teacher = bind_classifier(model, rows.iloc[used], seed=0)
+        for population, part in (("used rows", used), ("unseen rows", held_out)):
+            labels = teacher.labels(rows.iloc[part]).tolist()
+            commonest = extraction.fidelity.commonest[population]
+            number = extraction.explanation.classes.index(commonest.name)
+            assert labels.count(number) == max(map(labels.count, set(labels))), name
+            assert commonest.share == pytest.approx(labels.count(number) / len(labels))
+        assert set(extraction.fidelity.commonest) == {"unseen rows", "samples", "used rows"}
+        assert str(extraction.fidelity.commonest["unseen rows"]) in str(extraction.fidelity)
+        assert Extraction.from_json(extraction.to_json()).fidelity == extraction.fidelity
+
+
+def test_columns_that_the_model_does_not_read_get_no_conditions_and_a_note(table):
+    frame, _, _ = table
+    rows = frame[["age", "bili"]].assign(number=np.arange(len(frame)))
+    yes = (rows.age > rows.age.median()).to_numpy()
+    left_in = rows.assign(label=yes)
+    named = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(rows[["age", "bili"]], yes)
+    extraction = explain_model(named, left_in, **SMALL)
+    assert set(extraction.explanation.columns) <= {"age", "bili"}
+    (note,) = (note for note in extraction.notes if "does not read" in note)
+    assert note.endswith(": `number`, `label`")
+
+
+def test_label_left_in_the_table_of_a_function_gets_no_condition(table):
+    rows = table[0][["age", "bili"]]
+    cut = rows.age.median()
+    left_in = rows.assign(label=np.asarray(rows.age > cut, float))
+    extraction = explain_model(lambda asked: np.asarray(asked)[:, 0] > cut, left_in, n_samples=2000)
+    assert extraction.explanation.columns == ("age",)
+    (note,) = (note for note in extraction.notes if "exchange" in note)
+    assert note.endswith("changed no answer of the model: `bili`, `label`")
 
 
 def test_extraction_refuses_json_that_is_none(extractions):

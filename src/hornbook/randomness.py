@@ -26,6 +26,7 @@ class Purpose(Enum):
     SAMPLED_ROWS = "rows that samples are made of"
     BIN_VALUES = "values of bins"
     LEARNING_SAMPLES = "learning samples"
+    COLUMN_EXCHANGES = "exchanges of columns"
     CANDIDATE_CHOICE = "candidate choice"
     DEFAULT_CHOICE = "default choice"
     POOL = "pool"

@@ -96,6 +96,12 @@ class ClassifierTeacher:
     sampler: RowSampler
     donors: Donors | None = None
 
+    @property
+    def columns_read(self) -> frozenset[str] | None:
+        """The columns of the rows that the model says it reads; None if it names none of them."""
+        names = frozenset(map(str, self.predictors[0].names or ())) & frozenset(self.frame.columns)
+        return names or None
+
     def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the model's class for each row."""
         if not len(rows):

@@ -10,7 +10,7 @@ from scipy.stats import chi2_contingency
 from hornbook.extraction import explain_classifier
 from hornbook.surrogates import screening
 from hornbook.surrogates.grid import Grid
-from hornbook.surrogates.screening import choose_columns, score_columns
+from hornbook.surrogates.screening import ExchangeTest, choose_columns, score_columns
 from hornbook.teacher import bind_classifier
 
 
@@ -60,3 +60,21 @@ def test_explain_classifier_says_in_how_many_columns_it_looked(monkeypatch):
     found = explain_classifier(teacher, frame[90:], "y", form="tree", n_samples=300, max_literals=2)
     assert found.explanation.columns == ("x4",)
     assert any("of 6 columns the explanation was sought in the 2 whose" in note for note in found.notes)
+
+
+@given(st.integers(0, 2**32 - 1), st.sets(st.integers(0, 4)), st.sampled_from([0.5, 0.99]))
+def test_exchange_test_leaves_out_the_columns_that_a_model_does_not_read(seed, read, tail):
+    """One that is read in a rare class alone is found too; without answers to spend, none is left out."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.random((3000, 5))).add_prefix("x")
+    names = [f"x{number}" for number in sorted(read)]
+    asked = []
+
+    def label(rows):
+        asked.append(len(rows))
+        return np.asarray((rows[names] > 1 - (1 - tail) ** (1 / max(len(names), 1))).all(axis=1), np.intp)
+
+    found = ExchangeTest.run(label, frame, label(frame), 10_000, rng)
+    assert found.unread == tuple(name for name in frame if name not in names)
+    assert found.answers == sum(asked[1:]) <= 10_000
+    assert ExchangeTest.run(label, frame, label(frame), 100, rng).unread == ()

@@ -29,7 +29,6 @@ from hornbook.explanations import (
 )
 from hornbook.explanations.explanation import format_lines
 from hornbook.explanations.tree import count_splits, decide_rows
-from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rounding import keep_condition
@@ -492,15 +491,63 @@ def test_search_refuses_an_unknown_form():
         search_explanations(decide_made_up, RowSampler(labelled(0)[0]), NAMES, form="poem")
 
 
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(500, 1000)), min_size=1, max_size=12))
-def test_choose_candidate_is_short_and_close_to_the_best(pairs):
+OTHERS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60), st.integers(0, 60)), max_size=10)
+
+
+def candidates_of(commonest, others):
+    """Candidates over 600 samples: the commonest class, and others that find and invent some answers."""
     rule = ConditionRule((Threshold("a", 1),), 1)
-    candidates = [
-        Candidate(RuleSet(("no", "yes"), (rule,) * size, 0), Share.of(hits, 1000))
-        for size, hits in [(0, 500), *pairs]
-    ]
-    chosen = choose_candidate(candidates, 20)
+    always = np.arange(600) < commonest
+    rights = [(0, always)]
+    for literals, found, invented in others:
+        right = always.copy()
+        right[commonest : commonest + found] = True
+        right[: min(invented, commonest)] = False
+        rights.append((literals, right))
+    return [Candidate(RuleSet(("no", "yes"), (rule,) * size, 0), right) for size, right in rights]
+
+
+def clearly_better(one, other):
+    """Whether a lead is beyond two standard errors, straight from the samples."""
+    gained, lost = (one.right & ~other.right).sum(), (other.right & ~one.right).sum()
+    return gained - lost > 2 * math.sqrt(gained + lost)
+
+
+@given(st.integers(200, 600), OTHERS)
+def test_choose_candidate_is_the_shortest_that_closes_the_gap(commonest, others):
+    candidates = candidates_of(commonest, others)
+    chosen = choose_candidate(candidates, 20, 0.95)
     short = [one for one in candidates if one.literals <= 20]
-    enough = max(one.fidelity.estimate for one in short) - 0.01
-    assert chosen.literals <= 20 and chosen.fidelity.estimate >= enough
-    assert not any(one.literals < chosen.literals and one.fidelity.estimate >= enough for one in short)
+    best = max(one.fidelity.hits for one in short)
+
+    def beaten(one):
+        missed = 0.05 * (best - candidates[0].fidelity.hits) if one.literals else 0
+        return any(
+            clearly_better(other, one) and other.fidelity.hits - one.fidelity.hits > missed for other in short
+        )
+
+    assert chosen in short and not beaten(chosen)
+    assert all(beaten(one) for one in short if one.literals < chosen.literals)
+    if any(clearly_better(one, candidates[0]) for one in short):
+        assert chosen.literals
+
+
+@given(st.integers(200, 600), OTHERS, st.floats(0, 1), st.floats(0, 1))
+def test_choose_candidate_that_closes_more_is_never_shorter(commonest, others, one, other):
+    candidates = candidates_of(commonest, others)
+    less, more = (choose_candidate(candidates, 20, share) for share in sorted((one, other)))
+    assert less.literals <= more.literals
+
+
+def test_search_finds_a_rare_class():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(4000, 4)).round(3), columns=list("abcd"))
+
+    def decide(rows):
+        return np.asarray((rows.a > 1.2) & (rows.b > 1.5), np.intp)
+
+    result = search_explanations(decide, RowSampler(frame), ("no", "yes"), n_samples=6000, form="rules")
+    labels = decide(frame)
+    assert labels.mean() < 0.01
+    chosen = result.chosen.explanation.decide(frame)
+    assert result.chosen.literals == 2 and (chosen & labels).sum() > 0.85 * (chosen | labels).sum()

@@ -1,6 +1,7 @@
 """Evaluation: disagreement of judges, fidelity of explanations, statistics of rules."""
 
 from hornbook.evaluate.fidelity import (
+    CommonestClass,
     Disagreement,
     Fidelity,
     UnseenPopulation,
@@ -11,6 +12,7 @@ from hornbook.evaluate.fidelity import (
 from hornbook.evaluate.rules import RuleStatistics, measure_rules
 
 __all__ = [
+    "CommonestClass",
     "Disagreement",
     "Fidelity",
     "RuleStatistics",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,32 @@ Population: TypeAlias = UnseenPopulation | Literal["samples"]
 
 
 @dataclass(frozen=True)
+class CommonestClass:
+    """The class that a model gives most cases of a population, and the share of these cases.
+
+    This is what an explanation reaches that always names the class: agreement is worth what it has beyond.
+
+    Examples
+    --------
+    >>> print(CommonestClass.of(np.array([0, 0, 1, 0]), ("benign", "malignant")))
+    always "benign": 75.00 %
+
+    """
+
+    name: str
+    share: float
+
+    @classmethod
+    def of(cls, labels: NDArray[np.integer[Any] | np.bool_], classes: Sequence[str]) -> CommonestClass:
+        """The commonest of a model's labels, of which there are some; the first of equals."""
+        counts = np.bincount(labels)
+        return cls(classes[int(counts.argmax())], float(counts.max() / len(labels)))
+
+    def __str__(self) -> str:
+        return f'always "{self.name}": {100 * self.share:.2f} %'
+
+
+@dataclass(frozen=True)
 class Fidelity:
     """The share of cases of a population on which explanation and model agree.
 
@@ -163,6 +189,9 @@ class Fidelity:
         others, so it has no interval.
     unseen_population
         What the unseen rows are called: `test rows` if they were given apart from the table.
+    commonest
+        The commonest class of each population, by the names in `populations` and `used rows`; those
+        that are not known are left out.
 
     Examples
     --------
@@ -171,8 +200,8 @@ class Fidelity:
     on 114 unseen rows 94.74 % (95 % interval 88.90 % to 98.04 %)
     >>> found.population, round(found.estimate, 3), found.samples.estimate
     ('unseen rows', 0.947, 0.97)
-    >>> print(Fidelity(samples=Share.of(970, 1000), used_rows=0.96))
-    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %)
+    >>> print(Fidelity(Share.of(970, 1000), commonest={"samples": CommonestClass("no", 0.965)}))
+    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %); always "no": 96.50 %
 
     """
 
@@ -180,6 +209,7 @@ class Fidelity:
     unseen_rows: Share | None = None
     used_rows: float = math.nan
     unseen_population: UnseenPopulation = "unseen rows"
+    commonest: Mapping[str, CommonestClass] = field(default_factory=dict, hash=False)
 
     @property
     def population(self) -> Population:
@@ -212,11 +242,15 @@ class Fidelity:
         return {self.population: self.share, "samples": self.samples}
 
     def describe(self) -> list[str]:
-        """The shares in words, one line a population."""
-        return [
-            f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
-            for population, share in self.populations.items()
-        ]
+        """The shares in words, each beside what the commonest class alone reaches, one line a population."""
+        lines = []
+        for population, share in self.populations.items():
+            words = (
+                f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
+            )
+            commonest = self.commonest.get(population)
+            lines.append(words if commonest is None else f"{words}; {commonest}")
+        return lines
 
     def __str__(self) -> str:
         return self.describe()[0]

@@ -3,6 +3,7 @@
 from hornbook.extraction.classifier import (
     explain_classifier,
     list_differences,
+    measure_fidelity,
     measure_lines,
 )
 from hornbook.extraction.given_values import (
@@ -35,6 +36,7 @@ __all__ = [
     "find_column",
     "guarantee_object",
     "list_differences",
+    "measure_fidelity",
     "measure_lines",
     "name_values",
     "read_facts",

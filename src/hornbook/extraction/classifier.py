@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.data import count_shared_rows, number_units
-from hornbook.evaluate import Fidelity, UnseenPopulation
+from hornbook.evaluate import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.explanations import CodeBookSource, Explanation, measure_groups, read_code_book
 from hornbook.extraction.result import (
     ColumnSummary,
@@ -24,11 +25,14 @@ from hornbook.models import AnswerCheck
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates import Candidate, Form, search_explanations
+from hornbook.surrogates import Candidate, ExchangeTest, Form, search_explanations
 from hornbook.teacher import ClassifierTeacher
 
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
+
+MAX_NAMED_COLUMNS = 8
+"""Columns that a note names."""
 
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
@@ -88,7 +92,7 @@ def explain_classifier(
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
-    on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %)
+    on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %); always "not virginica": 70.67 %
 
     """
     given = unseen_population == "test rows"
@@ -108,8 +112,12 @@ def explain_classifier(
         form=form,
         n_samples=n_samples,
         code_book=words,
+        columns_read=teacher.columns_read,
         watch=watch,
     )
+    unread = [
+        name for name in rows.columns if teacher.columns_read is not None and name not in teacher.columns_read
+    ]
     chosen = result.chosen.explanation
     fidelity = labelled.measure(chosen)
     frontier = tuple(
@@ -139,7 +147,10 @@ def explain_classifier(
         missing_values=teacher.describe(),
         notes=(
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
-            *_note_searched_columns(len(result.searched_columns), len(columns)),
+            *_note_unread_columns(unread, result.exchanges),
+            *_note_searched_columns(
+                len(result.searched_columns), len(columns) - len(unread) - len(result.exchanges.unread)
+            ),
             *AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes(),
         ),
     )
@@ -150,6 +161,31 @@ def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[
     if shared := count_shared_rows(test_rows, table):
         rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
         yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
+
+
+def _note_unread_columns(unread: Sequence[str], exchanges: ExchangeTest) -> Iterator[str]:
+    """Say which columns have no conditions, because the model does not read them."""
+    if unread:
+        yield f"no conditions are made of columns that the model does not read: {_write_columns(unread)}"
+    if exchanges.unread:
+        yield (
+            f"no conditions are made of columns whose exchange in {exchanges.samples:,} samples changed no "
+            f"answer of the model: {_write_columns(exchanges.unread)}"
+        )
+
+
+def _write_columns(names: Sequence[str]) -> str:
+    """The names of the first columns, and how many others there are.
+
+    Examples
+    --------
+    >>> _write_columns(["id", "label"])
+    '`id`, `label`'
+
+    """
+    shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMED_COLUMNS])
+    others = len(names) - MAX_NAMED_COLUMNS
+    return f"{shown} and {others:,} other columns" if others > 0 else shown
 
 
 def _note_searched_columns(searched: int, columns: int) -> Iterator[str]:
@@ -197,20 +233,44 @@ class LabelledPopulations:
 
     def measure(self, explanation: Explanation) -> Fidelity:
         """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
-
-        def share(
-            rows: pd.DataFrame, labels: NDArray[np.intp], units: NDArray[np.intp] | None = None
-        ) -> Share:
-            return Share.where(explanation.decide(rows) == labels, units)
-
-        return Fidelity(
-            samples=share(self.fresh, self.fresh_labels),
-            unseen_rows=share(self.unseen, self.unseen_labels, self.unseen_units)
-            if len(self.unseen)
-            else None,
-            used_rows=share(self.used, self.used_labels).estimate,
+        return measure_fidelity(
+            explanation,
+            samples=(explanation.decide(self.fresh), self.fresh_labels),
+            unseen=(explanation.decide(self.unseen), self.unseen_labels),
+            used=(explanation.decide(self.used), self.used_labels),
+            units=self.unseen_units,
             unseen_population=self.unseen_population,
         )
+
+
+Answers: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any] | np.bool_]]
+"""The class that an explanation decides for each case of a population, and the one that the model does."""
+
+
+def measure_fidelity(
+    explanation: Explanation,
+    *,
+    samples: Answers,
+    unseen: Answers,
+    used: Answers,
+    units: NDArray[np.intp] | None = None,
+    unseen_population: UnseenPopulation = "unseen rows",
+) -> Fidelity:
+    """The fidelity on each population, and what its commonest class alone reaches there.
+
+    `units` number the independent units that the unseen rows belong to.
+    """
+    labels = {unseen_population: unseen[1], "samples": samples[1], "used rows": used[1]}
+    commonest = {
+        name: CommonestClass.of(own, explanation.classes) for name, own in labels.items() if len(own)
+    }
+    return Fidelity(
+        samples=Share.where(samples[0] == samples[1]),
+        unseen_rows=Share.where(unseen[0] == unseen[1], units) if len(unseen[1]) else None,
+        used_rows=Share.where(used[0] == used[1]).estimate,
+        unseen_population=unseen_population,
+        commonest=commonest,
+    )
 
 
 def list_columns(frontier: Iterable[FrontierPoint]) -> Iterator[str]:

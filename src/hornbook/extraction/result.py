@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Fidelity, UnseenPopulation
+from hornbook.evaluate import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.explanations import (
     EMPTY_BOOK,
     CodeBook,
@@ -353,6 +353,7 @@ def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
         "samples": share_object(fidelity.samples),
         "used_rows": None if np.isnan(fidelity.used_rows) else fidelity.used_rows,
         "unseen_population": fidelity.unseen_population,
+        "commonest": {name: asdict(commonest) for name, commonest in fidelity.commonest.items()},
     }
 
 
@@ -366,6 +367,10 @@ def read_fidelity(content: Mapping[str, Any]) -> Fidelity:
         None if unseen is None else read_share(unseen),
         float("nan") if used is None else float(used),
         population,
+        {
+            name: CommonestClass(str(commonest["name"]), float(commonest["share"]))
+            for name, commonest in content.get("commonest", {}).items()
+        },
     )
 
 

@@ -32,6 +32,7 @@ from hornbook.extraction import (
     FrontierPoint,
     LineStatistics,
     list_differences,
+    measure_fidelity,
     name_values,
     read_facts,
 )
@@ -324,10 +325,12 @@ class QueryExtractor(Extractor):
         fresh, labels = answers.label(bound.decide_items, fresh, "samples")
         used, used_labels = answers.label_rows(bound.decide_rows, bound.frame, "rows that were used", rng)
         derived = rules.derive(fresh)
-        fidelity = Fidelity(
-            samples=Share.where(rules.decide_items(fresh) == labels),
-            unseen_rows=Share.where(rules.decide(unseen) == unseen_labels, units) if len(unseen) else None,
-            used_rows=Share.where(rules.decide(used) == used_labels).estimate,
+        fidelity = measure_fidelity(
+            rules,
+            samples=(rules.decide_items(fresh), labels),
+            unseen=(rules.decide(unseen), unseen_labels),
+            used=(rules.decide(used), used_labels),
+            units=units,
         )
         return Extraction(
             target=self.target if bound.label else "what it accepts",

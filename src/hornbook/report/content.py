@@ -154,10 +154,13 @@ def summarise_extraction(extraction: Extraction) -> str:
     size = count_things(explanation.literals, "condition")
     if not share.size:
         return f"{article} {explanation.noun} with {size}."
-    return (
+    words = (
         f"{article} {explanation.noun} with {size} that decides as the model does on "
-        f"{format_percent(share.estimate)} of {share.describe_size(fidelity.population)}."
+        f"{format_percent(share.estimate)} of {share.describe_size(fidelity.population)}"
     )
+    if (commonest := fidelity.commonest.get(fidelity.population)) is None:
+        return f"{words}."
+    return f"{words}; always “{commonest.name}” would on {format_percent(commonest.share)}."
 
 
 def list_limits(extraction: Extraction) -> list[str]:
@@ -213,20 +216,22 @@ def to_text(extraction: Extraction) -> str:
     >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
     >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
     What DecisionTreeClassifier says about virginica
-    A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows.
+    A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows; always ...
     <BLANKLINE>
     if petal width (cm) > 1.7...: virginica
         46 rows; ... of samples, the model agrees on 100 %
     otherwise: not virginica
         104 rows; ... of samples, the model agrees on 100 %
     <BLANKLINE>
-    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %)
-    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %)
+    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %); always "not virginica": 83.33 %
+    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %); always "not virginica": ... %
     <BLANKLINE>
     sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
     table), explanation and model gave different answers in 0 %. The true share lies, with
     95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
     one row repeats another one; equal rows were held out together
+    no conditions are made of columns that the model does not read: `sepal length (cm)`,
+    `sepal width (cm)`, `petal length (cm)`
     <BLANKLINE>
     conditions to read, and where explanation and model then say the same
     0  ... % of 30 unseen rows, ... % of 8,192 samples

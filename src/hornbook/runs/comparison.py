@@ -76,6 +76,9 @@ def compare_with_trees(
         return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
 
     yield measure("hornbook", explanation.literals, explanation.decide(unseen), explanation.decide(fresh))
+    common = int(np.bincount(labels).argmax())
+    always = (np.full(len(rows), common) for rows in (unseen, fresh))
+    yield measure(f'always "{explanation.classes[common]}"', 0, *always)
     encode = ColumnEncoder.of(teacher.frame)
     wanted = teacher.labels(training)
     for questions in TREE_SIZES:
@@ -113,6 +116,8 @@ def compare_rules_with_trees(
         return ComparisonRow(method, literals, None, Share.where(decided == labels))
 
     yield measure("hornbook", rules.literals, rules.decide_items(fresh))
+    common = int(np.bincount(labels).argmax())
+    yield measure(f'always "{rules.classes[common]}"', 0, np.full(len(fresh), common))
     for questions in TREE_SIZES:
         rng = generator(seed, Purpose.PEER_TRAINING)
         tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=questions + 1)

@@ -1,6 +1,7 @@
 """Learns explanations from labelled samples: trees, score cards, rules, and the search over them."""
 
 from hornbook.surrogates.grid import CodedRows, Grid
+from hornbook.surrogates.screening import ExchangeTest
 from hornbook.surrogates.search import (
     Candidate,
     Form,
@@ -13,6 +14,7 @@ from hornbook.surrogates.search import (
 __all__ = [
     "Candidate",
     "CodedRows",
+    "ExchangeTest",
     "Form",
     "Grid",
     "SearchResult",

@@ -1,4 +1,8 @@
-"""Of a table with thousands of columns, those that an explanation is sought in.
+"""The columns that an explanation is sought in: those that the model reads, of thousands of them some.
+
+What a model reads that names no columns is told by exchanging them: a column whose exchange between
+samples never changes an answer gets no condition. It is asked about samples of all classes in turn,
+for where a class is rare, an exchange seldom changes anything elsewhere.
 
 An explanation names a few columns, and to look at all literals of all columns at every step would take
 hours. So columns are ranked first by how much their values tell about the model's answers: by Pearson's
@@ -7,6 +11,9 @@ column that tells something only together with two others, and nothing alone, is
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,8 +24,69 @@ from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
 MAX_SEARCHED_COLUMNS = 256
 """Columns that an explanation is sought in; of more, those that tell most about the answers."""
 
+EXCHANGES = (32, 256, 2048)
+"""Samples in which a column is exchanged: so many first, and more if no answer has changed."""
+
+MIN_EXCHANGES = 256
+"""Samples in which a column has to be exchanged without effect before it is left out."""
+
 SCREENING_CUTS = 4
 """Thresholds of a numeric column by which it is ranked."""
+
+
+@dataclass(frozen=True)
+class ExchangeTest:
+    """The columns whose exchange changed no answer, in how many samples, and the answers that this took."""
+
+    unread: tuple[str, ...] = ()
+    samples: int = 0
+    answers: int = 0
+
+    @classmethod
+    def run(
+        cls,
+        label_rows: Callable[[pd.DataFrame], Ints],
+        samples: pd.DataFrame,
+        labels: Ints,
+        max_answers: int,
+        rng: np.random.Generator,
+    ) -> ExchangeTest:
+        """Exchange each column of labelled samples between them, while there are answers left.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> rows = pd.DataFrame(rng.normal(size=(500, 3)), columns=list("abc"))
+        >>> model = lambda rows: np.asarray(rows.a > rows.c, np.intp)
+        >>> ExchangeTest.run(model, rows, model(rows), 2000, rng)
+        ExchangeTest(unread=('b',), samples=500, answers=564)
+
+        """
+        order = _alternate_classes(labels)
+        unread, tried, answers = list(samples.columns), 0, 0
+        for goal in EXCHANGES:
+            affordable = (max_answers - answers) // max(len(unread), 1)
+            part = order[tried : min(goal, tried + affordable)]
+            if not unread or not len(part):
+                break
+            others = samples.iloc[rng.integers(len(samples), size=len(part))]
+            own = samples.iloc[part].reset_index(drop=True)
+            exchanged = [own.assign(**{name: others[name].array}) for name in unread]
+            found = label_rows(pd.concat(exchanged, ignore_index=True)).reshape(len(unread), len(part))
+            answers, tried = answers + found.size, tried + len(part)
+            changed = (found != labels[part]).any(axis=1)
+            unread = [name for name, read in zip(unread, changed.tolist(), strict=True) if not read]
+        left_out = tuple(unread) if tried >= min(MIN_EXCHANGES, len(samples)) else ()
+        return cls(left_out, tried, answers)
+
+
+def _alternate_classes(labels: Ints) -> Ints:
+    """The numbers of the samples, one of each class in turn as long as there are any."""
+    by_class = np.argsort(labels, kind="stable")
+    _, starts, counts = np.unique(labels[by_class], return_index=True, return_counts=True)
+    turns = np.arange(len(labels)) - np.repeat(starts, counts)
+    order: Ints = by_class[np.argsort(turns, kind="stable")]
+    return order
 
 
 def choose_columns(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ from hornbook.explanations import (
     ScoreCard,
 )
 from hornbook.explanations.tree import Node, decide_rows, map_questions
+from hornbook.logic import Bools
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
@@ -31,7 +32,7 @@ from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
-from hornbook.surrogates.screening import choose_columns
+from hornbook.surrogates.screening import ExchangeTest, choose_columns
 from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
@@ -42,16 +43,24 @@ SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 MIN_SAMPLES, MAX_SAMPLES = 16_000, EXCHANGE_SAMPLES
 """Samples that explanations are fitted to, of a small table and of a large one."""
 
-TOLERANCE = 0.01
-"""How much less than the best fidelity a shorter explanation may have."""
+CLOSED_GAP = 0.97
+"""The share of the gap between the commonest class and the best candidate that a chosen one closes."""
+
+CLEAR_LEAD = 2.0
+"""Standard errors by which a candidate is clearly better than another one."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An explanation, and its fidelity on the fresh samples that candidates are compared by."""
+    """An explanation, and which of the fresh samples that candidates are compared by it decides rightly."""
 
     explanation: Explanation
-    fidelity: Share
+    right: Bools = field(compare=False, repr=False)  # (samples,)
+
+    @cached_property
+    def fidelity(self) -> Share:
+        """The share of these samples that are decided as the model decides them."""
+        return Share.where(self.right)
 
     @property
     def literals(self) -> int:
@@ -68,13 +77,15 @@ class Candidate:
 class SearchResult:
     """All candidates, the shortest first, and the one chosen.
 
-    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at.
+    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at,
+    and `exchanges` says which were not because the model seems not to read them.
     """
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate
     answers: int
     searched_columns: tuple[str, ...]
+    exchanges: ExchangeTest
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
@@ -96,6 +107,7 @@ def search_explanations(
     form: Form = "auto",
     n_samples: int | None = None,
     code_book: CodeBook = EMPTY_BOOK,
+    columns_read: Collection[str] | None = None,
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
@@ -120,6 +132,9 @@ def search_explanations(
         of thousands of columns fewer.
     code_book
         Which columns are categories, which have an order, and the words of the explanations.
+    columns_read
+        The columns that the model reads, as far as it is known: there are conditions on these alone. If it
+        is not, columns whose exchange between samples never changes an answer get no conditions.
     watch
         Is called with every candidate.
 
@@ -142,7 +157,13 @@ def search_explanations(
     samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
-    names = choose_columns(sampler.frame, samples, labels, code_book)
+    exchanges = ExchangeTest()
+    if columns_read is None:
+        rng = generator(seed, Purpose.COLUMN_EXCHANGES)
+        exchanges = ExchangeTest.run(label_rows, samples, labels, len(samples) // 2, rng)
+        columns_read = set(samples.columns) - set(exchanges.unread)
+    read = [name for name in samples.columns if name in columns_read]
+    names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
     observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
     weights = np.eye(len(classes))[labels]  # (samples, classes)
     grid = Grid.of(observed, code_book=code_book)
@@ -150,8 +171,7 @@ def search_explanations(
     judged = rows.grid.encode(fresh)
     builds = {}
     for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
-        share = Share.of(int((decided == truth).sum()), len(truth))
-        candidate = Candidate(build(keep_condition).with_code_book(code_book), share)
+        candidate = Candidate(build(keep_condition).with_code_book(code_book), decided == truth)
         builds[candidate] = build
         if watch is not None:
             watch(candidate)
@@ -160,16 +180,38 @@ def search_explanations(
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    return SearchResult(tuple(ordered), rounded, len(samples) + len(fresh), tuple(names))
+    answers = len(samples) + len(fresh) + exchanges.answers
+    return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
 
 
 def choose_candidate(
-    candidates: Sequence[Candidate], max_literals: int, tolerance: float = TOLERANCE
+    candidates: Sequence[Candidate], max_literals: int, closed_gap: float = CLOSED_GAP
 ) -> Candidate:
-    """The shortest candidate whose fidelity is close to the best of those short enough."""
+    """The shortest candidate that closes nearly all of the gap between the commonest class and the best one.
+
+    A lead that may be chance does not count. The commonest class alone, a candidate without literals, is
+    chosen only where no candidate is clearly better.
+
+    Parameters
+    ----------
+    candidates
+        The candidates, one without literals among them, with the same fresh samples.
+    max_literals
+        The most literals of a candidate that may be chosen.
+    closed_gap
+        The share of the gap that has to be closed.
+
+    """
     short = [candidate for candidate in candidates if candidate.literals <= max_literals]
-    best = max(candidate.fidelity.estimate for candidate in short)
-    close = [candidate for candidate in short if candidate.fidelity.estimate >= best - tolerance]
+    literals = np.array([candidate.literals for candidate in short])
+    right = np.stack([candidate.right for candidate in short]).astype(np.float64)  # (candidates, samples)
+    hits = right.sum(axis=1)
+    leads = hits[:, None] - hits
+    differing = hits[:, None] + hits - 2 * right @ right.T  # samples that one of two decides rightly
+    gap = hits.max() - hits[literals == 0].max(initial=0.0)
+    allowed = np.where(literals > 0, (1 - closed_gap) * gap, 0.0)
+    beaten = ((leads > CLEAR_LEAD * np.sqrt(differing)) & (leads > allowed)).any(axis=0)
+    close = [candidate for candidate, worse in zip(short, beaten.tolist(), strict=True) if not worse]
     return min(close, key=lambda candidate: (candidate.literals, -candidate.fidelity.hits))
 
 
