@@ -56,10 +56,10 @@ def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
     A list or an array has the values in order, and so has a row whose columns have numbers for names.
     """
     if isinstance(row, list | tuple | np.ndarray):
-        values = np.asarray(row, object).reshape(-1)
-        if len(values) != len(columns):
-            raise HornbookError(f"a row has {len(columns)} values, one a column; got {len(values)}")
-        return dict(zip(columns, values, strict=True))
+        listed = np.asarray(row, object).reshape(-1)
+        if len(listed) != len(columns):
+            raise HornbookError(f"a row has {len(columns)} values, one a column; got {len(listed)}")
+        return dict(zip(columns, listed, strict=True))
     if (frame := as_frame(row)) is not None:
         if len(frame) != 1:
             raise HornbookError(f"one row is explained at a time; got {len(frame)}")
