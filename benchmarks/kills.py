@@ -90,7 +90,7 @@ def train_network(folder: Path) -> Path:
     return folder / "trained" / NETWORK_FILE
 
 
-OF_TIMES = {"seconds.json", "trace.seconds", ".lock", "tables.md", "report.html"}
+OF_TIMES = {"seconds.json", "seal.json", "trace.seconds", ".lock", "tables.md", "report.html"}
 """Files that differ from run to run; of a run folder the report is compared all the same."""
 
 

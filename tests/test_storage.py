@@ -38,7 +38,7 @@ class Marker:
 def test_run_refuses_a_pickle_of_another_run_before_it_runs(tmp_path):
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(Marker(tmp_path / "ran")))
-    run = Run(tmp_path, {"model": {"path": str(path), "sha256": "0" * 64}}, None, {}, {})
+    run = Run(tmp_path, {"model": {"path": str(path), "sha256": "0" * 64}}, None, {})
     with pytest.raises(HornbookError, match="has changed since the run was made"):
         run.load_model(path, trust_pickle=True)
     assert not (tmp_path / "ran").exists()

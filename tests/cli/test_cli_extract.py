@@ -37,7 +37,8 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     assert re.search("age [≥≤] 6", done.stdout)
     names = {path.name for path in run.glob("[!.]*")}
     assert names == {
-        "config.json", "extraction.json", "rules.horn", "metrics.json", "report.html", "seconds.json",
+        "config.json", "extraction.json", "rules.horn", "metrics.json", "report.html", "seal.json",
+        "seconds.json",
     }  # fmt: skip
     extraction = hb.load(run)
     assert done.stdout.startswith(str(extraction.explanation))

@@ -11,8 +11,8 @@ from hornbook.storage import lock_folder
 
 
 def read_files(folder):
-    """The content of each file of a run, but for those of times, and of the command that was given."""
-    of_times = {"seconds.json", "trace.seconds", ".lock", "config.json"}
+    """The content of each file of a run, but for those of times and of the command, and their seal."""
+    of_times = {"seconds.json", "seal.json", "trace.seconds", ".lock", "config.json"}
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in of_times}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,7 +44,9 @@ from hornbook.cli.run import (
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
+    from hornbook.explanations import CodeBook
     from hornbook.extraction import Extraction
+    from hornbook.extractor import HornExtractor
 
 NETWORK_FILE = "model.npz"
 """The name of a trained network in the run folder."""
@@ -132,8 +135,8 @@ def extract(
 
     """
     from hornbook.explanations import read_code_book
-    from hornbook.extractor import HornExtractor, describe_candidate
-    from hornbook.models import limit_model_seconds
+    from hornbook.extractor import describe_candidate
+    from hornbook.models import limit_model_seconds, load_model
     from hornbook.runs import prove_lines, refuse_unprovable, refuse_unprovable_form
 
     if proof:
@@ -149,7 +152,7 @@ def extract(
     if model is None:
         about, black_box = _train(table, seed)
     else:
-        black_box = _load(model, encoding, trust_pickle, output)
+        black_box = encode(load_model(model, trust_pickle, output), encoding, model)
         about = describe_model(model, black_box)
     if proof:
         refuse_unprovable(black_box, table.features)
@@ -161,18 +164,11 @@ def extract(
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    run = CommandRun.start(table, about, settings, output, force)
+    asked = {"proof": {"seconds": proof_seconds} if proof else None, "why": why}
+    run = CommandRun.start(table, about, settings, output, force, **asked)
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
-    extractor = HornExtractor(
-        black_box,
-        table.target,
-        form=form.value,
-        max_literals=max_literals,
-        n_samples=samples,
-        random_state=seed,
-        code_book=words,
-    )
+    extractor = make_extractor(black_box, table, settings, words)
     try:
         with progress("asking the model") as show:
             extractor.fit(
@@ -206,14 +202,30 @@ def extract(
     )
 
 
-def _load(source: str, encoding: str | None, trust_pickle: bool, folder: Path | None) -> Any:
-    """Load a model; it is a predictor only where the encoding of missing values is given."""
-    from hornbook.models import as_predictor, load_model, name_model_source
+def encode(loaded: Any, encoding: str | None, source: str) -> Any:
+    """A loaded model; it is a predictor only where the encoding of missing values is given."""
+    from hornbook.models import as_predictor, name_model_source
 
-    loaded = load_model(source, trust_pickle, folder)
     if encoding is None:
         return loaded
     return as_predictor(loaded, encoding=encoding, name=name_model_source(source))
+
+
+def make_extractor(
+    black_box: Any, table: TargetTable, settings: Mapping[str, Any], words: CodeBook
+) -> HornExtractor:
+    """The extractor of a run with these settings."""
+    from hornbook.extractor import HornExtractor
+
+    return HornExtractor(
+        black_box,
+        table.target,
+        form=settings["form"],
+        max_literals=settings["max_literals"],
+        n_samples=settings["samples"],
+        random_state=settings["seed"],
+        code_book=words,
+    )
 
 
 def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hornbook.data import Binariser, Kind
+    from hornbook.explanations import CodeBook
     from hornbook.extraction import Extraction
+    from hornbook.extractor import QueryExtractor
     from hornbook.logic import Rule
     from hornbook.models import Predictor
     from hornbook.proof import Certificates, Prover
@@ -109,9 +111,8 @@ def query(
     """
     from hornbook.data import split_rows
     from hornbook.explanations import read_code_book
-    from hornbook.extractor import QueryExtractor
     from hornbook.learners import INTERRUPTED, MODEL_FAILED
-    from hornbook.models import limit_model_seconds
+    from hornbook.models import limit_model_seconds, load_model
     from hornbook.statistics import check_tolerances
 
     if train and judge:
@@ -130,33 +131,25 @@ def query(
     if model is None:
         about, black_box, binariser = _train(table, kinds, used, seed)
     else:
-        black_box, binariser = _load(model, encoding, trust_pickle, output, frame.iloc[used], kinds)
+        loaded = load_model(model, trust_pickle, output)
+        black_box, binariser = bind_model(loaded, encoding, model, frame.iloc[used], kinds)
         about = describe_model(model, black_box)
-    options = {
+    settings = {
         "judge": judge,
         "max_rules": max_rules,
         "max_queries": max_queries,
         "epsilon": epsilon,
         "delta": delta,
         "max_seconds": max_seconds,
+        "encoding": encoding,
+        "seed": seed,
+        "code_book": describe_code_book(code_book),
     }
-    extractor = QueryExtractor(
-        black_box,
-        table.target,
-        binariser=binariser,
-        random_state=seed,
-        code_book=words,
-        **cast(Any, options),
-    )
+    extractor = make_extractor(black_box, table, settings, binariser, words)
     # before the run begins, so that a model of which nothing can be proved is refused at once
     prover = extractor.bind(frame, table.groups).prover(proof_seconds) if proof else None
-    run = CommandRun.start(
-        table,
-        about,
-        {**options, "encoding": encoding, "seed": seed, "code_book": describe_code_book(code_book)},
-        output,
-        force,
-    )
+    limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
+    run = CommandRun.start(table, about, settings, output, force, proof=limits)
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
     failed = False
@@ -205,23 +198,42 @@ def _describe(entry: dict[str, Any]) -> str:
     return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
 
 
-def _load(
-    source: str,
+def bind_model(
+    loaded: Any,
     encoding: str | None,
-    trust_pickle: bool,
-    folder: Path | None,
+    source: str,
     rows: pd.DataFrame,
     kinds: dict[str, Kind],
 ) -> tuple[Predictor, Binariser]:
-    """Load a model, and fit the binariser that suits it to the rows that the run will use."""
-    from hornbook.models import Endpoint, as_predictor, find_classes, load_model, name_model_source
+    """A loaded model as a predictor, and a binariser that suits it, fitted to the rows of the run."""
+    from hornbook.models import Endpoint, as_predictor, find_classes, name_model_source
     from hornbook.oracles.columns import fit_binariser
 
-    loaded = load_model(source, trust_pickle, folder)
     if isinstance(loaded, Endpoint):
         find_classes(loaded, rows)
     predictor = as_predictor(loaded, encoding=encoding, name=name_model_source(source))
     return predictor, fit_binariser(predictor, rows, kinds)
+
+
+def make_extractor(
+    black_box: Any, table: TargetTable, settings: Mapping[str, Any], binariser: Binariser, words: CodeBook
+) -> QueryExtractor:
+    """The extractor of a run with these settings."""
+    from hornbook.extractor import QueryExtractor
+
+    return QueryExtractor(
+        black_box,
+        table.target,
+        judge=settings["judge"],
+        binariser=binariser,
+        max_rules=settings["max_rules"],
+        max_queries=settings["max_queries"],
+        epsilon=settings["epsilon"],
+        delta=settings["delta"],
+        max_seconds=settings["max_seconds"],
+        random_state=settings["seed"],
+        code_book=words,
+    )
 
 
 def _train(

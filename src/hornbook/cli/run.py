@@ -48,15 +48,13 @@ def open_table(
     return table
 
 
-def describe_code_book(path: Path | None) -> str | None:
-    """The name of a code book and the beginning of its checksum."""
-    from hornbook.runs import file_checksum
-
-    return None if path is None else f"{path.name}, sha256 {file_checksum(path)[:16]}"
+def describe_code_book(path: Path | None) -> dict[str, Any] | None:
+    """The name, place and checksum of a code book."""
+    return None if path is None else describe_file(path)
 
 
 def describe_file(path: Path) -> dict[str, Any]:
-    """The name, place and checksum of a model file."""
+    """The name, place and checksum of a file."""
     from hornbook.runs import file_checksum
 
     return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
@@ -101,7 +99,7 @@ def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> 
     return {**about, **trained.network.provenance}
 
 
-def _note_unused_rows(table: Table, model: Mapping[str, Any]) -> Iterator[str]:
+def note_unused_rows(table: Table, model: Mapping[str, Any]) -> Iterator[str]:
     """Say of how many rows the table is a sample, and that a network was trained on some of them."""
     if table.source_rows is not None:
         yield f"{table.name} {describe_sample(len(table), table.source_rows)}"
@@ -140,8 +138,12 @@ class CommandRun:
         settings: Mapping[str, Any],
         folder: Path | None,
         force: bool,
+        **further: Any,
     ) -> CommandRun:
-        """Start a run, or resume an unfinished one in the same folder."""
+        """Start a run, or resume an unfinished one in the same folder.
+
+        `further` parts of the configuration may be others when it is resumed.
+        """
         from hornbook.runs import library_versions, start_run
 
         config = {
@@ -151,10 +153,11 @@ class CommandRun:
             "target": table.target,
             "model": model,
             "settings": settings,
+            **further,
         }
         if folder is not None:
             start_run(folder, config, force)
-        return cls(config, folder, tuple(_note_unused_rows(table.table, model)))
+        return cls(config, folder, tuple(note_unused_rows(table.table, model)))
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""

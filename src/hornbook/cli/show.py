@@ -75,11 +75,15 @@ def show(
 
     """
     from hornbook.runs import Run
+    from hornbook.runs.folder import REPORT_FILE
+    from hornbook.runs.seal import seal_again
 
     kept = Run.load(run)
     written = _FORMATS[Format.JSON if as_json else form](kept, background)
     if output is not None:
         write_file(output, written)
+        if output.resolve() == (run / REPORT_FILE).resolve():
+            seal_again(run, REPORT_FILE)
     elif isinstance(written, bytes):
         raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
     else:

@@ -1,10 +1,9 @@
-"""Certificates of proofs: proving rules, writing a certificate file, and verifying it.
+"""Certificates of proofs: proving rules, writing a file of verdicts, and deriving each of them again.
 
 The file is one JSON object. `model` names the model by checksums; `asked` holds everything that
-determines what a question means; `run` holds the checksums of the run's configuration and rules;
-`proofs` holds one certificate per rule, in the order of the rules; `digest` is the checksum of the
-rest. Nothing in the file depends on the time a proof took, so an interrupted and resumed run leaves
-the same file as an uninterrupted one. `verify_certificates` derives all of it again.
+determines what a question means; `proofs` holds one certificate per rule, in the order of the rules;
+`digest` is the checksum of the rest. Nothing in the file depends on the time a proof took, so an
+interrupted and resumed run leaves the same file as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -44,7 +43,7 @@ from hornbook.proof.prover import (
     Verdict,
 )
 from hornbook.proof.region import UNKNOWN
-from hornbook.queries import Guarantee, Unknown, interpretation
+from hornbook.queries import Guarantee, Proved, Unknown, interpretation
 from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
@@ -109,7 +108,9 @@ class Certificate:
             witness = _read_input(vocabulary, entry["witness"])
             repair = entry["repair"] and _read_prime(vocabulary, entry["repair"])
             return cls(rule, Verdict(status, by, 0.0, math.inf, witness), repair or None)
-        return cls(rule, Verdict(status, by, 0.0, math.inf, reason=entry["reason"]))
+        if not isinstance(reason := entry["reason"], str):
+            raise HornbookError(f"{reason!r} is no reason")
+        return cls(rule, Verdict(status, by, 0.0, math.inf, reason=reason))
 
 
 class Certificates:
@@ -134,10 +135,10 @@ class Certificates:
         self.earlier: dict[Rule, Certificate] = {}
         if path is not None and path.is_file():
             content = read_certificates(path)
-            if content.get("digest") != digest(without_digest(content)):
+            if content.get("digest") != digest({**content, "digest": None}):
                 raise HornbookError(f"{path} was changed after it was written; write over it with --force")
             if find_difference({part: content.get(part) for part in self.subject}, self.subject, "") is None:
-                self.earlier = {each.rule: each for each in self._read(content)}
+                self.earlier = {each.rule: each for each in read_proofs(prover.vocabulary, content)}
 
     def find_decided(self, rule: Rule) -> Certificate | None:
         """Return the certificate of a rule if it is decided."""
@@ -149,29 +150,44 @@ class Certificates:
         self.by_rule[certificate.rule] = certificate
         self.earlier.pop(certificate.rule, None)
         # those of earlier rules that were not reached yet stay
-        self._write(None, [*self.by_rule.values(), *self.earlier.values()])
+        self._write([*self.by_rule.values(), *self.earlier.values()])
 
-    def bind(self, run: Mapping[str, str]) -> None:
-        """Save the final certificates, with the checksums of the run that they belong to."""
-        self._write(run, self.by_rule.values())
+    def close(self) -> None:
+        """Save the final certificates, without those of rules that the run gave up."""
+        self._write(self.by_rule.values())
 
     @property
     def guarantees(self) -> dict[Rule, Guarantee]:
         """The guarantee for each rule."""
         return {rule: certificate.guarantee for rule, certificate in self.by_rule.items()}
 
-    def _read(self, content: Mapping[str, Any]) -> Iterable[Certificate]:
-        entries = content.get("proofs")
-        for number, entry in enumerate(entries if isinstance(entries, list) else []):
-            yield Certificate.from_object(self.prover.vocabulary, entry, f"{PROOFS_FILE}, proofs[{number}]")
+    def _write(self, certificates: Iterable[Certificate]) -> None:
+        if self.path is not None:
+            write_file(self.path, certificates_text(self.subject, self.prover.vocabulary, certificates))
 
-    def _write(self, run: Mapping[str, str] | None, certificates: Iterable[Certificate]) -> None:
-        if self.path is None:
-            return
-        entries = [each.to_object(self.prover.vocabulary) for each in certificates]
-        content = {**self.subject, "run": run, "proofs": entries}
-        text = json.dumps({**content, "digest": digest(content)}, ensure_ascii=False, indent=1)
-        write_file(self.path, f"{text}\n")
+
+def certificates_text(
+    subject: Mapping[str, Any], vocabulary: Vocabulary, certificates: Iterable[Certificate]
+) -> str:
+    """The certificate file about a subject: its model, and what is asked about it."""
+    content = {
+        "model": subject.get("model"),
+        "asked": subject.get("asked"),
+        "proofs": [each.to_object(vocabulary) for each in certificates],
+        "digest": None,
+    }
+    return json.dumps({**content, "digest": digest(content)}, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_proofs(vocabulary: Vocabulary, content: Mapping[str, Any]) -> list[Certificate]:
+    """The certificates in the content of a file."""
+    entries = content.get("proofs")
+    if not isinstance(entries, list):
+        raise HornbookError(f"{PROOFS_FILE}, proofs is no list")
+    return [
+        Certificate.from_object(vocabulary, entry, f"{PROOFS_FILE}, proofs[{number}]")
+        for number, entry in enumerate(entries)
+    ]
 
 
 def prove_rules(
@@ -262,11 +278,6 @@ def digest(content: Any) -> str:
     return hashlib.sha256(_text(content).encode()).hexdigest()
 
 
-def without_digest(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a certificate file without its digest."""
-    return {part: value for part, value in content.items() if part != "digest"}
-
-
 def find_difference(given: Any, derived: Any, place: str) -> str | None:
     """Describe the first difference between a JSON value and the derived one; None if they are equal.
 
@@ -336,183 +347,118 @@ def _read_input(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretat
     return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
 
 
-BOUND_TOLERANCE = 1e-6
-"""Tolerance for a bound that is derived again: other machines round sums differently."""
+MARGIN_TOLERANCE = 1e-6
+"""Tolerance for a margin that is derived again: other machines round sums differently."""
 
-LOCAL_SECONDS = 1e-3
-"""A time limit that leaves time for local search only, which no limit stops."""
+LITTLE_TIME = 0.1
+"""What is decided within this share of a proof's time limit was not undecided when that ran out."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check: its subject, whether it holds, and the explanation."""
+    """The result of one check: its subject, whether it holds, and why; None for what cannot be derived."""
 
     about: str
-    holds: bool
+    holds: bool | None
     says: str
 
 
 @dataclass(frozen=True)
-class RunClaims:
-    """What a run claims besides its certificates: checksums of its files, and a guarantee per rule."""
+class ProofLimits:
+    """The time limits of a run's proofs in seconds: of each, and of all together."""
 
-    checksums: Mapping[str, str]
-    guarantees: Mapping[Rule, Any]
+    seconds: float = PROOF_SECONDS
+    total: float | None = None
+
+    def agree(self, claimed: Guarantee, derived: Guarantee, taken: float) -> bool:
+        """Whether a claimed verdict is the one that was derived again, in so many seconds.
+
+        A margin agrees up to its last digits; a verdict that was undecided for want of time agrees with
+        one that takes much of the time.
+        """
+        if isinstance(claimed, Proved) and isinstance(derived, Proved):
+            tolerance = {"rel_tol": MARGIN_TOLERANCE, "abs_tol": MARGIN_TOLERANCE}
+            return claimed.by == derived.by and math.isclose(claimed.margin, derived.margin, **tolerance)
+        if claimed.kind == "undecided":
+            if self.total is not None and claimed == Unknown(TOTAL_TIME_SPENT, "undecided"):
+                return True
+            return derived.kind == "undecided" or taken > LITTLE_TIME * self.seconds
+        return claimed == derived
 
 
 def verify_certificates(
     prover: Prover,
     content: Mapping[str, Any],
     *,
+    rules: Sequence[Rule] | None = None,
     model: Path | None = None,
-    claims: RunClaims | None = None,
+    limits: ProofLimits | None = None,
     seconds: float = 2 * PROOF_SECONDS,
 ) -> Iterator[Finding]:
-    """Verify a certificate file; yield one finding per certificate and per problem.
+    """Derive each certificate in a file again; yield a finding for each verdict, repair and problem.
 
     Parameters
     ----------
     prover
-        A prover made from the model and the configuration of the run, not from the certificates.
+        A prover made from the model and the table of the run, not from the certificates.
     content
         The JSON object in the file.
+    rules
+        The rules of the run, each of which has one certificate; by default those in the file.
     model
         The model file.
-    claims
-        The claims of the run, if the certificates belong to one.
+    limits
+        The time limits under which the certificates were made.
     seconds
         Time limit of each proof.
 
     """
+    vocabulary, limits = prover.vocabulary, limits or ProofLimits()
     derived = subject_object(prover, model)
     for part, about in (("model", "another model"), ("asked", "other questions")):
         if difference := find_difference(content.get(part), derived[part], part):
             yield Finding(PROOFS_FILE, False, f"it is about {about}: {difference}")
             return
-    intact = content.get("digest") == digest(without_digest(content))
-    fine = True
-    for finding in _check_entries(prover, content.get("proofs"), claims, seconds, intact):
-        fine &= finding.holds
-        yield finding
-    if not fine:
+    certificates = read_proofs(vocabulary, content)
+    if rules is not None and [each.rule for each in certificates] != list(rules):
+        yield Finding(PROOFS_FILE, False, "it is not about the rules of the run, each once and in order")
         return
-    parts = {*content} ^ {*derived, "run", "proofs", "digest"}
-    checksums = None if claims is None else dict(claims.checksums)
-    if parts:
-        yield Finding(PROOFS_FILE, False, f"{min(parts)!r} is missing, or does not belong there")
-    elif difference := find_difference(content["run"], checksums, "run"):
-        yield Finding(PROOFS_FILE, False, f"the run was changed after its proofs were made: {difference}")
-    elif not intact:
-        yield Finding(PROOFS_FILE, False, "it was changed after it was written: its digest does not match")
+    for claimed in certificates:
+        rule, status, witness = claimed.rule, claimed.verdict.status, claimed.verdict.witness
+        if witness is None:
+            patience = LITTLE_TIME * limits.seconds if status == "undecided" else seconds
+            again = prover.prove_rule(rule, patience)
+            holds = limits.agree(claimed.guarantee, Certificate(rule, again).guarantee, again.seconds)
+            says = str(claimed.verdict) if holds else f"it is {again}"
+        else:  # which engine finds a witness depends on what it was asked before
+            holds = is_witness(prover, rule, witness)
+            says = "the model accepts the witness" if holds else "the witness is no input that refutes it"
+        yield Finding(f"{status}  {rule_text(vocabulary, rule, UNICODE)}", holds, says)
+        if claimed.repair is not None:
+            holds, says = _verify_repair(prover, claimed, limits, seconds)
+            repaired = rule_text(vocabulary, claimed.repair.rule, UNICODE)
+            yield Finding(f"repaired  {repaired}", holds, says)
 
 
-def find_missing(
-    vocabulary: Vocabulary, claims: RunClaims, certified: Collection[Rule] = ()
-) -> Iterator[Finding]:
-    """Findings about the rules of a run that have no certificate."""
-    for rule, guarantee in claims.guarantees.items():
-        if rule not in certified:
-            called = f"called {guarantee['kind']}" if _has_kind(guarantee) else "a rule of the run"
-            yield Finding(
-                _format_rule(vocabulary, rule),
-                False,
-                f"it is {called}, but has no certificate in {PROOFS_FILE}",
-            )
-
-
-def _check_entries(
-    prover: Prover, entries: Any, claims: RunClaims | None, seconds: float, intact: bool
-) -> Iterator[Finding]:
-    """Findings about each certificate, and about rules without one."""
-    certificates: list[Certificate] = []
-    damages: list[str] = [] if isinstance(entries, list) else ["proofs is no list"]
-    for number, entry in enumerate(entries if isinstance(entries, list) else []):
-        try:
-            certificates.append(Certificate.from_object(prover.vocabulary, entry, f"proofs[{number}]"))
-        except HornbookError as error:
-            damages.append(str(error))
-    if damages and intact:  # nobody changed it, so these never were certificates
-        raise HornbookError(f"{PROOFS_FILE}, {damages[0]}")
-    if damages:
-        yield from (Finding(PROOFS_FILE, False, damage) for damage in damages)
-        return
-    rules = [certificate.rule for certificate in certificates]
-    wanted = rules if claims is None else list(claims.guarantees)
-    if misplaced := list(_find_misplaced(prover.vocabulary, rules, wanted)):
-        yield from misplaced
-        return
-    if claims is not None:
-        yield from find_missing(prover.vocabulary, claims, rules)
-    for certificate in certificates:
-        yield from _check_certificate(prover, certificate, claims, seconds)
-
-
-def _find_misplaced(
-    vocabulary: Vocabulary, rules: Sequence[Rule], wanted: Sequence[Rule]
-) -> Iterator[Finding]:
-    """Findings about certificates that should not be there, or not in this place."""
-    for number, rule in enumerate(rules):
-        if rule in rules[:number]:
-            yield Finding(_format_rule(vocabulary, rule), False, f"proofs[{number}] certifies it once more")
-        elif rule not in wanted:
-            yield Finding(
-                _format_rule(vocabulary, rule), False, f"proofs[{number}] is about no rule of the run"
-            )
-    if set(rules) == set(wanted) and len(rules) == len(wanted) and list(rules) != list(wanted):
-        yield Finding(PROOFS_FILE, False, "the certificates are not in the order of the rules")
-
-
-def _check_certificate(
-    prover: Prover, certificate: Certificate, claims: RunClaims | None, seconds: float
-) -> Iterator[Finding]:
-    """A finding about the verdict, and one about the rule that a refuted one was repaired to."""
-    rule, verdict, repair = certificate.rule, certificate.verdict, certificate.repair
-    if verdict.witness is not None:
-        holds = _is_refuted(prover, rule, verdict.witness)
-        says = "the model accepts the witness" if holds else "the witness is no input that refutes it"
-    elif verdict.status == "proved":
-        holds, says = _prove_again(prover, rule, verdict, seconds)
-    else:
-        # a solver or local search comes first, so what they refute at once was refuted then
-        again = None if verdict.by == BY_NOBODY else prover.prove_rule(rule, LOCAL_SECONDS)
-        holds = again is None or again.by == BY_BRANCHING or again.status != "refuted"
-        says = str(verdict) if holds else f"it is {again}"
-    if holds and claims is not None:
-        guarantee = {"kind": certificate.guarantee.kind, "says": str(certificate.guarantee)}
-        if difference := find_difference(claims.guarantees[rule], guarantee, "what the run says of it"):
-            holds, says = False, difference
-    yield Finding(f"{verdict.status}  {_format_rule(prover.vocabulary, rule)}", holds, says)
-    if repair is not None:
-        holds, says = _check_repair(prover, rule, repair, seconds)
-        yield Finding(f"repaired  {_format_rule(prover.vocabulary, repair.rule)}", holds, says)
-
-
-def _check_repair(prover: Prover, rule: Rule, repair: Prime, seconds: float) -> tuple[bool, str]:
-    """Whether a repaired rule is proved, and every literal that is called needed is."""
-    if repair.rule.head != rule.head:
-        return False, "it concludes something else than the rule that it repairs"
+def _verify_repair(
+    prover: Prover, claimed: Certificate, limits: ProofLimits, seconds: float
+) -> tuple[bool, str]:
+    """Whether the rule that a refuted one was repaired to holds, and every literal called needed is."""
+    repair, rule = claimed.repair, claimed.rule
+    assert repair is not None
+    if claimed.verdict.status != "refuted" or repair.rule.head != rule.head:
+        return False, "it repairs another rule"
     for literal, witness in repair.needed.items():
         smaller = Rule(repair.rule.body - {literal}, repair.rule.head)
-        if literal not in repair.rule.body or not _is_refuted(prover, smaller, witness):
+        if literal not in repair.rule.body or not is_witness(prover, smaller, witness):
             return False, f"{prover.vocabulary.name(literal)} is not shown to be needed"
-    return _prove_again(prover, repair.rule, repair.verdict, seconds)
+    again = prover.prove_rule(repair.rule, seconds)
+    stated = Certificate(repair.rule, repair.verdict).guarantee
+    holds = limits.agree(stated, Certificate(repair.rule, again).guarantee, again.seconds)
+    return holds, str(again) if holds else f"it is {again}"
 
 
-def _prove_again(
-    prover: Prover, rule: Rule, verdict: Verdict[Interpretation], seconds: float
-) -> tuple[bool, str]:
-    """Whether a rule is proved again with the same bound, and what the proof says now."""
-    again = prover.prove_rule(rule, seconds)
-    if again.status != "proved":
-        return False, f"it is not proved again: {again}"
-    if again.by != verdict.by:
-        return False, f"it is proved by {again.by}, not by {verdict.by}"
-    if not math.isclose(again.bound, verdict.bound, rel_tol=BOUND_TOLERANCE, abs_tol=BOUND_TOLERANCE):
-        return False, f"the bound is {again.bound:.9g}, not {verdict.bound:.9g}"
-    return True, str(again)
-
-
-def _is_refuted(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
+def is_witness(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
     """Whether a witness is an input in question, violates the rule, and is accepted by the model."""
     question = violation(rule)
     question = interpretation(prover.vocabulary, question.true, question.false)
@@ -524,11 +470,3 @@ def _is_refuted(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
     if prover.interpretation(question, states) != witness:
         return False
     return bool(prover.member(Batch.from_interpretations([witness], prover.vocabulary))[0])
-
-
-def _has_kind(guarantee: Any) -> bool:
-    return isinstance(guarantee, dict) and "kind" in guarantee
-
-
-def _format_rule(vocabulary: Vocabulary, rule: Rule) -> str:
-    return rule_text(vocabulary, rule, UNICODE)

@@ -1,14 +1,13 @@
 """The run folder: writing and reading everything about a run.
 
 `config.json` holds the settings and is written first; `trace.jsonl` grows during the run;
-`extraction.json`, `rules.horn`, `report.html` and `metrics.json` are written at the end, each
-atomically. A folder with a config and no metrics is an unfinished run. Times are in `seconds.json`
-alone: all other files are the same bytes whenever the run is made again.
+`extraction.json`, `rules.horn`, `report.html`, `seal.json` and `metrics.json` are written at the end,
+each atomically. A folder with a config and no metrics is an unfinished run. Times are in `seconds.json`
+alone: all other files but the seal are the same bytes whenever the run is made again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import platform
@@ -27,8 +26,10 @@ from hornbook.learners import INTERRUPTED, MODEL_FAILED
 from hornbook.logic import Rule
 from hornbook.models import load_model
 from hornbook.proof import Certificates
-from hornbook.proof.certificate import PROOFS_FILE, digest
+from hornbook.proof.certificate import PROOFS_FILE
+from hornbook.queries import Guarantee
 from hornbook.report import to_diff_html, to_html
+from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
 from hornbook.storage import lock_folder, read_json, read_text, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -38,7 +39,13 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "metrics.json",
 )
 TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
-DIFF_FILE = "diff.json"
+TRACE_TIMES_FILE, DIFF_FILE = "trace.seconds", "diff.json"
+
+RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
+"""The files that the end of a run writes."""
+
+LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE, PROOFS_FILE)
+"""The files that grow during a run, and from which a killed run resumes."""
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
@@ -50,6 +57,8 @@ CONFIG_KINDS = {
     "model": dict,
     "settings": dict,
     "data": dict,
+    "proof": dict | None,
+    "why": int,
 }
 PART_KINDS = {
     "data": {
@@ -79,13 +88,12 @@ RECORDED_LIBRARIES = (
 
 @dataclass(frozen=True)
 class Run:
-    """A saved run: its settings, its result, what it cost, and the checksums of settings and result."""
+    """A saved run: its settings, its result, and what it cost."""
 
     folder: Path
     config: dict[str, Any]
     extraction: Extraction
     metrics: dict[str, Any]
-    checksums: Mapping[str, str]
 
     @classmethod
     def load(cls, folder: Path) -> Run:
@@ -103,7 +111,7 @@ class Run:
         _check_config(folder / CONFIG_FILE, config)
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
         extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
-        return cls(folder, config, extraction, metrics, run_checksums(config, content))
+        return cls(folder, config, extraction, metrics)
 
     def refuse_cut_report(self) -> None:
         """Raise if the report in the folder is lost or cut short."""
@@ -121,17 +129,6 @@ class Run:
         if not isinstance(explanation, HornRules):
             raise HornbookError(f"{self.folder} holds a {explanation.form}, and not rules by queries")
         return explanation
-
-    @property
-    def guarantees(self) -> dict[Rule, Any]:
-        """For each rule of a run by queries, what the run says was proved of it."""
-        lines = self.extraction.lines
-        return {
-            rule: None
-            if line.guarantee is None
-            else {"kind": line.guarantee.kind, "says": str(line.guarantee)}
-            for rule, line in zip(self.rules.rules, lines, strict=False)
-        }
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -157,7 +154,7 @@ class Run:
             if "sha256" in about and file_checksum(source) != about["sha256"]:  # before a pickle could run
                 raise HornbookError(f"{source} has changed since the run was made: the checksums differ")
         model = load_model(source, trust_pickle, self.folder)
-        if "endpoint" in about and digest(about["endpoint"]) != digest(model.describe()):
+        if "endpoint" in about and about["endpoint"] != json.loads(json.dumps(model.describe())):
             raise HornbookError(
                 f"{model.settings.url} has changed since the run was made: server or user describe the model "
                 "otherwise"
@@ -188,36 +185,70 @@ def save_run(
 
     The report says why the model decides the given cases so; nothing else is kept of them.
     """
-    if certificates is not None:
-        extraction = add_guarantees(extraction, certificates)
-    write_file(folder / EXTRACTION_FILE, extraction.to_json())
-    write_file(folder / THEORY_FILE, extraction.theory.to_text())
-    write_file(folder / REPORT_FILE, to_html(extraction, cases))
     if certificates is None:
         (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
-        content = json.loads(extraction.to_json())
-        certificates.bind(run_checksums(_read(folder, CONFIG_FILE), content))
+        extraction = add_guarantees(extraction, certificates.guarantees)
+        certificates.close()
+    _end_run(folder, result_files(extraction, cases), seconds)
+
+
+def result_files(extraction: Extraction, cases: Sequence[Why] = ()) -> dict[str, str]:
+    """The files that show a result, by their names: what they hold follows from it and from the cases."""
+    return {
+        EXTRACTION_FILE: extraction.to_json(),
+        THEORY_FILE: extraction.theory.to_text(),
+        REPORT_FILE: to_html(extraction, cases),
+        METRICS_FILE: _json(metrics_object(extraction)),
+    }
+
+
+def _end_run(folder: Path, files: dict[str, str], seconds: float | None = None) -> None:
+    """Write the files at the end of a run, seal all files of the run, and write the metrics."""
     if seconds is not None:
-        write_file(folder / TIMES_FILE, _json({"seconds": round(seconds, 3)}))
-    write_file(folder / METRICS_FILE, _json(metrics_object(extraction)))
+        files = {**files, TIMES_FILE: _json({"seconds": round(seconds, 3)})}
+    for name, text in files.items():
+        if name != METRICS_FILE:
+            write_file(folder / name, text)
+    write_seal(
+        folder,
+        {
+            **{name: file_checksum(folder / name) for name in list_run_files(folder)},
+            METRICS_FILE: checksum(files[METRICS_FILE]),
+        },
+    )
+    write_file(folder / METRICS_FILE, files[METRICS_FILE])
+
+
+def list_run_files(folder: Path) -> list[str]:
+    """The names of the files that a run has written in its folder; others are the user's."""
+    model = _read(folder, CONFIG_FILE).get("model")
+    path = model.get("path") if isinstance(model, dict) else None
+    names = [CONFIG_FILE, *RESULT_FILES, *LASTING_FILES]
+    if isinstance(path, str) and Path(path).name == path:  # a network that the run trained
+        names += [path, Path(path).with_suffix(".json").name]
+    return [name for name in names if (folder / name).is_file()]
 
 
 def save_diff(folder: Path, diff: ModelDiff) -> None:
     """Save a comparison: its result and its page; the metrics come last and mark it as complete."""
-    write_file(folder / DIFF_FILE, diff.to_json())
-    write_file(folder / REPORT_FILE, to_diff_html(diff))
     share = {"population": diff.population, "interval": [diff.share.low, diff.share.high]}
     metrics = {"disagreement": diff.share.estimate, **share, "stop_reason": "all samples were asked about"}
-    write_file(folder / METRICS_FILE, _json(metrics))
+    files = {
+        DIFF_FILE: diff.to_json(),
+        REPORT_FILE: to_diff_html(diff),
+        METRICS_FILE: _json(metrics),
+    }
+    _end_run(folder, files)
 
 
-def add_guarantees(extraction: Extraction, certificates: Certificates) -> Extraction:
+def add_guarantees(extraction: Extraction, guarantees: Mapping[Rule, Guarantee]) -> Extraction:
     """The extraction, with what was proved of each of its rules."""
     assert isinstance(extraction.explanation, HornRules)
-    proved, rules = certificates.guarantees, extraction.explanation.rules
+    rules = extraction.explanation.rules
     lines = [
-        replace(line, guarantee=proved.get(rule)) for line, rule in zip(extraction.lines, rules, strict=False)
+        replace(line, guarantee=guarantees.get(rule))
+        for line, rule in zip(extraction.lines, rules, strict=False)
     ]
     return replace(extraction, lines=(*lines, *extraction.lines[len(lines) :]))
 
@@ -233,27 +264,11 @@ def metrics_object(extraction: Extraction) -> dict[str, Any]:
     }
 
 
-def run_checksums(config: Mapping[str, Any], extraction: Mapping[str, Any]) -> dict[str, str]:
-    """The checksums of a run's configuration and result as JSON objects, which its certificates record."""
-    return {
-        "config": digest({part: config.get(part) for part in DECISIVE_PARTS}),
-        "extraction": digest(extraction),
-    }
-
-
 def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
     """Start a run in a folder, or resume an unfinished one with the same configuration."""
     if (folder / CONFIG_FILE).exists() and not force:
         _refuse_other(folder, _read(folder, CONFIG_FILE), config)
-    for name in (
-        EXTRACTION_FILE,
-        DIFF_FILE,
-        THEORY_FILE,
-        METRICS_FILE,
-        REPORT_FILE,
-        TIMES_FILE,
-        *([TRACE_FILE, PROOFS_FILE] if force else []),
-    ):
+    for name in (METRICS_FILE, SEAL_FILE, *RESULT_FILES, *(LASTING_FILES if force else ())):
         (folder / name).unlink(missing_ok=True)
     write_file(folder / CONFIG_FILE, _json(config))
 
@@ -273,14 +288,6 @@ def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str,
         raise HornbookError(
             f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
         )
-
-
-def file_checksum(path: Path) -> str:
-    """The SHA-256 of a file."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
 
 
 def library_versions() -> dict[str, str]:

@@ -1,0 +1,233 @@
+"""Verify a run: its result is made again from the model and the table, and each verdict is derived again.
+
+A folder that was sealed again after an edit is told from an honest one by this alone: what the folder
+says is compared with what the model and the table say now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.explain import Why
+from hornbook.explanations import EMPTY_BOOK, write_value
+from hornbook.extraction import Extraction
+from hornbook.extraction.result import restore_code_book
+from hornbook.learners import INTERRUPTED, MODEL_FAILED
+from hornbook.proof import Domain, Finding, Prover, prove_explanation, verify_certificates
+from hornbook.proof.certificate import (
+    PROOFS_FILE,
+    ProofLimits,
+    certificates_text,
+    find_difference,
+    read_certificates,
+    read_proofs,
+)
+from hornbook.report import to_html
+from hornbook.runs.folder import (
+    CONFIG_FILE,
+    DECISIVE_PARTS,
+    EXTRACTION_FILE,
+    REPORT_FILE,
+    TIMES_FILE,
+    TRACE_FILE,
+    TRACE_TIMES_FILE,
+    Run,
+    add_guarantees,
+    library_versions,
+    result_files,
+)
+from hornbook.runs.proving import add_verdicts, line_guarantee
+
+CHOSEN_BY_TIME = ("rules", "default")
+"""The parts of an explanation that depend on when the clock stopped the run."""
+
+
+@dataclass(frozen=True, eq=False)
+class MadeAgain:
+    """A run that was made again from its settings, its model and its table.
+
+    Parameters
+    ----------
+    extraction
+        The result, without proofs.
+    model
+        The model.
+    frame
+        The columns of the table.
+    explain_cases
+        Says why the model decides the rows so that the report shows.
+    trace
+        The content of the trace, of a run by queries.
+    prover, source
+        The prover of a run by queries, and the path of its model, where it has proofs.
+
+    """
+
+    extraction: Extraction
+    model: Any
+    frame: pd.DataFrame
+    explain_cases: Callable[[], Sequence[Why]] = tuple
+    trace: str | None = None
+    prover: Prover | None = None
+    source: Path | None = None
+
+
+def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: float) -> Iterator[Finding]:
+    """Compare a run with the one that was made again, and derive its verdicts again.
+
+    Parameters
+    ----------
+    run
+        The run.
+    again
+        The same run, made again.
+    sealed
+        The names of the files that are sealed.
+    seconds
+        Time limit of each proof.
+
+    """
+    if difference := _find_other_explanation(run, again.extraction):
+        yield Finding(EXTRACTION_FILE, False, f"{difference}{_describe_versions(run)}")
+        return
+    words = again.extraction.explanation.classes
+    named = zip(map(write_value, again.extraction.classes), words, strict=True)
+    classes = [own if own == word else f"{own}, called {word}" for own, word in named]
+    yield Finding("the model's classes", True, "; ".join(classes))
+    yield Finding("the table's columns", True, ", ".join(again.extraction.explanation.columns))
+    extraction = run.extraction if is_stopped_by_time(run) else again.extraction
+    files = {} if again.trace is None else {TRACE_FILE: again.trace}
+    asked = run.config.get("proof")
+    if asked is None:
+        yield Finding("proofs", None, "nothing was proved")
+    elif again.prover is None:
+        yield from _verify_lines(run, again, ProofLimits(**asked), seconds)
+        stated = [line.guarantee for line in run.extraction.lines]
+        extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
+    else:
+        content, vocabulary = read_certificates(run.folder / PROOFS_FILE), again.prover.vocabulary
+        limits, rules = ProofLimits(**asked), run.rules.rules
+        yield from verify_certificates(
+            again.prover, content, rules=rules, model=again.source, limits=limits, seconds=seconds
+        )
+        certificates = read_proofs(vocabulary, content)
+        files[PROOFS_FILE] = certificates_text(content, vocabulary, certificates)
+        extraction = add_guarantees(extraction, {each.rule: each.guarantee for each in certificates})
+    page = (run.folder / REPORT_FILE).read_bytes()
+    # whoever writes the page again by hornbook show leaves out why the model decides some rows so
+    files |= result_files(extraction, () if page == to_html(extraction).encode() else again.explain_cases())
+    yield from compare_files(run, files, sealed)
+    yield from _list_underived(run, files, sealed)
+
+
+def compare_config(run: Run, derived: Mapping[str, Any]) -> Iterator[Finding]:
+    """A finding if the configuration says something else of the table or the model than they are."""
+    stated = {part: run.config.get(part) for part in derived}
+    if difference := find_difference(stated, json.loads(json.dumps(derived)), ""):
+        yield Finding(CONFIG_FILE, False, difference.removeprefix("."))
+
+
+def compare_files(run: Run, made: Mapping[str, str], sealed: Collection[str]) -> Iterator[Finding]:
+    """A finding for each file that was made again, and for each sealed one that the run does not have."""
+    for name, text in made.items():
+        if name not in sealed:
+            yield Finding(name, False, "it is not among the sealed files of the run")
+        elif (given := (run.folder / name).read_bytes()) == text.encode():
+            yield Finding(name, True, "made again, it is the same")
+        else:
+            yield Finding(name, False, f"{_find_difference(given, text)}{_describe_versions(run)}")
+    for name in sealed:
+        if name in (TRACE_FILE, PROOFS_FILE) and name not in made:
+            yield Finding(name, False, "a run like this one leaves no such file")
+
+
+def refuse_unfinished(run: Run) -> None:
+    """Refuse a run that was interrupted, or whose model failed: it goes on when it is made again."""
+    if (reason := run.extraction.stop_reason).startswith((INTERRUPTED, MODEL_FAILED)):
+        raise HornbookError(
+            f"{run.folder} holds a run that did not end ({reason}); resume it with the same command: "
+            f"{run.config.get('command')}"
+        )
+
+
+def is_stopped_by_time(run: Run) -> bool:
+    """Whether the clock ended a run, so that nobody can make the same one again."""
+    limit, extraction = run.config["settings"].get("max_seconds"), run.extraction
+    return limit is not None and (
+        extraction.stop_reason == f"budget of {limit} seconds"
+        or any(note.startswith("The time was up") for note in extraction.notes)
+    )
+
+
+def _find_other_explanation(run: Run, again: Extraction) -> str | None:
+    """The first difference of explanation, classes or code book from those made again."""
+    parts = ("target", "classes", "code_book", "explanation")
+    stated, made = ({part: each.to_object()[part] for part in parts} for each in (run.extraction, again))
+    for name in CHOSEN_BY_TIME if is_stopped_by_time(run) else ():
+        made["explanation"][name] = stated["explanation"].get(name)
+    difference = find_difference(stated, json.loads(json.dumps(made)), "")
+    return difference and difference.removeprefix(".")
+
+
+def _verify_lines(run: Run, again: MadeAgain, limits: ProofLimits, seconds: float) -> Iterator[Finding]:
+    """Derive the verdict on each line again, named by the table's columns and the model's own classes."""
+    made = again.extraction
+    explanation, no_words = made.explanation, restore_code_book(EMPTY_BOOK.to_object(), made.columns)
+    verdicts = prove_explanation(explanation, again.model, Domain.of(again.frame), seconds)
+    texts = explanation.with_code_book(no_words).lines()
+    for text, stated, verdict in zip(texts, run.extraction.lines, verdicts, strict=True):
+        claimed = stated.guarantee
+        if verdict is None:
+            if claimed is not None:
+                yield Finding(text.text, False, "it names no class, so nothing can be proved of it")
+            continue
+        about = f"{text.text}: {write_value(made.classes[explanation.classes.index(text.outcome)])}"
+        derived = line_guarantee(verdict)
+        if claimed is None:
+            yield Finding(about, False, f"its verdict was left out, which is: {derived}")
+        else:
+            holds = limits.agree(claimed, derived, verdict.seconds)
+            yield Finding(
+                f"{claimed.kind}  {about}",
+                holds,
+                str(claimed) if holds else f"derived again, it is {derived}",
+            )
+
+
+def _list_underived(run: Run, made: Mapping[str, str], sealed: Collection[str]) -> Iterator[Finding]:
+    """What of a folder nothing was compared with."""
+    begun = ", ".join(part for part in run.config if part not in DECISIVE_PARTS)
+    parts = [f"{CONFIG_FILE}: {begun}"]
+    if "held_out" in run.config["model"]:
+        parts.append(f"{CONFIG_FILE}: how the network was trained, and its accuracy")
+    if is_stopped_by_time(run):
+        parts.append(f"{EXTRACTION_FILE}: the rules and figures of a run that the clock stopped")
+    parts += [name for name in sealed if name in (TIMES_FILE, TRACE_TIMES_FILE)]
+    yield from (Finding(each, None, "nothing to compare it with") for each in parts)
+
+
+def _find_difference(given: bytes, made: str) -> str:
+    """Where a file differs from what was made again: a part of a JSON value, or a line."""
+    try:
+        if difference := find_difference(json.loads(given), json.loads(made), ""):
+            return difference.removeprefix(".")
+    except (ValueError, RecursionError):
+        pass
+    pairs = enumerate(zip_longest(given.splitlines(), made.encode().splitlines()), 1)
+    line = next((number for number, (one, other) in pairs if one != other), 0)
+    return f"line {line} is another one" if line else "its lines end in another way"
+
+
+def _describe_versions(run: Run) -> str:
+    """The libraries that are of other versions than those of the run, to end a sentence with."""
+    stated, own = run.config.get("versions", {}), library_versions()
+    others = [f"{name} {stated[name]}" for name in stated if stated[name] != own.get(name)]
+    return f"; the run was made with {', '.join(others)}, which is not installed" if others else ""
