@@ -102,22 +102,23 @@ def _verify(folder: Path, model: Path | None, trust_pickle: bool, seconds: float
         yield Finding("extraction.json", None, "it was saved from Python, with no path of a model or a table")
         return
     refuse_unfinished(kept)
-    table, about = reload_table(kept), kept.config["model"]
-    source = about.get("url") or str(kept.find_model(model))
-    if changed := list(_find_changed_inputs(kept, table, source)):
-        yield from changed
-        return
-    yield Finding(about["name"], True, "the model of the run")
-    yield Finding(table.table.name, True, "the table of the run")
-    loaded = kept.load_model(None if "url" in about else Path(source), trust_pickle)
+    loaded = None
     try:
+        table, about = reload_table(kept), kept.config["model"]
+        source = about.get("url") or str(kept.find_model(model))
+        if changed := list(_find_changed_inputs(kept, table, source)):
+            yield from changed
+            return
+        yield Finding(about["name"], True, "the model of the run")
+        yield Finding(table.table.name, True, "the table of the run")
+        loaded = kept.load_model(None if "url" in about else Path(source), trust_pickle)
         yield from compare_config(kept, _describe_inputs(kept, table, loaded, source))
         with TemporaryDirectory() as scratch:
             again = _make_again(kept, table, loaded, source, Path(scratch) / "trace.jsonl")
         yield from verify_run(kept, again, sealed, seconds)
-    except ModelError:
-        raise
     except Exception as error:  # settings that no run has can fail anywhere
+        if isinstance(error, ModelError) or (isinstance(error, HornbookError) and loaded is None):
+            raise  # model or table cannot be read
         reason = str(error) if isinstance(error, HornbookError) else repr(error)
         yield Finding(str(folder), False, f"it cannot be made again as it says: {reason}".partition("\n")[0])
 
