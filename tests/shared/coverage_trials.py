@@ -191,7 +191,9 @@ def try_classifier(
         assert isinstance(extraction.guarantee, Estimated)
         claimed = extraction.guarantee.disagreement
         yield Trial("explanation: estimated guarantee", _covers(claimed, 1 - truth))
-    samples = teacher.sample(fresh, _source(seed, FRESH_SAMPLES))
+    # how many samples are rows as they are depends on the size of a draw, so all draws have that of the figure
+    source, size = _source(seed, FRESH_SAMPLES), extraction.fidelity.samples.size
+    samples = pd.concat([teacher.sample(size, source) for _ in range(-(-fresh // size))], ignore_index=True)
     labels, explanation = teacher.labels(samples), extraction.explanation
     agreed = float((explanation.decide(samples) == labels).mean())
     yield Trial("explanation: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
