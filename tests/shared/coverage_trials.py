@@ -191,7 +191,7 @@ def try_classifier(
         assert isinstance(extraction.guarantee, Estimated)
         claimed = extraction.guarantee.disagreement
         yield Trial("explanation: estimated guarantee", _covers(claimed, 1 - truth))
-    # how many samples are rows as they are depends on the size of a draw, so all draws have that of the figure
+    # how many samples are rows as they are depends on the size of a draw: all draws have that of the figure
     source, size = _source(seed, FRESH_SAMPLES), extraction.fidelity.samples.size
     samples = pd.concat([teacher.sample(size, source) for _ in range(-(-fresh // size))], ignore_index=True)
     labels, explanation = teacher.labels(samples), extraction.explanation
