@@ -13,7 +13,7 @@ from functools import partial
 
 import joblib
 import pytest
-from parallel_work import fail, judge
+from parallel_work import die, fail, judge
 
 from hornbook.errors import HornbookError
 from hornbook.parallel import parallel_map
@@ -53,6 +53,12 @@ def test_parallel_map_gives_the_same_on_every_backend(backend: str) -> None:
 
 def test_parallel_map_cores() -> None:
     obeys_the_laws(n_jobs=2)
+
+
+def test_parallel_map_a_lost_worker_is_told() -> None:
+    with pytest.raises(HornbookError, match="a worker process was killed"):
+        list(parallel_map(die, range(12), n_jobs=2))
+    assert list(parallel_map(abs, [-1, -2], n_jobs=2)) == [1, 2]
 
 
 @pytest.mark.cluster

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
+
+from hornbook.errors import HornbookError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -11,8 +14,8 @@ Result = TypeVar("Result")
 
 def parallel_map(
     function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
-) -> Iterator[Result]:
-    """The results of `function(item)` for each item, in order, as soon as they are known.
+) -> Generator[Result]:
+    """Yield `function(item)` for each item, in order, as soon as results are known.
 
     Parameters
     ----------
@@ -36,4 +39,10 @@ def parallel_map(
 
     streams = get_active_backend()[0].supports_return_generator
     parallel = Parallel(n_jobs, return_as="generator" if streams else "list")
-    return iter(parallel(delayed(function)(item) for item in items))
+    try:
+        yield from parallel(delayed(function)(item) for item in items)
+    except BrokenProcessPool as loss:
+        raise HornbookError(
+            "a worker process was killed; run the same again, which goes on with what is saved, and if "
+            "memory is short with fewer workers"
+        ) from loss

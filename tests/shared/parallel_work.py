@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hornbook.errors import HornbookError
 
 
 def judge(weights: bytes, item: int) -> tuple[int, int]:
     return item * item + len(weights), os.getpid()
+
+
+def die(item: int) -> int:
+    if item == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
 
 
 def fail(item: int) -> int:
