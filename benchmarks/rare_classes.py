@@ -7,7 +7,8 @@ scikit-learn has as many conditions, and is fitted to the same labelled samples.
     pip install lightgbm xgboost
     python benchmarks/rare_classes.py [--seeds 0,1,2] [--shares 0.5,1,2] [--models boosting,forest]
 
-Prints a line for each model and share of rows: mean over the seeds, and the worst κ of a seed.
+Prints a line for each model and share of rows: means over the seeds, and the worst κ of a seed. Beside
+them stand κ of the best candidate with at most 20 literals, and κ of the model with the planted rule.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def explain(
 
 
 def judge(kind: str, share: float, seed: int) -> dict[str, float]:
-    """The figures of one model."""
+    """The figures of one model; none if it says yes to less than 0.1 % of new rows."""
     rng = np.random.default_rng([seed, round(1000 * share)])
     size, columns = int(rng.choice([5000, 10_000, 20_000])), int(rng.choice([6, 10, 16, 24]))
     frame = draw_table(size, rng, columns)
@@ -175,34 +176,30 @@ def main() -> None:
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--shares", default="0.5,1,2", help="percent of the rows that the rule holds for")
     parser.add_argument("--models", default="boosting,xgboost,lightgbm,forest")
-    parser.add_argument("--each", action="store_true", help="a line for every run too")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    every = defaultdict(list)
+    every, left_out = defaultdict(list), 0
     for kind in arguments.models.split(","):
         for share in map(float, arguments.shares.split(",")):
             for seed in map(int, arguments.seeds.split(",")):
                 one = judge(kind, share / 100, seed)
-                if not one:
-                    continue
-                for key in (f"{kind} {share:g} %", kind, "all"):
+                left_out += not one
+                for key in (f"{kind} {share:g} %", kind, "all") if one else ():
                     every[key].append(one)
-                if arguments.each:
-                    print(
-                        kind,
-                        share,
-                        seed,
-                        {name: round(float(value), 4) for name, value in one.items()},
-                        flush=True,
-                    )
-    print("model, planted  κ mean  worst  sklearn's tree  agreement  always the commonest  literals  seconds")
+    print(
+        "model, planted  κ mean  worst  best candidate  sklearn's tree  model and rule  "
+        "agreement  commonest class  literals  seconds"
+    )
     for key, runs in every.items():
         mean = {name: float(np.mean([one[name] for one in runs])) for name in runs[0]}
         print(
-            f"{key:15s} {mean['kappa']:7.3f} {min(one['kappa'] for one in runs):6.3f} {mean['peer']:15.3f}"
-            f" {mean['agreement']:10.2%} {mean['commonest']:21.2%} {mean['literals']:9.1f}"
+            f"{key:15s} {mean['kappa']:7.3f} {min(one['kappa'] for one in runs):6.3f} {mean['best']:15.3f}"
+            f" {mean['peer']:15.3f} {mean['rule']:15.3f}"
+            f" {mean['agreement']:10.2%} {mean['commonest']:16.2%} {mean['literals']:9.1f}"
             f" {mean['seconds']:8.1f}"
         )
+    if left_out:
+        print(f"left out: {left_out} models that hardly ever say yes")
 
 
 if __name__ == "__main__":

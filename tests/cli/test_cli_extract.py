@@ -34,6 +34,7 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     assert first.startswith(unseen) and " samples " in second
     assert " of 120 rows repeat another one; equal rows were held out together" in done.stdout
     assert "interval" in first and "interval" in second
+    assert all(re.search(r'; always "(not )?ill": \d+\.\d\d %$', line) for line in (first, second))
     assert re.search("age [≥≤] 6", done.stdout)
     names = {path.name for path in run.glob("[!.]*")}
     assert names == {
@@ -52,6 +53,8 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     fidelity = json.loads((run / "metrics.json").read_text())["fidelity"]
     assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["of"] == 18
     assert fidelity["samples"]["of"] > 100
+    commonest = fidelity["commonest"]["unseen rows"]
+    assert f'; always "{commonest["name"]}": {100 * commonest["share"]:.2f} %' in first
     page = (run / "report.html").read_text()
     assert "18 unseen rows" in page and page.count('<svg class="reason') == page.count("panel case") == 2
 
@@ -71,6 +74,8 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
     assert data["sha256"] == read_table(tmp_path / "plain.csv").checksum()
     again = hornbook("compare", run, "--samples", 200)
     assert (again.returncode, again.stderr) == (0, "")
+    (always,) = (line for line in again.stdout.splitlines() if line.startswith('always "'))
+    assert always.split('"')[2].split()[0] == "0"  # literals
     predicted = [hornbook("predict", run, file) for file in (path, tmp_path / "plain.csv")]
     assert predicted[0].stdout == predicted[1].stdout and predicted[1].stderr == ""
     given = hornbook("predict", run, path, "--csv", guesses)
