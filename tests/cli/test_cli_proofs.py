@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from dataclasses import replace
 from importlib import import_module
 
 import joblib
@@ -17,7 +18,7 @@ from hornbook.extraction import Extraction
 from hornbook.models import ColumnNetwork
 from hornbook.models.column_network import Layer, NumericInputs
 from hornbook.proof.certificate import digest
-from hornbook.runs import file_checksum, result_files
+from hornbook.runs import file_checksum, load, result_files, save_extraction
 from hornbook.runs.folder import list_run_files
 from hornbook.runs.seal import write_seal
 
@@ -314,6 +315,15 @@ def test_a_model_that_moved_a_page_that_is_written_again_and_a_folder_saved_from
     assert verified(hornbook, "columns")[0] == 1
     hornbook("show", "columns", "--format", "html", "-o", page)
     assert verified(hornbook, "columns")[0] == 0
+    save_extraction(folder / "saved", load(folder / "bare"))  # which says where model and table are
+    assert "holds  extraction.json" in hornbook("verify", "saved").stdout
+    save_extraction(folder / "saved", replace(load(folder / "bare"), provenance={}))
+    done = hornbook("verify", "saved")
+    assert done.returncode == 0 and "not derived  extraction.json   # it was saved from Python" in done.stdout
+    save_extraction(
+        folder / "saved", replace(load(folder / "columns"), provenance={})
+    )  # with verdicts that nobody can derive
+    assert verified(hornbook, "saved")[0] == 1
 
 
 def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, folder):

@@ -80,7 +80,7 @@ def verify(
 def _verify(folder: Path, model: Path | None, trust_pickle: bool, seconds: float) -> Iterator[Finding]:
     from hornbook.proof import Finding
     from hornbook.runs import Run, find_broken_seals, list_unsealed, read_seal, result_files
-    from hornbook.runs.folder import DIFF_FILE
+    from hornbook.runs.folder import DIFF_FILE, EXTRACTION_FILE
     from hornbook.runs.verification import compare_config, compare_files, refuse_unfinished, verify_run
 
     sealed = read_seal(folder)
@@ -98,8 +98,12 @@ def _verify(folder: Path, model: Path | None, trust_pickle: bool, seconds: float
         yield Finding(str(folder), False, str(error))
         return
     if "data" not in kept.config:
-        yield from compare_files(kept, result_files(kept.extraction), sealed)
-        yield Finding("extraction.json", None, "it was saved from Python, with no path of a model or a table")
+        files = result_files(kept.extraction)
+        del files[EXTRACTION_FILE]
+        yield from compare_files(kept, files, sealed)
+        claims = any(line.guarantee is not None for line in kept.extraction.lines)
+        says = "it was saved from Python, with no path of a model or a table"
+        yield Finding(EXTRACTION_FILE, False if claims else None, says)
         return
     refuse_unfinished(kept)
     loaded = None
@@ -178,7 +182,7 @@ def _make_again(kept: Run, table: TargetTable, loaded: Any, source: str, trace: 
         unseen = None if test is None else load_test_rows(Path(test["path"]), table, config["data"]["csv"])
         extractor.fit(frame, groups=table.groups, unseen=unseen)
         extraction = run.add_provenance(extractor.extraction_)
-        return MadeAgain(extraction, black_box, frame, lambda: extractor.explain_cases(config["why"]))
+        return MadeAgain(extraction, black_box, frame, lambda: extractor.explain_cases(config.get("why", 0)))
     frame = table.table.frame if settings["judge"] else table.features
     words = read_code_book(book and Path(book["path"]), frame)
     used, _ = restore_split(kept, table)
@@ -188,7 +192,7 @@ def _make_again(kept: Run, table: TargetTable, loaded: Any, source: str, trace: 
         settings = {**settings, "max_seconds": PATIENCE * limit}
     learner = query.make_extractor(bound, table, settings, binariser, words)
     learner.fit(frame, groups=table.groups, trace=trace)
-    prover = None if config["proof"] is None else learner.bound_.prover()
+    prover = None if config.get("proof") is None else learner.bound_.prover()
     extraction = run.add_provenance(learner.extraction_)
     return MadeAgain(
         extraction, bound, frame, trace=trace.read_text("utf-8"), prover=prover, source=Path(source)

@@ -130,8 +130,9 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: flo
 
 def compare_config(run: Run, derived: Mapping[str, Any]) -> Iterator[Finding]:
     """A finding if the configuration says something else of the table or the model than they are."""
-    stated = {part: run.config.get(part) for part in derived}
-    if difference := find_difference(stated, json.loads(json.dumps(derived)), ""):
+    stated = {part: value for part, value in run.config.items() if part in derived}
+    made = {part: value for part, value in derived.items() if part in stated}
+    if difference := find_difference(stated, json.loads(json.dumps(made)), ""):
         yield Finding(CONFIG_FILE, False, difference.removeprefix("."))
 
 
