@@ -244,7 +244,7 @@ def list_close_rows(model, rows, pairs, rng):
     return pd.DataFrame(np.concatenate(close), columns=rows.columns)
 
 
-def examine_close(kind, trained_in, pairs, seed=0):
+def examine_close(kind, trained_in, pairs, seed=0, named=True):
     """Verdicts about single rows of single precision next to another decision, and how many are wrong."""
     rng = np.random.default_rng(seed)
     drawn = rng.normal(size=(200, 3)) * [1, 30, 1] + [0, 1000, 5]
@@ -252,10 +252,12 @@ def examine_close(kind, trained_in, pairs, seed=0):
     labels = rows.a + (rows.b - 1000) / 30 + rows.c + rng.normal(size=200) / 3 > 5
     model = NUMERIC_KINDS[kind]().fit(rows.astype(trained_in), labels.astype(int))
     close = list_close_rows(model, rows, pairs, rng)
+    if not named:
+        model = NUMERIC_KINDS[kind]().fit(rows.to_numpy(trained_in), labels.astype(int))
     prover, counts = ColumnProver(model, Domain.of(rows), seconds=5), Counter({"wrong": 0})
     for at in range(len(close)):
         row = close.iloc[[at]]
-        decided = model.predict(row)[0]
+        decided = model.predict(row if named else row.to_numpy())[0]
         for outcome in (0, 1):
             verdict = prover.prove([Category(name, float(row[name].iloc[0])) for name in row], outcome)
             counts[verdict.status] += 1

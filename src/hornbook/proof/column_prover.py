@@ -208,7 +208,9 @@ class ColumnProver:
             no_numbers = not isinstance(own, Interval) or isinstance(by_number.get(place), str)
             if own is None or (place in by_number and no_numbers):
                 raise unprovable(
-                    self.predictor, f"its column {name!r} has no numbers, and is not read by its levels"
+                    self.predictor,
+                    f"its column {name!r} has no numbers in the type {domain.rows.dtypes[name]}, and is not "
+                    "read by its levels",
                 )
             own = replace(own, missing=own.missing and name in taken)
             if isinstance(own, Interval) and is_single(domain.rows.dtypes[name]):

@@ -17,7 +17,7 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import Predictor
-from hornbook.proof.domain import Box, Domain, Interval
+from hornbook.proof.domain import Box, Domain, Interval, is_single
 from hornbook.proof.network import ScoreLink, Vector, unprovable
 from hornbook.proof.prover import refuse_difference
 from hornbook.randomness import Purpose, generator
@@ -68,8 +68,14 @@ class Wall:
     def decide(self, outcome: int, rows: pd.DataFrame) -> Bools:
         """Whether the model decides for a class about rows in the table's form."""
         predictor = self.predictors[outcome if len(self.predictors) > 1 else 0]
-        decided: Bools = predictor.decide_rows(predictor.read(rows))
+        decided: Bools = predictor.decide_rows(self.read(predictor, rows))
         return decided if outcome or len(self.predictors) > 1 else ~decided
+
+    def read(self, predictor: Predictor, rows: pd.DataFrame) -> Any:
+        """Rows as a model reads them; an array has the precision of the table."""
+        read = predictor.read(rows)
+        is_array = isinstance(read, np.ndarray) and all(map(is_single, self.table.dtypes[[*self.columns]]))
+        return read.astype(np.float32) if is_array else read
 
     def refuse_inexact(self, domain: Domain) -> None:
         """Refuse a domain with whole numbers that are no doubles."""
@@ -109,7 +115,7 @@ class Wall:
         try:
             answers = []
             for each in self.predictors:
-                read = each.read(rows)
+                read = self.read(each, rows)
                 answers.append((each.score_rows(read).astype(np.float64), each.decide_rows(read)))
         except HornbookError as error:
             raise unprovable(self.predictor, f"it cannot be asked: {error}") from error
