@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from column_zoo import NUMERIC_FORMS, WORD_FORMS, draw_table, examine, examine_close
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -161,3 +163,15 @@ def test_a_scaler_of_single_precision_leaves_a_margin():
         for kind in ("float64", "float32")
     ]
     assert rounding == [2.0**-53, 2.0**-24]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2).map(sorted))
+def test_an_interval_of_single_precision_ends_at_its_own_least_and_greatest_numbers(ends):
+    part = Interval(-1e7, 1e7, single=True).between(*ends)
+    if not part.has_numbers:
+        assert part.low > ends[1] or part.high < ends[0]
+        return
+    for own, end, outside in ((part.low, ends[0], -np.inf), (part.high, ends[1], np.inf)):
+        assert float(np.float32(own)) == own and ends[0] <= own <= ends[1]
+        beyond = float(np.nextafter(np.float32(own), np.float32(outside)))
+        assert beyond < end if outside < 0 else beyond > end

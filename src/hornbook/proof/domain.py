@@ -74,8 +74,9 @@ class Interval:
             low, high = float(math.ceil(low)), float(math.floor(high))
         if self.single and low <= high:
             least, most = np.float32(low), np.float32(high)
-            low = float(least if least >= low else np.nextafter(least, np.float32(np.inf)))
-            high = float(most if most <= high else np.nextafter(most, np.float32(-np.inf)))
+            # compared as doubles, for NumPy would round the ends to single precision too
+            low = float(least if float(least) >= low else np.nextafter(least, np.float32(np.inf)))
+            high = float(most if float(most) <= high else np.nextafter(most, np.float32(-np.inf)))
         return low, high
 
     def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
