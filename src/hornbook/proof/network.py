@@ -400,9 +400,10 @@ def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator
     nn, kind = torch.nn, type(module)
     layer = f"its layer {place} ({kind.__name__})" if place else f"it, a {kind.__name__},"
     _refuse_torch_settings(torch, predictor)
-    refuse_changed(module, layer, predictor)
-    if getattr(module, "_compiled_call_impl", None) is not None:
+    is_scripted = isinstance(module, torch.jit.ScriptModule)
+    if is_scripted or getattr(module, "_compiled_call_impl", None) is not None:
         raise unprovable(predictor, f"{layer} is compiled, so what runs does not show")
+    refuse_changed(module, layer, predictor)
     if kind is nn.Sequential:
         for number, part in enumerate(module):
             yield from _torch_steps(part, predictor, f"{place}.{number}" if place else str(number))
