@@ -33,7 +33,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hornbook.explain import Changes, find_changes
+from hornbook.reasons import Changes, find_changes
 
 MODELS = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),

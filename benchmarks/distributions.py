@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.logic import HornTheory, Rule, Vocabulary
+from hornbook.queries import Distribution, Mixture, NearMisses, Random, Rows, Violations
 
 SIZE = 1 << 20
 LAYERS = (204, 32, 16, 8, 16, 32, 1)

@@ -48,7 +48,7 @@ import json, sys
 from pathlib import Path
 import pandas as pd
 import hornbook as hb
-from hornbook.models import Endpoint
+from hornbook.remote import Endpoint
 endpoint = Endpoint(sys.argv[1], Path(sys.argv[2]))
 extractor = hb.HornExtractor(endpoint, random_state=0).fit(pd.read_csv(sys.argv[3]))
 print(json.dumps({"counts": vars(endpoint.counts), "explanation": str(extractor.explanation_)}))

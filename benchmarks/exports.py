@@ -25,24 +25,18 @@ import numpy as np
 import pandas as pd
 
 from hornbook import HornExtractor
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
 from hornbook.explanations import (
     CardLine,
-    Category,
-    CategorySet,
-    Condition,
     ConditionRule,
     DecisionTree,
     Explanation,
-    Missing,
     RuleSet,
     ScoreCard,
     Split,
-    Threshold,
-    write_pmml,
-    write_source,
-    write_workbook,
 )
-from hornbook.explanations.dialects import DIALECTS
+from hornbook.exports import write_pmml, write_source, write_workbook
+from hornbook.exports.dialects import DIALECTS
 
 NUMBERS = [f"value {k}" for k in range(6)]
 PRICE, FLAG = 'price < 1 & "rare"', "it's set"

@@ -24,16 +24,22 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
-from hornbook.data import load_dataset
-from hornbook.evaluate import disagreement
-from hornbook.learners import Settings, Shrink, extract, shrink_one_zero
-from hornbook.models import MLP
 from hornbook.paper import HARD_PROTOCOL, Task, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
 from hornbook.parallel import parallel_map
-from hornbook.queries import Budget, Membership
+from hornbook.queries import (
+    MLP,
+    Budget,
+    Membership,
+    Settings,
+    Shrink,
+    Trace,
+    disagreement,
+    extract,
+    shrink_one_zero,
+)
 from hornbook.statistics import Share
-from hornbook.trace import Trace
+from hornbook.tables import load_dataset
 
 NET = NETS[0][0]
 SAMPLE, FRESH = 708_344, 1 << 18

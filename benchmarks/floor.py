@@ -29,12 +29,11 @@ from rich.table import Table
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from hornbook.data import load_dataset
-from hornbook.distributions import Random, Violations
 from hornbook.logic import Batch
-from hornbook.models import MLP
 from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.published import NETS
+from hornbook.queries import MLP, Random, Violations
+from hornbook.tables import load_dataset
 
 FALSE, TRUE, UNKNOWN = range(3)
 FREE = 8

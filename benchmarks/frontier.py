@@ -29,9 +29,9 @@ from frontier_peers import PEERS, SIZES, PeerData
 from frontier_tables import DEVELOPMENT, HELD_OUT, read_table
 from sklearn.model_selection import train_test_split
 
+from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import choose_candidate, search_explanations
-from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 SAMPLES = 16_000
 MAX_LITERALS = 20

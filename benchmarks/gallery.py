@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
 from hornbook import HornExtractor
-from hornbook.data import load_dataset
+from hornbook.tables import load_dataset
 
 DOCUMENTS = Path(__file__).parent.parent / "docs"
 

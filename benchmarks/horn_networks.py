@@ -6,10 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from hornbook.distributions import Mixture, NearMisses, Random, Violations
-from hornbook.evaluate import fidelity
 from hornbook.logic import Batch, HornTheory
-from hornbook.queries import Membership
+from hornbook.queries import Membership, Mixture, NearMisses, Random, Violations, fidelity
 from hornbook.statistics import Share
 
 FRESH = 100_000

@@ -31,14 +31,12 @@ import hornbook.report.page
 import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
 from hornbook.cli.query import NETWORK_FILE
-from hornbook.data import load_dataset
-from hornbook.learners import Settings
-from hornbook.models import Net
 from hornbook.paper import PROTOCOLS
 from hornbook.paper.reproduce import reproduce
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.settings import Scale, Sweep, TreeBudget
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Net, Settings
+from hornbook.tables import load_dataset
 
 SMALL = Scale(
     "small",

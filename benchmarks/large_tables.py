@@ -23,10 +23,10 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import HornExtractor
-from hornbook.data import split_rows
+from hornbook.models import bind_classifier
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import search
-from hornbook.teacher import bind_classifier
+from hornbook.tables import split_rows
 
 TRAINING_ROWS = 100_000
 

@@ -16,9 +16,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.learners import by_groups, lrn_star, shrink_by_halves
 from hornbook.logic import BOTTOM, HornTheory, random_theory
-from hornbook.oracles import Cached, Counted, PerfectTeacher
+from hornbook.queries import Cached, Counted, PerfectTeacher, by_groups, lrn_star, shrink_by_halves
 
 SETTINGS = [
     (20, 10, (2, 4), "violated"),

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset
 from hornbook.paper import Sweep, Task
 from hornbook.paper.missing import SweepPoint
+from hornbook.tables import load_dataset
 
 
 def main() -> None:

@@ -28,16 +28,14 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
-from hornbook.data import load_dataset
-from hornbook.distributions import Groups, ImposedViolations, Random
-from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import ENCODINGS, MLP, Net, as_predictor
+from hornbook.models import ENCODINGS, as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task, target_theory
 from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN
 from hornbook.proof.witness import climb, random_states
-from hornbook.queries import Budget
+from hornbook.queries import MLP, Budget, Groups, ImposedViolations, Net, Random, Settings, extract
+from hornbook.tables import load_dataset
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)
 NETS = (PAPER, Net((32, 32, 32), 0.1), Net((16, 8), 0.1))

@@ -34,8 +34,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder
 
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, Missing, Threshold
 from hornbook.proof import ColumnProver, Domain
 
 ROWS = 200

@@ -30,8 +30,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.surrogates import SearchResult, search_explanations
-from hornbook.teacher import ClassifierTeacher, bind_classifier
 
 NEW_ROWS = 40_000
 NOISE = 0.1

@@ -28,12 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.baselines.tree import convert_tree, rejecting_branches
-from hornbook.distributions import Random
-from hornbook.evaluate import fidelity
-from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory, violation
-from hornbook.oracles import Completions, Counted
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Completions, Counted, Random, Settings, extract, fidelity
 
 NETWORK_SETTINGS = Settings(Budget(equivalence_queries=100), min_precision=0.97, tries=2)
 """How rules are read out of networks that are almost right."""

@@ -23,11 +23,9 @@ import numpy as np
 import torch
 from throughput import idle_rules, mixture
 
-from hornbook.distributions import Distribution, Random
 from hornbook.logic import Vocabulary
-from hornbook.models import MLP, as_predictor
-from hornbook.oracles import Judge, Sampling
-from hornbook.queries import Membership
+from hornbook.models import as_predictor
+from hornbook.queries import MLP, Distribution, Judge, Membership, Random, Sampling
 
 PAIRS, RULES, BODY, SIZE, REPEATS = 102, 100, 18, 708_344, 9
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)

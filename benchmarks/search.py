@@ -13,12 +13,11 @@ import time
 
 import numpy as np
 
-from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import Net, Training, train
-from hornbook.models.network import encode, torch
 from hornbook.paper import search
 from hornbook.paper.lockstep import Setting, make_folds
+from hornbook.queries import Examples, Net, Training, train
+from hornbook.queries.network import encode, torch
 
 EXAMPLES, VARIABLES, FOLDS = 320, 204, 3
 """The size of the paper's task."""

@@ -16,8 +16,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset, split_examples
-from hornbook.models import Net
 from hornbook.paper import (
     HARD_PROTOCOL,
     ModelSelection,
@@ -26,6 +24,8 @@ from hornbook.paper import (
     draw_training_set,
     select_network,
 )
+from hornbook.queries import Net, split_examples
+from hornbook.tables import load_dataset
 
 FRESH = (1000, 1000)
 

@@ -28,8 +28,8 @@ import learning
 import numpy as np
 import surrogates
 
-from hornbook.data import load_dataset
 from hornbook.paper import HARD_PROTOCOL, Task
+from hornbook.tables import load_dataset
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 START = "<!-- the quick figures, put here by benchmarks/table.py -->\n"

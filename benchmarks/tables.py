@@ -24,7 +24,7 @@ from pyarrow import csv, parquet
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import read_table
+from hornbook.tables import read_table
 
 ROWS_PER_WRITE = 1 << 17
 MISSING_SHARE = 0.05

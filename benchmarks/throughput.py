@@ -24,11 +24,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hornbook.distributions import Distribution, Mixture, NearMisses, Random, Rows, Violations
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import MLP
-from hornbook.oracles import SAMPLING_CHUNK, Sampling
-from hornbook.queries import Estimated
+from hornbook.queries import (
+    MLP,
+    SAMPLING_CHUNK,
+    Distribution,
+    Estimated,
+    Mixture,
+    NearMisses,
+    Random,
+    Rows,
+    Sampling,
+    Violations,
+)
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5
 HIDDEN = (32, 16, 8, 16, 32, 1)

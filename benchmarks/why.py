@@ -43,11 +43,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
-from hornbook.data import load_dataset
-from hornbook.explain import Reasoner, SufficientReason
-from hornbook.explain.claims.body_sampler import BodySampler, meet_conditions
-from hornbook.explanations import Condition, Threshold, read_code_book
-from hornbook.teacher import bind_classifier
+from hornbook.code_book_source import read_code_book
+from hornbook.conditions import Condition, Threshold
+from hornbook.models import bind_classifier
+from hornbook.models.body_sampler import BodySampler, meet_conditions
+from hornbook.reasons import Reasoner, SufficientReason
+from hornbook.tables import load_dataset
 
 DEVELOPMENT, HELD_OUT = ("breast-cancer", "wine"), ("hcc-synthetic", "digits")
 

@@ -31,7 +31,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hornbook.explanations import Category, Condition, Threshold
+from hornbook.conditions import Category, Condition, Threshold
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.ensembles import single_cut
 

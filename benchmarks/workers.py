@@ -20,8 +20,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.data import load_dataset
 from hornbook.paper import ModelSelection, Task, grid, score_nets
+from hornbook.tables import load_dataset
 
 WORKERS = 2
 

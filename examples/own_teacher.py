@@ -8,10 +8,8 @@ service, or a person.
 
 import numpy as np
 
-from hornbook.distributions import Random
-from hornbook.learners import lrn_star
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary
-from hornbook.oracles import Counted, Sampling
+from hornbook.queries import Counted, Random, Sampling, lrn_star
 
 vocabulary = Vocabulary(["rain", "sprinkler", "wet", "slippery", "sunny"])
 

@@ -8,12 +8,9 @@ learned can be held against the truth.
 
 import numpy as np
 
-from hornbook.data import load_dataset
-from hornbook.evaluate import disagreement
-from hornbook.learners import Settings, extract
-from hornbook.models import Net
 from hornbook.paper import Task
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Net, Settings, disagreement, extract
+from hornbook.tables import load_dataset
 
 task = Task.of(load_dataset("hcc-synthetic"))
 network = task.network(Net(widths=(16, 8), rate=0.1), seed=0)

@@ -24,9 +24,9 @@ def loaded():
     return list_loaded(
         "hornbook",
         "hornbook.cli",
-        "hornbook.learners, hornbook.oracles, hornbook.models",
-        "hornbook.runs.folder, hornbook.runs.comparison, hornbook.explain.changes.finder, "
-        "hornbook.report.page, hornbook.extraction.classifier",
+        "hornbook.queries, hornbook.models",
+        "hornbook.runs.folder, hornbook.runs.comparison, hornbook.reasons.changes, "
+        "hornbook.report.page, hornbook.extraction.explain",
     )
 
 
@@ -36,7 +36,7 @@ def test_hornbook_and_its_command_line_load_no_numerical_library(loaded):
 
 
 def test_packages_of_hornbook_load_numpy_alone():
-    (loaded,) = list_loaded("hornbook.logic, hornbook.data, hornbook.paper, hornbook.testing")
+    (loaded,) = list_loaded("hornbook.logic, hornbook.tables, hornbook.paper, hornbook.testing")
     assert "numpy" in loaded
     assert not loaded & (HEAVY | {"hypothesis", "rich", "typer"})
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.distributions import Labelled, Mixture, Random, Rows, RowSampler
 from hornbook.errors import HornbookError
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Vocabulary
-from hornbook.models import as_predictor
-from hornbook.models.network import order_rng, weights_rng
+from hornbook.models import RowSampler, as_predictor
+from hornbook.queries import Labelled, Mixture, Random, Rows
+from hornbook.queries.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
 
 SOURCE = Path(__file__).parents[1] / "src" / "hornbook"
@@ -24,10 +24,10 @@ MAKERS = {"default_rng", "SeedSequence", "PCG64", "Philox", "MT19937", "SFC64", 
 
 ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "randomness.py": "the home",
-    "distributions/words.py": "makes words of keys that a generator gave",
-    "data/hcc.py": "the seed is the name of a fixed cohort",
+    "queries/words.py": "makes words of keys that a generator gave",
+    "paper/hcc.py": "the seed is the name of a fixed cohort",
     "models/perceptron.py": "draws as scikit-learn does, from a seed that a generator gave",
-    "models/network.py": "trains the paper's networks: published figures rest on these draws",
+    "queries/network.py": "trains the paper's networks: published figures rest on these draws",
     "paper/search.py": "as network.py",
     "paper/task.py": "as network.py",
     "paper/missing.py": "as network.py",

@@ -6,12 +6,14 @@ from hornbook.errors import HornbookError
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.data import Binariser
-    from hornbook.explain import check, diff, why, why_table
+    from hornbook.checks import check
+    from hornbook.comparison import diff
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
     from hornbook.models import as_predictor
+    from hornbook.queries import Binariser
+    from hornbook.reasons import why, why_table
     from hornbook.runs import load
 
 __all__ = [
@@ -39,12 +41,14 @@ __version__ = "0.1.0"
 __getattr__ = load_lazily(
     "hornbook",
     {
-        "data": ["Binariser"],
-        "explain": ["check", "diff", "why", "why_table"],
+        "checks": ["check"],
+        "comparison": ["diff"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],
         "models": ["as_predictor"],
+        "queries": ["Binariser"],
+        "reasons": ["why", "why_table"],
         "runs": ["load"],
     },
 )

@@ -29,11 +29,9 @@ from hornbook.baselines.tree import (
     split_at,
     tree_input,
 )
-from hornbook.distributions import Mixture, Random, Violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
-from hornbook.oracles import Counted
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Counted, Mixture, Random, Violations
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])
 THEORY = HornTheory.parse("x0 & x1 -> x2\nx2 & not_x3 -> not_x1\nx0 & x3 -> false", PAIRED)

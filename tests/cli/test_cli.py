@@ -10,7 +10,7 @@ from commands import is_one_line
 
 from hornbook import __version__
 from hornbook.logic import HornTheory
-from hornbook.oracles import PerfectTeacher
+from hornbook.queries import PerfectTeacher
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook.data import Binariser
 from hornbook.logic import Batch, Vocabulary
+from hornbook.queries import Binariser
 
 COLUMNS = ["fever", "cough", "rash"]
 
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 def save_judge(path, frame):
     """A network of this project that accepts if there is no fever or the patient is ill."""
-    from hornbook.models import MLP
+    from hornbook.queries import MLP
 
     vocabulary = Binariser(dual=True).fit(frame).vocabulary_
     weights = np.zeros((1, len(vocabulary)))

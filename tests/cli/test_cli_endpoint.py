@@ -10,7 +10,7 @@ from commands import is_one_line, runner
 from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
 
 import hornbook as hb
-from hornbook.models import endpoint_http
+from hornbook.remote import http as endpoint_http
 
 SMALL = ["--samples", 300, "--max-literals", 4, "--form", "rules"]
 

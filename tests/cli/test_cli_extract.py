@@ -11,9 +11,9 @@ from commands import is_one_line
 
 import hornbook as hb
 from hornbook.cli.app import load_run_table, restore_split
-from hornbook.data import read_table, split_rows
 from hornbook.models import column_training
 from hornbook.runs import Run
+from hornbook.tables import read_table, split_rows
 
 SMALL = ["--samples", 500, "--max-literals", 4, "--form", "tree"]
 
@@ -190,7 +190,7 @@ def test_finished_run_is_not_overwritten_unless_forced(hornbook, folder, model, 
 
 
 def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, model, tmp_path, monkeypatch):
-    from hornbook.extraction import classifier
+    from hornbook.extraction import explain as classifier
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt

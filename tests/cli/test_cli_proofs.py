@@ -13,11 +13,11 @@ import pytest
 from commands import is_one_line, run_all
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbook.data import Binariser
 from hornbook.extraction import Extraction
 from hornbook.models import ColumnNetwork
 from hornbook.models.column_network import Layer, NumericInputs
 from hornbook.proof.certificate import digest
+from hornbook.queries import Binariser
 from hornbook.runs import file_checksum, load, result_files, save_extraction
 from hornbook.runs.folder import list_run_files
 from hornbook.runs.seal import write_seal
@@ -366,7 +366,7 @@ def test_a_trained_network_is_proved_about_and_noticed_when_it_is_exchanged(horn
             "hornbook.models.train_column_network",
             "hold only together",
         ),
-        ("query table.csv --model model.npz", "hornbook.learners.extract.prime", "reads the columns"),
+        ("query table.csv --model model.npz", "hornbook.queries.run.prime", "reads the columns"),
     ],
 )
 def test_proofs_that_cannot_be_are_refused_before_any_work(

@@ -9,9 +9,9 @@ import pytest
 from commands import is_one_line
 
 import hornbook as hb
-from hornbook.data import split_rows
-from hornbook.models import Training
+from hornbook.queries import Training
 from hornbook.runs import Run
+from hornbook.tables import split_rows
 
 SMALL = ["--epsilon", 0.1, "--max-rules", 6, "--max-queries", 4]
 
@@ -69,7 +69,7 @@ def test_training_without_safetensors_says_what_to_install(hornbook, folder, tmp
 
 
 def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_path, monkeypatch):
-    learner = import_module("hornbook.learners.extract")
+    learner = import_module("hornbook.queries.run")
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
@@ -86,7 +86,7 @@ def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_pat
 
 @pytest.fixture
 def short_training(monkeypatch):
-    monkeypatch.setattr("hornbook.models.training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
+    monkeypatch.setattr("hornbook.queries.training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
 
 
 @pytest.mark.parametrize("source", [["--train"], ["--model", "tree.pkl", "--trust-pickle"]])

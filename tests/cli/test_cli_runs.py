@@ -18,10 +18,10 @@ from commands import is_one_line, run_all
 
 from hornbook import __version__
 from hornbook.cli import app
-from hornbook.data import files
-from hornbook.explanations import write_pmml, write_source
+from hornbook.exports import write_pmml, write_source
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
+from hornbook.tables import files
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -273,7 +273,7 @@ def test_model_or_table_that_changed_is_noticed(hornbook, runs, tmp_path):
 
 
 def test_datasets_are_listed_and_can_be_read(hornbook):
-    from hornbook.data import DATASETS
+    from hornbook.tables import DATASETS
 
     assert [line.split()[0] for line in hornbook("datasets").stdout.splitlines()] == list(DATASETS)
     assert json.loads(hornbook("datasets", "--json").stdout) == DATASETS

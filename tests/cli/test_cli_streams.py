@@ -154,9 +154,9 @@ def interrupt(*arguments, **options):
     ("function", "command"),
     [
         ("hornbook.logic.random_theory", "random"),
-        ("hornbook.learners.lrn_star", "learn"),
+        ("hornbook.queries.lrn_star", "learn"),
         ("hornbook.models.train_column_network", "extract iris --train"),
-        ("hornbook.models.train_classifier", "query breast-cancer --train"),
+        ("hornbook.queries.train_classifier", "query breast-cancer --train"),
     ],
 )
 def test_interrupted_command_says_so_in_one_line(function, command, hornbook, monkeypatch):

@@ -7,17 +7,10 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.explanations import (
-    EMPTY_BOOK,
-    CardLine,
-    Category,
-    CategorySet,
-    Missing,
-    RuleSet,
-    ScoreCard,
-    Threshold,
-    read_code_book,
-)
+from hornbook.code_book import EMPTY_BOOK
+from hornbook.code_book_source import read_code_book
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.explanations import CardLine, RuleSet, ScoreCard
 
 # a value in every range that the thresholds below make
 ROWS = pd.DataFrame(

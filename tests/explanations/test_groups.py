@@ -5,7 +5,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.explanations import DecisionTree, Split, Threshold, list_groups, measure_groups
+from hornbook.conditions import Threshold
+from hornbook.explanations import DecisionTree, Split, list_groups, measure_groups
 
 columns = st.one_of(
     st.lists(

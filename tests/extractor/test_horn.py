@@ -87,7 +87,7 @@ def test_attributes_are_those_of_the_extraction(fitted):
 )
 def test_nothing_is_made_from_the_rows_held_out(form, table):
     """Whatever stands in them, all is the same but for the figures that are measured on them."""
-    from hornbook.data import split_rows
+    from hornbook.tables import split_rows
 
     frame, other = {"numbers": (NUMBERS[list("xyz")], 9.0), "variables": (FRAME.iloc[:150], 1.0)}[table]
     model = as_predictor(waves, encoding="nan")

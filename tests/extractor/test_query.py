@@ -12,11 +12,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbook import Binariser, Extraction, HornTheory, QueryExtractor, as_predictor
-from hornbook.data import split_rows
 from hornbook.errors import HornbookError
 from hornbook.extractor import query
 from hornbook.logic import Interpretation
 from hornbook.statistics import Share
+from hornbook.tables import split_rows
 
 FRAME = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd")).astype(float)
 LABELS = (FRAME.a == 1) & ((FRAME.b == 1) | (FRAME.c == 0))

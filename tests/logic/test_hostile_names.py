@@ -15,14 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.cli.show import _csv as format_csv
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import (
-    Category,
-    ConditionRule,
-    Missing,
-    RuleSet,
-    Threshold,
-)
+from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.extraction import LineStatistics
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.logic.exports import sql_columns, sql_name

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.errors import HornbookError
-from hornbook.models import ColumnNetwork, as_predictor, load_model
-from hornbook.models.column_network import (
-    MAX_DEVIATIONS,
-    ROWS_PER_BLOCK,
-    Layer,
-    LevelInputs,
-    NumericInputs,
-)
-from hornbook.teacher import bind_classifier
+from hornbook.models import ColumnNetwork, as_predictor, bind_classifier, load_model
+from hornbook.models.column_network import MAX_DEVIATIONS, ROWS_PER_BLOCK, Layer, LevelInputs, NumericInputs
 
 COLUMNS = (
     NumericInputs("age", 50.0, 10.0, missing=True),

@@ -21,9 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from hornbook.distributions import Random
 from hornbook.logic import Vocabulary
-from hornbook.models import MLP, as_predictor
+from hornbook.models import as_predictor
+from hornbook.queries import MLP, Random
 
 WIDTH = 24
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
@@ -151,7 +151,7 @@ def test_predictor_decisions_depend_on_the_row_alone_on_other_machines(machine):
     information = Path("/proc/cpuinfo")
     if not information.exists() or feature not in information.read_text().split():
         pytest.skip(f"this processor has no {feature}")
-    folders = [str(Path(__file__).parents[1] / name) for name in ("models", "oracles", "shared")]
+    folders = [str(Path(__file__).parents[1] / name) for name in ("models", "queries", "shared")]
     environment = os.environ | environment | {"PYTHONPATH": os.pathsep.join(folders)}
     command = [sys.executable, "-c", LAWS]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

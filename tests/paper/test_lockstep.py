@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
 
-from hornbook.data import Examples
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import Net, Training, train
-from hornbook.models.network import encode, glorot, iterate_batches, one_thread, torch, weights_rng
 from hornbook.paper import lockstep
 from hornbook.paper.lockstep import Fold, Setting
+from hornbook.queries import Examples, Net, Training, train
+from hornbook.queries.network import encode, glorot, iterate_batches, one_thread, torch, weights_rng
 
 VARIABLES = 12
 

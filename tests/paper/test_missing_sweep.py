@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hornbook.data import Examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
-from hornbook.models import MLP, Net
 from hornbook.paper import HARD_PROTOCOL, Sweep
 from hornbook.paper.missing import accuracy
+from hornbook.queries import MLP, Examples, Net
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
 THEORY = HornTheory.parse(

@@ -298,12 +298,12 @@ def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monke
 
 
 COMMAND = """
-import hornbook.data
+import hornbook.tables
 from hornbook.cli import main
 from hornbook.paper import PROTOCOLS, SCALES
 from tiny_reproduction import ONCE, PUBLISHED, patients
 
-hornbook.data.load_dataset, SCALES["quick"] = patients, ONCE
+hornbook.tables.load_dataset, SCALES["quick"] = patients, ONCE
 PROTOCOLS.update({protocol.name: protocol for protocol in PUBLISHED})
 main()
 """

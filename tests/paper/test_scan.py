@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook.data import read_table
 from hornbook.paper import PAPER_PROTOCOL, SCALES
 from hornbook.paper.claims import describe_tried
 from hornbook.paper.protocol import Protocol
 from hornbook.paper.reproduce import scan_choices
 from hornbook.paper.scan import LEVELS, PUBLISHED, ScanPlan, measure_distance, name_level
+from hornbook.tables import read_table
 
 PLAN = ScanPlan(
     levels=({"hard_share": 0.1}, {"line_7": "append"}, {"open_unknown": 0.5}),

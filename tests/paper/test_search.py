@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.errors import HornbookError
-from hornbook.models import Net, Training
 from hornbook.paper import grid, score_nets, search
 from hornbook.paper.lockstep import Fold, Outcome, Setting, make_folds
 from hornbook.paper.search import Failures, Scores, group_nets
 from hornbook.paper.stages import show_progress
+from hornbook.queries import Net, Training
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
 

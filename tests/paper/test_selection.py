@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hornbook.data import Examples, binarise_table, load_dataset
 from hornbook.errors import HornbookError
-from hornbook.models import Net, Training, train
 from hornbook.paper import (
     HARD_PROTOCOL,
     ModelSelection,
@@ -18,6 +16,8 @@ from hornbook.paper import (
     select_network,
     target_theory,
 )
+from hornbook.queries import Examples, Net, Training, binarise_table, train
+from hornbook.tables import load_dataset
 
 NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
 CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3)

@@ -8,12 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
 
-from hornbook.data import Examples, accuracy_by_kind, assign_parts, split_examples
-from hornbook.distributions import Mixture, Random, Rows, Violations
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, Protocol, Recipe, draw_training_set, target_theory
 from hornbook.paper.task import quotas, violating_body
+from hornbook.queries import (
+    Examples,
+    Mixture,
+    Random,
+    Rows,
+    Violations,
+    accuracy_by_kind,
+    assign_parts,
+    split_examples,
+)
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")

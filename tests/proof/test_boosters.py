@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.conditions import Category, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, Threshold
 from hornbook.proof import ColumnProver, Domain
 
 LEVELS = [f"l{number}" for number in range(12)]

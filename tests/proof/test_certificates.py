@@ -12,7 +12,7 @@ from test_proof import accepted, module, vocabulary_of
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, violation
-from hornbook.models import MLP, as_predictor
+from hornbook.models import as_predictor
 from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
 from hornbook.proof.certificate import (
     PROOFS_FILE,
@@ -24,7 +24,7 @@ from hornbook.proof.certificate import (
     read_certificates,
     read_proofs,
 )
-from hornbook.queries import Proved, Unknown, interpretation
+from hornbook.queries import MLP, Proved, Unknown, interpretation
 from hornbook.runs import prove_and_repair
 
 RULES = """cough & not_old -> ill

@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.checks.claim_check import check
+from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
-from hornbook.explain.claims.claim_check import check
-from hornbook.explanations import ConditionRule, RuleSet, Threshold
+from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
 from hornbook.proof import ColumnProver, Domain, prove_explanation
 from hornbook.proof.wall import Wall

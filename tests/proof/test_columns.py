@@ -23,8 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, ConditionRule, DecisionTree, Missing, RuleSet, Split, Threshold
+from hornbook.explanations import ConditionRule, DecisionTree, RuleSet, Split
 from hornbook.models import as_predictor
 from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation
 from hornbook.proof.ensembles import single_cut

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.conditions import Category, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, Threshold
 from hornbook.models import as_predictor
 from hornbook.proof import ColumnProver, Domain, Interval
 

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, ConditionRule, Missing, RuleSet, Threshold
+from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import ColumnNetwork, as_predictor
 from hornbook.models.column_network import Layer, LevelInputs, NumericInputs
 from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation

@@ -209,8 +209,7 @@ def folder(tmp_path_factory):
     """A network that accepts if there is no fever, or the patient is ill; and rules about it."""
     import pandas as pd
 
-    from hornbook.data import Binariser
-    from hornbook.models import MLP
+    from hornbook.queries import MLP, Binariser
 
     path = tmp_path_factory.mktemp("proof")
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])

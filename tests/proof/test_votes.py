@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from hornbook.explanations import Category, Threshold
+from hornbook.conditions import Category, Threshold
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
 from hornbook.proof import ColumnProver, Domain, Prover, votes

@@ -6,22 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook.explain.decision import list_cells
-from hornbook.explanations import (
-    EMPTY_BOOK,
-    CardLine,
-    Category,
-    CategorySet,
-    CodeBook,
-    ColumnWords,
-    ConditionRule,
-    DecisionTree,
-    Missing,
-    RuleSet,
-    ScoreCard,
-    Split,
-    Threshold,
-)
+from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
+from hornbook.explanations.decision import list_cells
 from hornbook.report.page import read_script
 
 EXPLANATIONS, ROWS = 120, 25

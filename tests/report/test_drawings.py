@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from laws import draw_examples
 from sample_reports import make_card, make_classes, make_extraction, make_rules, make_tree
 
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, DecisionTree, Missing, Split, Threshold
+from hornbook.explanations import DecisionTree, Split
 from hornbook.extraction import LineStatistics
 from hornbook.report import plot_explanation, plot_frontier, write_svg
 from hornbook.report.drawings import draw_boxes, place_boxes

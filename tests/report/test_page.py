@@ -24,10 +24,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
-from hornbook.evaluate import Fidelity
-from hornbook.explanations import CodeBook, ColumnWords, DecisionTree
+from hornbook.code_book import CodeBook, ColumnWords
+from hornbook.explanations import DecisionTree
 from hornbook.extraction import LineStatistics
-from hornbook.queries import Proved, Unknown
+from hornbook.queries import Fidelity, Proved, Unknown
 from hornbook.report import to_html, to_notebook, to_text
 from hornbook.statistics import Share
 

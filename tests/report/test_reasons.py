@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 
-from hornbook.explain import ChangedValue, Coverage, RowChange, SufficientReason, Why
-from hornbook.explanations import Category, CategorySet, CodeBook, ColumnWords, Missing, Threshold
+from hornbook.code_book import CodeBook, ColumnWords
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.extraction import ColumnSummary
+from hornbook.reasons import ChangedValue, Coverage, RowChange, SufficientReason, Why
 from hornbook.report import plot_why, to_html
 from hornbook.report.reasons import draw_why, list_bars
 from hornbook.statistics import Share

@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, Missing, Threshold
 from hornbook.proof import ColumnProver, Domain
 
 NUMBERS = {"x": range(-2, 4), "n": range(3)}

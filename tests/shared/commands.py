@@ -14,10 +14,10 @@ from hornbook import __main__
 from hornbook.cli import main
 
 LESS_WORK = {
-    "hornbook.explain.claims.claim_check.SEARCH_STEPS": 3,
-    "hornbook.explain.reasons.reasoner.MEASURED_SAMPLES": 500,
-    "hornbook.explain.reasons.search.CHECK_SAMPLES": 1000,
-    "hornbook.extraction.classifier.EVALUATION_SAMPLES": 1000,
+    "hornbook.checks.claim_check.SEARCH_STEPS": 3,
+    "hornbook.reasons.reasoner.MEASURED_SAMPLES": 500,
+    "hornbook.reasons.search.CHECK_SAMPLES": 1000,
+    "hornbook.extraction.explain.EVALUATION_SAMPLES": 1000,
     "hornbook.extractor.query.FRESH_SAMPLES": 1000,
     "hornbook.extractor.query.POOL_SAMPLES": 1000,
     "hornbook.models.column_training.HIDDEN_SIZES": ((16,),),
@@ -75,7 +75,16 @@ def run_all(*commands):
 def start(*arguments):
     """Start a command in a process of its own, forked from one that has imported what takes long."""
     context = get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "hornbook.explain", "hornbook.extractor", "hornbook.runs"])
+    context.set_forkserver_preload(
+        [
+            "pytest",
+            "hornbook.checks",
+            "hornbook.comparison",
+            "hornbook.reasons",
+            "hornbook.extractor",
+            "hornbook.runs",
+        ]
+    )
     process = context.Process(target=_run_in_silence, args=arguments)
     process.start()
     return process

@@ -19,13 +19,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import hornbook as hb
-from hornbook.evaluate import measure_rules
-from hornbook.explanations import HornRules
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor
-from hornbook.oracles import GroupPropagation
-from hornbook.queries import Estimated, Pac
+from hornbook.queries import Estimated, GroupPropagation, HornRules, Pac, measure_rules
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 

@@ -4,9 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from hornbook.distributions import Random
-from hornbook.learners import Settings, extract
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
+from hornbook.queries import Random, Settings, extract
 from hornbook.testing import Network
 
 

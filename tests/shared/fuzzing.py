@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from hornbook.data import read_table
-from hornbook.data.hcc import load_hcc, make_synthetic_hcc
 from hornbook.errors import HornbookError
+from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
+from hornbook.tables import read_table
 
 MAX_SECONDS = 40.0
 """Time in which a damaged file has to be read or refused."""

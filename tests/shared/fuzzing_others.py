@@ -18,19 +18,19 @@ import pandas as pd
 from extractions import PARTIAL, QUICK, THEORY
 from fuzzing import FileFormat
 
+from hornbook.checks.claim_check import read_claims
 from hornbook.cli.app import find_test_file, load_run_table, load_target_table
 from hornbook.cli.run import CommandRun
-from hornbook.explain.claims.claim_check import read_claims
-from hornbook.explanations import EMPTY_BOOK, read_code_book
+from hornbook.code_book import EMPTY_BOOK
+from hornbook.code_book_source import read_code_book
 from hornbook.extractor import HornExtractor
-from hornbook.learners import extract
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model
 from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
-from hornbook.models.endpoint_settings import EndpointSettings
 from hornbook.proof import Certificate
 from hornbook.proof.certificate import read_certificates
-from hornbook.queries import Budget
+from hornbook.queries import Budget, extract
+from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import Run
 from hornbook.storage import parse_json, read_text
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hornbook.distributions import Random
-from hornbook.learners.pool import Pool
 from hornbook.logic import Vocabulary
+from hornbook.queries import Random
+from hornbook.queries.pool import Pool
 
 PLAIN = Vocabulary([f"x{i}" for i in range(8)])
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])

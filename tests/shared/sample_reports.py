@@ -6,26 +6,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from hornbook.data import BinaryColumns, Reader, exclusivity_rules
-from hornbook.evaluate import Fidelity
-from hornbook.explain import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
+from hornbook.code_book import CodeBook
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.explanations import (
     CardLine,
-    Category,
-    CodeBook,
     ConditionRule,
     DecisionTree,
     GroupFidelity,
-    HornRules,
-    Missing,
     RuleSet,
     ScoreCard,
     Split,
-    Threshold,
 )
 from hornbook.extraction import ColumnSummary, Difference, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import Estimated, Pac
+from hornbook.queries import BinaryColumns, Estimated, Fidelity, HornRules, Pac, Reader, exclusivity_rules
+from hornbook.reasons import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.statistics import Share
 
 CLASSES = ("does not survive", "survives")

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from hornbook.data import read_table
-from hornbook.learners import Settings
-from hornbook.models import Net
 from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, ModelSelection, Scale, Sweep, grid
 from hornbook.paper.settings import TreeBudget
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Net, Settings
+from hornbook.tables import read_table
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
 SHORT = tuple(replace(protocol, epochs=8) for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL))

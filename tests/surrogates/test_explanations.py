@@ -12,18 +12,10 @@ from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explain import explain_row
-from hornbook.explain.decision import find_change
-from hornbook.explanations import (
-    Category,
-    CategorySet,
-    DecisionTree,
-    Missing,
-    Split,
-    Threshold,
-    read_explanation,
-)
+from hornbook.explanations import DecisionTree, Split, explain_row, read_explanation
+from hornbook.explanations.decision import find_change
 from hornbook.explanations.explanation import format_lines
 from hornbook.logic import bits
 

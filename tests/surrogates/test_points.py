@@ -14,19 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
 
-from hornbook.distributions import RowSampler
-from hornbook.explanations import (
-    CardLine,
-    Category,
-    ConditionRule,
-    DecisionTree,
-    RuleSet,
-    ScoreCard,
-    Split,
-    Threshold,
-    write_value,
-)
+from hornbook.conditions import Category, Threshold, write_value
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.score_card import choose_classes
+from hornbook.models import RowSampler
 from hornbook.surrogates import Grid, search_explanations
 from hornbook.surrogates.points import MAX_POINTS, PointCard, PointSearch
 from hornbook.surrogates.rounding import keep_condition, list_shorter, round_thresholds
@@ -183,7 +174,7 @@ def test_search_gives_the_chosen_explanation_short_thresholds():
 
 SEARCH = """
 import numpy as np, pandas as pd
-from hornbook.distributions import RowSampler
+from hornbook.models import RowSampler
 from hornbook.surrogates import search_explanations
 rng = np.random.default_rng(0)
 rows = pd.DataFrame(rng.normal(size=(300, 8)), columns=list("abcdefgh"))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from hornbook.extraction import explain_classifier
+from hornbook.models import bind_classifier
 from hornbook.surrogates import screening
 from hornbook.surrogates.grid import Grid
 from hornbook.surrogates.screening import ExchangeTest, choose_columns, score_columns
-from hornbook.teacher import bind_classifier
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -11,24 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.distributions import RowSampler
+from hornbook.conditions import Category, CategorySet, Missing, Threshold, background_rules, shorten_cut
 from hornbook.errors import HornbookError
-from hornbook.explanations import (
-    CardLine,
-    Category,
-    CategorySet,
-    ConditionRule,
-    DecisionTree,
-    Missing,
-    RuleSet,
-    ScoreCard,
-    Split,
-    Threshold,
-    background_rules,
-    shorten_cut,
-)
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.explanation import format_lines
 from hornbook.explanations.tree import count_splits, decide_rows
+from hornbook.models import RowSampler
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rounding import keep_condition

@@ -28,10 +28,9 @@ from hornbook.baselines.tree import (
     split_at,
     tree_input,
 )
-from hornbook.distributions import Distribution
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary
-from hornbook.queries import Budget, Membership
+from hornbook.queries import Budget, Distribution, Membership
 from hornbook.statistics import Share
 
 CLOCK_INTERVAL = 256
@@ -92,7 +91,7 @@ def hoeffding_tree(
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.queries import Random
     >>> from hornbook.logic import HornTheory
     >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
     >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)

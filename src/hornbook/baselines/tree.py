@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Distribution, Literals
 from hornbook.errors import HornbookError
-from hornbook.evaluate import ask_judge
 from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
-from hornbook.queries import Membership
+from hornbook.queries import Distribution, Literals, Membership, ask_judge
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -280,7 +278,7 @@ def decision_tree(
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.queries import Random
     >>> from hornbook.logic import HornTheory
     >>> from hornbook.logic import Vocabulary
     >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])

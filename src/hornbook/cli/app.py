@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help need
     import pandas as pd
     from numpy.typing import NDArray
 
-    from hornbook.data import Kind, Table, TextFormat
-    from hornbook.explanations import CodeBook
+    from hornbook.code_book import CodeBook
     from hornbook.logic import HornTheory
     from hornbook.runs import Run
+    from hornbook.tables import Kind, Table, TextFormat
 
 app = typer.Typer(
     help="Explain a trained model by rules, a score card or a tree.",
@@ -192,7 +192,7 @@ class TargetTable:
 
 def read_table_file(path: str | Path, csv: str | None, max_rows: int | None = None) -> Table:
     """Read a table file; `csv` describes the format of a text, as `TextFormat.parse` reads it."""
-    from hornbook.data import TextFormat, read_table
+    from hornbook.tables import TextFormat, read_table
 
     given = TextFormat.parse(csv or "")
     table = read_table(path, max_rows=max_rows, **asdict(given))
@@ -203,7 +203,7 @@ def read_table_file(path: str | Path, csv: str | None, max_rows: int | None = No
 
 def read_row_file(path: Path, csv: str | None, max_rows: int | None = None) -> pd.DataFrame:
     """Read the rows of a file, whose columns may have no value at all; `csv` as for a table."""
-    from hornbook.data import TextFormat, read_new_rows
+    from hornbook.tables import TextFormat, read_new_rows
 
     given = TextFormat.parse(csv or "")
     rows, text_format, total = read_new_rows(path, given, max_rows)
@@ -214,7 +214,7 @@ def read_row_file(path: Path, csv: str | None, max_rows: int | None = None) -> p
 
 def read_row_parts(path: Path, csv: str | None) -> Iterator[pd.DataFrame]:
     """Read the rows of a file some thousand at a time, so that memory does not grow with it."""
-    from hornbook.data import TextFormat, read_new_parts
+    from hornbook.tables import TextFormat, read_new_parts
 
     given = TextFormat.parse(csv or "")
     parts, text_format = read_new_parts(path, given)
@@ -254,7 +254,7 @@ def load_target_table(
     as a column: then it only names what the model predicts. `csv` describes the format of a text,
     `groups` names the column of groups.
     """
-    from hornbook.data import DATASETS, load_dataset
+    from hornbook.tables import DATASETS, load_dataset
 
     exists = os.path.exists(source)  # unlike a path's method, it takes any name
     if not exists and source in DATASETS:
@@ -316,7 +316,7 @@ def load_run_table(run: Run) -> TargetTable:
 
 def restore_split(run: Run, table: TargetTable) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The numbers of the rows that a run was made from, and of those that it held out."""
-    from hornbook.data import split_rows
+    from hornbook.tables import split_rows
 
     settings = run.config["settings"]
     hold_out = "test" not in run.config["data"] and not settings.get("judge")
@@ -339,7 +339,7 @@ def find_test_file(run: Run) -> Path | None:
 
 def load_test_rows(path: Path, table: TargetTable, csv: str | None = None) -> pd.DataFrame:
     """The rows of a file, in the columns of a table."""
-    from hornbook.data import fit_columns
+    from hornbook.tables import fit_columns
 
     return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS), table.features, path.name)
 

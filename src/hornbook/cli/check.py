@@ -30,12 +30,12 @@ from hornbook.cli.run import refuse_endpoint_proof
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.data import Table
-    from hornbook.explain import ClaimCheck, RuleCheck
-    from hornbook.explanations import CodeBook
+    from hornbook.checks import ClaimCheck, RuleCheck
+    from hornbook.code_book import CodeBook
     from hornbook.logic import Vocabulary
     from hornbook.models import Predictor
     from hornbook.queries import Guarantee
+    from hornbook.tables import Table
 
 
 PROOF_NOTE = (
@@ -113,8 +113,8 @@ def _check_columns(
     rules: Path, model: Any, table: Table, target: str, code_book: Path | None, options: CheckOptions
 ) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
-    from hornbook.explain import check as check_claims
-    from hornbook.explanations import read_code_book
+    from hornbook.checks import check as check_claims
+    from hornbook.code_book_source import read_code_book
 
     frame = table.frame
     if target not in frame:
@@ -206,8 +206,8 @@ def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
 
 def _check_judge(rules: Path, predictor: Predictor, table: Table, options: CheckOptions) -> bool:
     """Check rules over variables with a judge of whole rows; whether one is broken."""
-    from hornbook.explain import check_theory
-    from hornbook.query_teacher import judge_of_table
+    from hornbook.checks import check_theory
+    from hornbook.queries import judge_of_table
     from hornbook.randomness import Purpose, generator
 
     claims, seed, samples = read_theory(rules), options.seed, options.samples

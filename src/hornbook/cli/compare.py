@@ -95,13 +95,11 @@ def _compare(
     run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
     """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
-    from hornbook.data import number_units
-    from hornbook.explanations import HornRules
-    from hornbook.models import AnswerCheck, as_predictor
-    from hornbook.query_teacher import BoundModel
+    from hornbook.models import AnswerCheck, as_predictor, bind_classifier
+    from hornbook.queries import BoundModel, HornRules
     from hornbook.randomness import Purpose, generator
     from hornbook.runs import compare_rules_with_trees, compare_with_trees
-    from hornbook.teacher import bind_classifier
+    from hornbook.tables import number_units
 
     table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation
     model = run.load_model(trust_pickle=trust_pickle)

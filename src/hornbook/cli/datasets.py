@@ -17,7 +17,7 @@ def datasets(
       hornbook extract breast-cancer --train
 
     """
-    from hornbook.data import DATASETS
+    from hornbook.tables import DATASETS
 
     if as_json:
         emit_json(DATASETS)

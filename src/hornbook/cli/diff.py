@@ -32,7 +32,7 @@ from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
-    from hornbook.explain import ModelDiff
+    from hornbook.comparison import ModelDiff
 
 UNNAMED_TARGET = "label"
 """What models predict, where no option names it."""
@@ -95,8 +95,8 @@ def diff(
       hornbook diff --model model.onnx --data labelled.csv --target survives
 
     """
-    from hornbook.explain import diff as compare
-    from hornbook.explanations import read_code_book
+    from hornbook.code_book_source import read_code_book
+    from hornbook.comparison import diff as compare
     from hornbook.models import limit_model_seconds
 
     context.with_resource(limit_model_seconds(model_seconds))
@@ -214,7 +214,7 @@ def read_inputs(
 
 def _name_target(data: str, target: str | None) -> str | None:
     """The target of a file where none is given; a dataset has its own."""
-    from hornbook.data import DATASETS
+    from hornbook.tables import DATASETS
 
     return target if target is not None or data in DATASETS else UNNAMED_TARGET
 

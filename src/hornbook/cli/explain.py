@@ -29,9 +29,9 @@ def explain(
       hornbook explain run/ --set "petal length (cm)=5.1" --json
 
     """
-    from hornbook.explain import Decision, explain_row
-    from hornbook.explanations import Conclusion, HornRules
+    from hornbook.explanations import Decision, explain_row
     from hornbook.extraction import read_facts, read_values
+    from hornbook.queries import Conclusion, HornRules
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction

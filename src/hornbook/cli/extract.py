@@ -44,7 +44,7 @@ from hornbook.cli.run import (
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.explanations import CodeBook
+    from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor
 
@@ -134,7 +134,7 @@ def extract(
       hornbook extract patients.csv --target survives --model model.onnx --why 4 -o run/
 
     """
-    from hornbook.explanations import read_code_book
+    from hornbook.code_book_source import read_code_book
     from hornbook.extractor import describe_candidate
     from hornbook.models import limit_model_seconds, load_model
     from hornbook.runs import prove_lines, refuse_unprovable, refuse_unprovable_form

@@ -19,8 +19,7 @@ from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.logic import HornTheory
-    from hornbook.queries import Step
-    from hornbook.trace import Trace
+    from hornbook.queries import Step, Trace
 
 
 class Algorithm(StrEnum):
@@ -66,11 +65,18 @@ def learn(
       hornbook random --variables 50 --rules 20 | hornbook learn /dev/stdin --json
 
     """
-    from hornbook.learners import by_groups, horn1, lrn_star, shrink_by_halves
     from hornbook.logic import UNICODE, rule_text
-    from hornbook.oracles import Cached, Counted, PerfectTeacher
+    from hornbook.queries import (
+        Cached,
+        Counted,
+        PerfectTeacher,
+        Trace,
+        by_groups,
+        horn1,
+        lrn_star,
+        shrink_by_halves,
+    )
     from hornbook.randomness import Purpose, generator
-    from hornbook.trace import Trace
 
     theory = read_theory(target) if target else _example()
     known = read_theory(background, like=theory) if background else None

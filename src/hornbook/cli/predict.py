@@ -49,7 +49,7 @@ def predict(
 
 def _emit_csv(explanation: Explanation, parts: Iterator[pd.DataFrame]) -> None:
     """Print a line for each row, part by part."""
-    from hornbook.explain import MAX_SHOWN_CODES
+    from hornbook.explanations import MAX_SHOWN_CODES
 
     coded = bool(explanation.headings)  # it gives points
     lines = [["row", "class", "because", *(["reasons"] if coded else [])]]

@@ -45,13 +45,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from hornbook.data import Binariser, Kind
-    from hornbook.explanations import CodeBook
+    from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.extractor import QueryExtractor
     from hornbook.logic import Rule
     from hornbook.models import Predictor
     from hornbook.proof import Certificates, Prover
+    from hornbook.queries import Binariser
+    from hornbook.tables import Kind
 
 NETWORK_FILE, TRACE_FILE = "model.safetensors", "trace.jsonl"
 """The names of a network over variables and of the trace in the run folder."""
@@ -109,11 +110,11 @@ def query(
       hornbook query hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
-    from hornbook.data import split_rows
-    from hornbook.explanations import read_code_book
-    from hornbook.learners import INTERRUPTED, MODEL_FAILED
+    from hornbook.code_book_source import read_code_book
     from hornbook.models import limit_model_seconds, load_model
+    from hornbook.queries import INTERRUPTED, MODEL_FAILED
     from hornbook.statistics import check_tolerances
+    from hornbook.tables import split_rows
 
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
@@ -206,8 +207,9 @@ def bind_model(
     kinds: dict[str, Kind],
 ) -> tuple[Predictor, Binariser]:
     """A loaded model as a predictor, and a binariser that suits it, fitted to the rows of the run."""
-    from hornbook.models import Endpoint, as_predictor, find_classes, name_model_source
-    from hornbook.oracles.columns import fit_binariser
+    from hornbook.models import as_predictor, name_model_source
+    from hornbook.queries.column_models import fit_binariser
+    from hornbook.remote import Endpoint, find_classes
 
     if isinstance(loaded, Endpoint):
         find_classes(loaded, rows)
@@ -240,12 +242,13 @@ def _train(
     table: TargetTable, kinds: dict[str, Kind], used: NDArray[np.intp], seed: int
 ) -> tuple[dict[str, Any], Any, Binariser]:
     """Train a network on the variables of the rows that the run will use; also what is known about it."""
-    from hornbook.data import Binariser, binary_label
     from hornbook.errors import library
+    from hornbook.queries import Binariser
+    from hornbook.tables import binary_label
 
     library("torch", "torch")
     library("safetensors", "torch")  # before the training, which takes longer
-    from hornbook.models import train_classifier
+    from hornbook.queries import train_classifier
 
     assert table.labels is not None
     frame = table.features

@@ -67,13 +67,13 @@ def reproduce(
     """
     from rich.console import Console
 
-    from hornbook.data import load_dataset
     from hornbook.paper import PROTOCOLS, SCALES
     from hornbook.paper.claims import answer_in_sentences
     from hornbook.paper.report import opening, scan_title, summary_tables, title
     from hornbook.paper.reproduce import reproduce as run_all
     from hornbook.paper.reproduce import scan_choices
     from hornbook.paper.tables import scan_sentence, scan_table
+    from hornbook.tables import load_dataset
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     context.with_resource(lock_folder(output))

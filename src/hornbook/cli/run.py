@@ -18,11 +18,12 @@ from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
-    from hornbook.data import Table
-    from hornbook.explain import Why
     from hornbook.extraction import Extraction
-    from hornbook.models import TrainedClassifier, TrainedNetwork
+    from hornbook.models import TrainedNetwork
     from hornbook.proof import Certificates
+    from hornbook.queries import TrainedClassifier
+    from hornbook.reasons import Why
+    from hornbook.tables import Table
 
 
 def open_table(
@@ -65,7 +66,8 @@ def describe_model(source: str, model: Any) -> dict[str, Any]:
 
     A file that describes an endpoint has no checksum here: other limits make no other model.
     """
-    from hornbook.models import Endpoint, Predictor, is_url, name_model_source
+    from hornbook.models import Predictor, name_model_source
+    from hornbook.remote import Endpoint, is_url
 
     endpoint = model.source if isinstance(model, Predictor) else model
     if not isinstance(endpoint, Endpoint):
@@ -77,7 +79,8 @@ def describe_model(source: str, model: Any) -> dict[str, Any]:
 
 def describe_requests(model: Any) -> list[str]:
     """What a model behind an endpoint was asked, as a line of a summary; nothing of other models."""
-    from hornbook.models import Endpoint, Predictor
+    from hornbook.models import Predictor
+    from hornbook.remote import Endpoint
 
     endpoint = model.source if isinstance(model, Predictor) else model
     return [f"endpoint: {endpoint.counts}"] if isinstance(endpoint, Endpoint) else []

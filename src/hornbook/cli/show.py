@@ -134,7 +134,7 @@ def _read_points(cell: str) -> int:
 
 
 def _pmml(run: Run, background: bool) -> str:
-    from hornbook.explanations import write_pmml
+    from hornbook.exports import write_pmml
 
     return write_pmml(run.extraction.explanation, run.extraction.target)
 
@@ -146,7 +146,7 @@ def _svg(run: Run, background: bool) -> str:
 
 
 def _xlsx(run: Run, background: bool) -> bytes:
-    from hornbook.explanations import write_workbook
+    from hornbook.exports import write_workbook
 
     return write_workbook(run.extraction.explanation, run.extraction.target)
 
@@ -168,7 +168,8 @@ def _source(language: str) -> Callable[[Run, bool], str]:
     """The decision in a language; a theory from queries as it is."""
 
     def write(run: Run, background: bool) -> str:
-        from hornbook.explanations import HornRules, write_source
+        from hornbook.exports import write_source
+        from hornbook.queries import HornRules
 
         explanation = run.extraction.explanation
         if isinstance(explanation, HornRules):

@@ -167,7 +167,8 @@ def _make_again(kept: Run, table: TargetTable, loaded: Any, source: str, trace: 
 
     The loaded model is that of `source`, and `trace` is a file for the trace.
     """
-    from hornbook.explanations import HornRules, read_code_book
+    from hornbook.code_book_source import read_code_book
+    from hornbook.queries import HornRules
     from hornbook.runs.verification import MadeAgain
 
     config, about = kept.config, kept.config["model"]

@@ -25,7 +25,7 @@ from hornbook.cli.explain import read_pairs
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.explain import Reasoner
+    from hornbook.reasons import Reasoner
     from hornbook.runs import Run
 
 
@@ -96,8 +96,8 @@ def why(
       hornbook why run/ --all --reasons 5
 
     """
-    from hornbook.explain import ChangeLimits, TableReasons, Why, cover_table
     from hornbook.models import limit_model_seconds
+    from hornbook.reasons import ChangeLimits, TableReasons, Why, cover_table
     from hornbook.report import write_why_svg
     from hornbook.runs import Run
     from hornbook.storage import write_file
@@ -140,10 +140,9 @@ def _restore_reasoner(
     run: Run, row: int | None, path: Path | None, trust_pickle: bool, seed: int
 ) -> tuple[Reasoner, dict[str, Any]]:
     """The model and the table of a run, ready to be asked, and the values of a row of the table."""
-    from hornbook.explain import Reasoner
-    from hornbook.explanations import HornRules
-    from hornbook.models import as_predictor
-    from hornbook.teacher import bind_classifier
+    from hornbook.models import as_predictor, bind_classifier
+    from hornbook.queries import HornRules
+    from hornbook.reasons import Reasoner
 
     extraction = run.extraction
     if isinstance(extraction.explanation, HornRules):

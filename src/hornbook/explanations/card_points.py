@@ -15,15 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
-from hornbook.explanations.conditions import (
-    Category,
-    CategorySet,
-    Condition,
-    Missing,
-    Threshold,
-    write_value,
-)
+from hornbook.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]

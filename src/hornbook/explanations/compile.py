@@ -18,14 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.conditions import (
-    Category,
-    CategorySet,
-    Condition,
-    Missing,
-    Threshold,
-    background_rules,
-)
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, background_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, fresh_name
 
 

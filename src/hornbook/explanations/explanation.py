@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.code_book import CodeBook
+from hornbook.conditions import Category, CategorySet, Condition, Missing
 from hornbook.errors import HornbookError
-from hornbook.explanations.code_book import CodeBook
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.explanations.conditions import Category, CategorySet, Condition, Missing
-from hornbook.explanations.dialects import Dialect
+from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 Ints: TypeAlias = NDArray[np.intp]

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
-from hornbook.explanations.conditions import Category, Condition, Missing, Threshold
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.explanations.explanation import Explanation
 from hornbook.statistics import Share
 

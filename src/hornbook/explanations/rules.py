@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Condition, condition_object, read_condition
 from hornbook.errors import HornbookError
-from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.conditions import Condition, condition_object, read_condition
-from hornbook.explanations.dialects import Dialect
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 
@@ -31,7 +31,7 @@ class RuleSet(Explanation):
 
     Examples
     --------
-    >>> from hornbook.explanations.conditions import Category, Threshold
+    >>> from hornbook.conditions import Category, Threshold
     >>> rule = ConditionRule((Threshold("age", 40), Category("sex", "f")), 1)
     >>> rules = RuleSet(("low", "high"), (rule,), 0)
     >>> print(rules)

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Condition, Missing, condition_object, read_condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.card_points import (
     CardLine,
@@ -26,10 +28,7 @@ from hornbook.explanations.card_points import (
     list_characteristics,
     sum_points,
 )
-from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.conditions import Condition, Missing, condition_object, read_condition
-from hornbook.explanations.dialects import Dialect
 from hornbook.explanations.explanation import (
     Explanation,
     Ints,
@@ -39,6 +38,7 @@ from hornbook.explanations.explanation import (
     ReasonCode,
     describe_answer,
 )
+from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 
@@ -60,7 +60,7 @@ class ScoreCard(Explanation):
 
     Examples
     --------
-    >>> from hornbook.explanations.conditions import Threshold
+    >>> from hornbook.conditions import Threshold
     >>> bili, age = Threshold("bili", 2.1), Threshold("age", 50)
     >>> lines = CardLine((bili,), (2,), (1,)), CardLine((bili, age), (1,), (0,)), CardLine((age,), (1,), (0,))
     >>> card = ScoreCard(("lives", "dies"), lines, (-3,))
@@ -155,7 +155,7 @@ class ScoreCard(Explanation):
 
         Examples
         --------
-        >>> from hornbook.explanations.conditions import Threshold
+        >>> from hornbook.conditions import Threshold
         >>> low, high = (CardLine((Threshold("bili", cut),), (2,), (1,)) for cut in (1.1, 3.4))
         >>> for group in ScoreCard(("lives", "dies"), (low, high), (-3,)).group_points():
         ...     for words, points in group.rows:

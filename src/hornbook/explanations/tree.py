@@ -10,12 +10,12 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Condition, condition_object, read_condition
 from hornbook.errors import HornbookError
-from hornbook.explanations.code_book import EMPTY_BOOK, CodeBook
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.conditions import Condition, condition_object, read_condition
-from hornbook.explanations.dialects import Dialect
 from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answer
+from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
@@ -45,7 +45,7 @@ class DecisionTree(Explanation):
 
     Examples
     --------
-    >>> from hornbook.explanations.conditions import Category, Threshold
+    >>> from hornbook.conditions import Category, Threshold
     >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
     >>> tree = DecisionTree(("low", "high"), root)
     >>> print(tree)

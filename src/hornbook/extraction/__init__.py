@@ -1,11 +1,8 @@
 """Extractions: the whole result of a run as one value, and `explain_classifier`, which makes one."""
 
-from hornbook.extraction.classifier import (
-    explain_classifier,
-    list_differences,
-    measure_fidelity,
-    measure_lines,
-)
+from __future__ import annotations
+
+from hornbook.extraction.explain import explain_classifier, list_differences, measure_fidelity, measure_lines
 from hornbook.extraction.given_values import (
     find_column,
     name_values,

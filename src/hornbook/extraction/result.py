@@ -12,19 +12,21 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole
 from hornbook.errors import HornbookError
-from hornbook.evaluate import CommonestClass, Fidelity, UnseenPopulation
-from hornbook.explanations import (
-    EMPTY_BOOK,
-    CodeBook,
-    CompiledExplanation,
-    Explanation,
-    GroupFidelity,
-    read_explanation,
-)
-from hornbook.explanations.code_book import are_whole
+from hornbook.explanations import CompiledExplanation, Explanation, GroupFidelity, read_explanation
 from hornbook.logic import HornTheory
-from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
+from hornbook.queries import (
+    CommonestClass,
+    Estimated,
+    Exact,
+    Fidelity,
+    Guarantee,
+    Pac,
+    Proved,
+    Unknown,
+    UnseenPopulation,
+)
 from hornbook.statistics import Share
 from hornbook.storage import parse_json
 

@@ -14,14 +14,14 @@ from sklearn.utils import Tags, check_random_state, estimator_html_repr
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hornbook.data import as_frame, name_columns, refuse_unusable, remember_form
 from hornbook.errors import HornbookError
-from hornbook.evaluate import Fidelity
 from hornbook.explanations import Explanation
 from hornbook.extraction import Extraction, FrontierPoint
 from hornbook.logic import HornTheory
 from hornbook.models import name_model_source
+from hornbook.queries import Fidelity
 from hornbook.storage import write_file
+from hornbook.tables import as_frame, name_columns, refuse_unusable, remember_form
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

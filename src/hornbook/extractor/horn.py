@@ -13,14 +13,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data import as_frame, fit_columns, name_columns, note_units, number_units, split_rows
-from hornbook.explain import Decision, Reasoner, TableReasons, Why, cover_table, explain_row
-from hornbook.explanations import CodeBookSource
+from hornbook.code_book_source import CodeBookSource
+from hornbook.explanations import Decision, explain_row
 from hornbook.extraction import explain_classifier, name_values, read_values
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
+from hornbook.models import bind_classifier
+from hornbook.reasons import Reasoner, TableReasons, Why, cover_table
 from hornbook.storage import write_file
 from hornbook.surrogates import Candidate, Form
-from hornbook.teacher import bind_classifier
+from hornbook.tables import as_frame, fit_columns, name_columns, note_units, number_units, split_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,19 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from hornbook.data import (
-    Binariser,
-    Reader,
-    infer_kind,
-    is_binary,
-    note_units,
-    number_units,
-    split_rows,
-    to_frame,
-)
+from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.errors import ModelError
-from hornbook.evaluate import Fidelity
-from hornbook.explanations import UNDETERMINED, CodeBookSource, Conclusion, HornRules, read_code_book
 from hornbook.extraction import (
     ColumnSummary,
     Extraction,
@@ -37,17 +26,31 @@ from hornbook.extraction import (
     read_facts,
 )
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
-from hornbook.learners import MODEL_FAILED, QueryResult, Settings, extract
 from hornbook.logic import Batch, Bools
-from hornbook.models import note_changed_answers
-from hornbook.oracles import GroupPropagation
-from hornbook.oracles.columns import fit_binariser
-from hornbook.oracles.filters import TIMED_BLOCK
-from hornbook.queries import Budget, Guarantee
-from hornbook.query_teacher import BoundModel
+from hornbook.models import note_changed_answers, predict_two_classes
+from hornbook.queries import (
+    MODEL_FAILED,
+    UNDETERMINED,
+    Binariser,
+    BoundModel,
+    Budget,
+    Conclusion,
+    Fidelity,
+    GroupPropagation,
+    Guarantee,
+    HornRules,
+    QueryResult,
+    Reader,
+    Settings,
+    extract,
+    is_binary,
+    to_frame,
+)
+from hornbook.queries.column_models import fit_binariser
+from hornbook.queries.filters import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, check_tolerances
-from hornbook.teacher import predict_two_classes
+from hornbook.tables import infer_kind, note_units, number_units, split_rows
 
 POOL_SAMPLES = 1 << 14
 """Labelled samples that rules are compared on during a run."""

@@ -95,22 +95,22 @@ def _adapter(model: Any) -> Callable[..., Predictor]:
     module = _module(model)
     if module is None:
         return _adapt_function
-    adapter: Callable[..., Predictor] = import_module(f"hornbook.models.{module}").adapt
+    adapter: Callable[..., Predictor] = import_module(f"hornbook.{module}").adapt
     return adapter
 
 
 def _module(model: Any) -> str | None:
     """The name of the module that adapts the model; None for a plain function."""
     if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
-        return "from_safetensors"
+        return "models.from_safetensors"
     if hasattr(model, "answer_rows"):
-        return "from_endpoint"
+        return "remote.predictor"
     roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
     for root, (module, method) in LIBRARIES.items():
         if root in roots and hasattr(model, method):
-            return module
+            return f"models.{module}"
     if hasattr(model, "predict") or hasattr(model, "predict_proba"):
-        return "from_sklearn"
+        return "models.from_sklearn"
     if callable(model):
         return None
     raise HornbookError(

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.data import GivenForm
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models.encoding import COMPLETE, ENCODINGS
 from hornbook.models.from_sklearn import decide_for
 from hornbook.models.outputs import flatten_column, number_labels
 from hornbook.models.predictor import ROWS_ASKED, SCORE_ROUNDING, Predictor, as_numbers
+from hornbook.tables import GivenForm
 
 MAX_LABELS = 50
 """The most different whole numbers that are taken for labels."""
@@ -74,7 +74,7 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
 
     Examples
     --------
-    >>> from hornbook.models import as_predictor
+    >>> from hornbook.models.adapters import as_predictor
     >>> rows = pd.DataFrame({"age": [20.0, 40.0, 60.0]})
     >>> model = as_predictor(lambda rows: np.where(rows[:, 0] > 50, "old", "young"))
     >>> predictor = find_answered_classes(choose_form(model, rows), rows)

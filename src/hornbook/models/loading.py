@@ -10,8 +10,8 @@ from zipfile import ZipFile
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import from_onnx, from_safetensors
-from hornbook.models.endpoint_settings import EndpointSettings, is_url
 from hornbook.models.trial import try_model_file
+from hornbook.remote.settings import EndpointSettings, is_url
 
 
 def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | None = None) -> Any:
@@ -62,7 +62,7 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
 
 def open_endpoint(settings: EndpointSettings, answers: Path | None = None) -> Any:
     """The model behind an endpoint; its answers are kept in a folder."""
-    from hornbook.models.endpoint import Endpoint
+    from hornbook.remote.endpoint import Endpoint
 
     return Endpoint(settings, answers)
 

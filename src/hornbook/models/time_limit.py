@@ -28,7 +28,7 @@ def limit_model_seconds(seconds: float) -> Iterator[None]:
     Examples
     --------
     >>> from time import sleep
-    >>> from hornbook.models import as_predictor
+    >>> from hornbook.models.adapters import as_predictor
     >>> stalling = as_predictor(lambda rows: sleep(60), name="stalling")
     >>> with limit_model_seconds(0.01):
     ...     stalling.score_rows([[1.0], [2.0]])

@@ -43,4 +43,3 @@ __getattr__ = load_lazily(
         "task": ["Task", "draw_training_set", "target_theory"],
     },
 )
-"""These modules need PyTorch and scikit-learn."""

@@ -29,8 +29,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.models import Floats, Net, Training
-from hornbook.models.network import (
+from hornbook.models import Floats
+from hornbook.queries import Net, Training
+from hornbook.queries.network import (
     Bools,
     Items,
     Optimiser,

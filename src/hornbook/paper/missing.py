@@ -14,17 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hornbook.data import Examples, split_examples
-from hornbook.distributions import Mixture
 from hornbook.errors import HornbookError
-from hornbook.evaluate import disagreement
 from hornbook.logic import Batch, HornTheory
-from hornbook.models import MLP, Net, train
 from hornbook.paper import published
 from hornbook.paper.protocol import Protocol, Recipe
 from hornbook.paper.stages import show_progress
 from hornbook.paper.task import draw_training_set
-from hornbook.queries import Membership
+from hornbook.queries import MLP, Examples, Membership, Mixture, Net, disagreement, split_examples, train
 from hornbook.randomness import Purpose, generator
 
 EVALUATION_SAMPLES = 1 << 15

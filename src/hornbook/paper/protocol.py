@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from hornbook.distributions import (
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory
+from hornbook.paper.published import LINE_7, Line7
+from hornbook.queries import (
     DEFAULT_MISSING,
     Distribution,
     Mixture,
     NearMisses,
     Random,
     Rows,
+    Training,
     Violations,
 )
-from hornbook.errors import HornbookError
-from hornbook.logic import Batch, HornTheory
-from hornbook.models import Training
-from hornbook.models.network import EncodingName, Optimiser
-from hornbook.paper.published import LINE_7, Line7
+from hornbook.queries.network import EncodingName, Optimiser
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,22 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from hornbook.distributions import Distribution
-from hornbook.learners import Closed, Shrink, lrn_star, meet_query
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.models import Net
-from hornbook.oracles import SAMPLING_CHUNK, Counted
-from hornbook.queries import Counterexample, Equivalence, Guarantee, Membership, Unknown
+from hornbook.queries import (
+    SAMPLING_CHUNK,
+    Closed,
+    Counted,
+    Counterexample,
+    Distribution,
+    Equivalence,
+    Guarantee,
+    Membership,
+    Net,
+    Shrink,
+    Unknown,
+    lrn_star,
+    meet_query,
+)
 
 ACCURACY = 0.9612
 """The accuracy of the chosen net (the table of architectures)."""
@@ -107,7 +117,7 @@ def run_lrn_star(
 
     Examples
     --------
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.queries import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus")
     >>> random = Random(theory.vocabulary)
     >>> found = run_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))

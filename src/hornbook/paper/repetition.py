@@ -17,19 +17,26 @@ from typing import Any
 import numpy as np
 
 from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
-from hornbook.data import Binariser, Examples, split_examples
-from hornbook.evaluate import disagreement
-from hornbook.learners import INTERRUPTED, extract
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
-from hornbook.models import MLP, Net
-from hornbook.oracles import measure_coherence
 from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.stages import Stage, write_json
 from hornbook.paper.task import Task, draw_training_set, violating_body
-from hornbook.queries import Budget, Membership
+from hornbook.queries import (
+    INTERRUPTED,
+    MLP,
+    Binariser,
+    Budget,
+    Examples,
+    Membership,
+    Net,
+    disagreement,
+    extract,
+    measure_coherence,
+    split_examples,
+)
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file

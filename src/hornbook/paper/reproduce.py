@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import hornbook
-from hornbook.data import Table
 from hornbook.errors import HornbookError
 from hornbook.paper.protocol import PAPER_PROTOCOL, PROTOCOLS, Protocol
 from hornbook.paper.repetition import Repetition
@@ -23,6 +22,7 @@ from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.summary import summarise
 from hornbook.paper.task import Task
 from hornbook.storage import read_json, write_file
+from hornbook.tables import Table
 
 CONFIG, SCAN = "config.json", "scan.json"
 PACKAGES = ("numpy", "torch", "river", "scikit-learn")

@@ -15,16 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hornbook.baselines import HoeffdingSettings, decide_by_tree, hoeffding_tree
-from hornbook.data import split_examples
-from hornbook.distributions import DEFAULT_MISSING
-from hornbook.evaluate import disagreement
-from hornbook.models import train
 from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.repetition import count_rules
 from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task, draw_training_set
-from hornbook.queries import Budget, Membership
+from hornbook.queries import DEFAULT_MISSING, Budget, Membership, disagreement, split_examples, train
 from hornbook.randomness import Purpose, generator
 from hornbook.storage import read_json
 

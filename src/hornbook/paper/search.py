@@ -20,13 +20,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 import hornbook
-from hornbook.data import Examples, accuracy_by_kind, assign_parts
 from hornbook.errors import HornbookError
-from hornbook.models import MLP, Net, Training, train
-from hornbook.models.network import Bools, EncodingName, encode, torch
 from hornbook.paper.lockstep import Fold, Outcome, Setting, cross_validate, make_folds
 from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
+from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
+from hornbook.queries.network import Bools, EncodingName, encode, torch
 from hornbook.statistics import Share
 from hornbook.storage import write_errors, write_file
 

@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hornbook.errors import HornbookError
-from hornbook.learners import Settings
 from hornbook.paper import published
 from hornbook.paper.missing import Sweep
 from hornbook.paper.protocol import OpenChoice, Protocol
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.task import Task
-from hornbook.queries import Budget
+from hornbook.queries import Budget, Settings
 from hornbook.statistics import sample_size
 
 PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)

@@ -15,12 +15,21 @@ from typing import Literal
 
 import numpy as np
 
-from hornbook.data import Binariser, Examples, Table, binarise_table, split_examples
-from hornbook.distributions import Distribution, Mixture
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, bits
-from hornbook.models import MLP, Net, train
 from hornbook.paper.protocol import PAPER_PROTOCOL, Protocol, Recipe
+from hornbook.queries import (
+    MLP,
+    Binariser,
+    Distribution,
+    Examples,
+    Mixture,
+    Net,
+    binarise_table,
+    split_examples,
+    train,
+)
+from hornbook.tables import Table
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.explanations import shorten_cut
+from hornbook.conditions import shorten_cut
 from hornbook.logic import Bools
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels
 from hornbook.proof.ensembles import TreeNodes, ZeroReading

@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.conditions import Condition, shorten_cut
 from hornbook.errors import HornbookError
-from hornbook.explanations import Condition, DecisionTree, Explanation, RuleSet, Split, shorten_cut
+from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
 from hornbook.proof.column_reading import NetworkReading, TreeReading
@@ -63,7 +64,7 @@ class ColumnProver:
 
     Examples
     --------
-    >>> from hornbook.explanations import Threshold
+    >>> from hornbook.conditions import Threshold
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
@@ -277,7 +278,8 @@ def prove_explanation(
 
     Examples
     --------
-    >>> from hornbook.explanations import ConditionRule, Threshold
+    >>> from hornbook.explanations import ConditionRule
+    >>> from hornbook.conditions import Threshold
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])

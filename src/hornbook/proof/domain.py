@@ -17,8 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, Condition, Missing, Threshold, write_value
 
 MAX_BOXES = 20_000
 """The most boxes that one question may be about."""

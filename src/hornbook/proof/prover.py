@@ -15,11 +15,9 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from hornbook.distributions import Groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import Predictor
-from hornbook.oracles import Classifier, Judge
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.branch import bound_at_once, branch_and_bound
 from hornbook.proof.ensembles import read_ensemble
@@ -28,7 +26,7 @@ from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
 from hornbook.proof.trees import Forest, Leaves
 from hornbook.proof.votes import VotingForest, make_forest
 from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
-from hornbook.queries import Membership, Proved, interpretation
+from hornbook.queries import Classifier, Groups, Judge, Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
 
 BY_BRANCHING, BY_SOLVER = "branch and bound", "a SAT solver"

@@ -21,11 +21,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.distributions import Groups, Literals, check_groups
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models import Encoding
 from hornbook.proof.network import Matrix, Vector
+from hornbook.queries import Groups, Literals, check_groups
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2
 

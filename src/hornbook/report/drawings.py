@@ -71,7 +71,8 @@ def place_boxes(boxes: Sequence[Box], statistics: Sequence[LineStatistics] = ())
 
     Examples
     --------
-    >>> from hornbook.explanations import DecisionTree, Split, Threshold
+    >>> from hornbook.explanations import DecisionTree, Split
+    >>> from hornbook.conditions import Threshold
     >>> tree = DecisionTree(("low", "high"), Split(Threshold("age", 40), 1, 0))
     >>> drawing = place_boxes(tree.list_boxes())
     >>> [(box.text, box.x) for box in drawing.boxes]

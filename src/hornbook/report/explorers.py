@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hornbook.data.conditions import exclusivity_rules
-from hornbook.distributions import Groups
-from hornbook.explanations import ColumnWords, HornRules
+from hornbook.code_book import ColumnWords
 from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
 from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import read_rule
+from hornbook.queries import Groups, HornRules
+from hornbook.queries.bins import exclusivity_rules
 
 OTHER_FACTS = "Facts"
 """The heading for facts that do not share a column with others."""

@@ -35,7 +35,7 @@ from hornbook.report.explorers import choose_explorer, readable_points
 from hornbook.report.reasons import draw_why
 
 if TYPE_CHECKING:
-    from hornbook.explain import Why
+    from hornbook.reasons import Why
 
 MAX_WRITTEN_LINES = 100
 """Lines whose texts are in the page; a script writes out the others, from words that are stored once."""

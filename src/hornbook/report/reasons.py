@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from hornbook.code_book import CodeBook
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
-from hornbook.explanations import Category, CategorySet, CodeBook, Condition, Missing, Threshold, write_value
 from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.charts import N_COLOURS
 from hornbook.report.drawings import COLOURS, new_axes
@@ -24,7 +25,7 @@ from hornbook.report.drawings import COLOURS, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hornbook.explain import Why
+    from hornbook.reasons import Why
 
 PICTURE_WIDTH, COLUMN_HEIGHT, BAR_HEIGHT, NOTE_HEIGHT = 440, 64, 12, 26
 BAR_LEFT, BAR_WIDTH, MISSING_GAP, MISSING_WIDTH = 8, 344, 14, 66

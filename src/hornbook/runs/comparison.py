@@ -12,12 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.baselines import decision_tree, hoeffding_tree
-from hornbook.explanations import Explanation, HornRules
-from hornbook.queries import Budget
-from hornbook.query_teacher import BoundModel
+from hornbook.explanations import Explanation
+from hornbook.models import ClassifierTeacher
+from hornbook.queries import BoundModel, Budget, HornRules
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.teacher import ClassifierTeacher
 
 TREE_SIZES = (2, 4, 8, 16, 32, 64)
 """Numbers of questions of the trees that are compared."""

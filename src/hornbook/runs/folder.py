@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import hornbook
+from hornbook.comparison import ModelDiff
 from hornbook.errors import HornbookError
-from hornbook.explain import ModelDiff, Why
-from hornbook.explanations import HornRules
 from hornbook.extraction import Extraction, fidelity_object
-from hornbook.learners import INTERRUPTED, MODEL_FAILED
 from hornbook.logic import Rule
 from hornbook.models import load_model
 from hornbook.proof import Certificates
 from hornbook.proof.certificate import PROOFS_FILE
-from hornbook.queries import Guarantee
+from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules
+from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
 from hornbook.storage import lock_folder, read_json, read_text, write_file

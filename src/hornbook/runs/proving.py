@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
-from hornbook.explanations import write_value
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.proof import (

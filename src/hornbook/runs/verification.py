@@ -15,12 +15,11 @@ from typing import Any
 
 import pandas as pd
 
+from hornbook.code_book import EMPTY_BOOK
+from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
-from hornbook.explain import Why
-from hornbook.explanations import EMPTY_BOOK, write_value
 from hornbook.extraction import Extraction
 from hornbook.extraction.result import restore_code_book
-from hornbook.learners import INTERRUPTED, MODEL_FAILED
 from hornbook.proof import Domain, Finding, Prover, prove_explanation, verify_certificates
 from hornbook.proof.certificate import (
     PROOFS_FILE,
@@ -30,6 +29,8 @@ from hornbook.proof.certificate import (
     read_certificates,
     read_proofs,
 )
+from hornbook.queries import INTERRUPTED, MODEL_FAILED
+from hornbook.reasons import Why
 from hornbook.report import to_html
 from hornbook.runs.folder import (
     CONFIG_FILE,

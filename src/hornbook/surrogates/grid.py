@@ -28,17 +28,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations import (
-    EMPTY_BOOK,
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import (
     Category,
     CategorySet,
-    CodeBook,
     Condition,
     Missing,
     Threshold,
+    read_numbers,
     shorten_cut,
 )
-from hornbook.explanations.conditions import read_numbers
 from hornbook.logic import Bools
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from hornbook.explanations import EMPTY_BOOK, CodeBook, Condition, Explanation, Threshold, write_value
-from hornbook.explanations.conditions import read_numbers
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Condition, Threshold, read_numbers, write_value
+from hornbook.explanations import Explanation
 
 Build: TypeAlias = Callable[[Callable[[Condition], Condition]], Explanation]
 """Makes an explanation, each of whose conditions is changed by a function."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hornbook.explanations import EMPTY_BOOK, CodeBook
+from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
 
 MAX_SEARCHED_COLUMNS = 256

@@ -10,21 +10,13 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from hornbook.distributions import RowSampler
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
-from hornbook.explanations import (
-    EMPTY_BOOK,
-    CardLine,
-    CodeBook,
-    Condition,
-    ConditionRule,
-    DecisionTree,
-    Explanation,
-    RuleSet,
-    ScoreCard,
-)
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, Explanation, RuleSet, ScoreCard
 from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.logic import Bools
+from hornbook.models import RowSampler
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints

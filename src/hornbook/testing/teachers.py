@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hornbook.distributions import Distribution
 from hornbook.logic import Batch, Bools, bits
 from hornbook.models import Encoding, Floats, Predictor
-from hornbook.oracles.completions import hash_rows
-from hornbook.queries import Membership
+from hornbook.queries import Distribution, Membership
+from hornbook.queries.completions import hash_rows
 from hornbook.randomness import Purpose, generator
 
 
@@ -59,7 +58,7 @@ class Mistaken:
     Examples
     --------
     >>> from hornbook.logic import Vocabulary
-    >>> from hornbook.distributions import Random
+    >>> from hornbook.queries import Random
     >>> batch = Random(Vocabulary([f"v{i}" for i in range(20)])).draw(10_000, np.random.default_rng(0))
     >>> mistaken = Mistaken(Constant(True), seed=1)
     >>> bool(0.005 < (~mistaken(batch)).mean() < 0.015)

@@ -1,0 +1,28 @@
+"""Claims about a model, and whether they hold."""
+
+from __future__ import annotations
+
+from hornbook.checks.claim_check import ClaimCheck, Violation, check
+from hornbook.checks.claims import (
+    Claim,
+    MonotoneClaim,
+    RuleClaim,
+    name_outcome,
+    parse_claims,
+    write_condition,
+)
+from hornbook.checks.theory_check import RuleCheck, check_theory
+
+__all__ = [
+    "Claim",
+    "ClaimCheck",
+    "MonotoneClaim",
+    "RuleCheck",
+    "RuleClaim",
+    "Violation",
+    "check",
+    "check_theory",
+    "name_outcome",
+    "parse_claims",
+    "write_condition",
+]

@@ -1,0 +1,462 @@
+"""Whether a classifier does what is claimed of it, in the columns of its table.
+
+A rule is checked on rows that meet its body: samples of the table in which values of the body's
+columns are exchanged for values of the table that meet it. A monotonicity is checked on pairs of
+rows that differ in one column only. Where samples find no violation, a local search goes on from
+the rows that are closest to another decision. A violation is shown as close to a row of the table
+as it can be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
+from hornbook.checks.row_changes import find_nearest_rows, list_changed_columns, restore_values
+from hornbook.code_book import CodeBook
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.conditions import Threshold
+from hornbook.errors import HornbookError, ModelError
+from hornbook.logic import Bools
+from hornbook.models import ClassifierTeacher, Predictor, bind_classifier, load_model
+from hornbook.models.body_sampler import BodySampler, meet_conditions
+from hornbook.proof import ColumnProver, Domain, Verdict
+from hornbook.proof.prover import BY_BRANCHING
+from hornbook.queries import Estimated, Exact, Guarantee, Unknown
+from hornbook.randomness import Purpose, generator
+from hornbook.remote import ask_anew
+from hornbook.statistics import Share
+from hornbook.storage import read_text
+from hornbook.tables import read_frame, replace_columns
+
+CHUNK_ROWS = 1 << 14
+"""Rows drawn and asked about at a time."""
+
+SEARCH_ROWS, SEARCH_STEPS = 128, 30
+"""Rows that the local search goes on from, and how often it changes them."""
+
+NEAREST_ROWS = 8
+"""Rows of the table to which a violation is brought as close as can be; the closest is shown."""
+
+COMPARED_ROWS = 5_000
+"""Rows of the table among which the nearest ones are looked for."""
+
+LADDER_VALUES = 32
+"""Values of a column that the local search for a broken monotonicity tries at each row."""
+
+Scores: TypeAlias = Callable[[pd.DataFrame], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
+
+    Parameters
+    ----------
+    rows
+        The rows, in the columns of the table.
+    outcomes
+        The model's class for each, in words.
+    row
+        The number of the table's row that comes closest.
+    changed
+        The columns in which they differ from that row; none if it is that row itself.
+
+    """
+
+    rows: pd.DataFrame
+    outcomes: tuple[str, ...]
+    row: int
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimCheck:
+    """Whether a model breaks a claim.
+
+    Parameters
+    ----------
+    claim
+        What is claimed.
+    violation
+        Rows that break it, if there are any.
+    guarantee
+        How often samples break it, whether it is broken or not; a proof where one was found; exact
+        where no row can meet the body.
+    undecided
+        Why there is no proof though one was asked for.
+
+    """
+
+    claim: Claim
+    violation: Violation | None
+    guarantee: Guarantee
+    undecided: str = ""
+
+    @property
+    def broken(self) -> bool:
+        """Whether there are rows that break the claim."""
+        return self.violation is not None
+
+
+def check(
+    claims: str | Path | Sequence[Claim],
+    model: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    samples: int = 10_000,
+    local_search: bool = True,
+    proof: bool = False,
+    proof_seconds: float = 60.0,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> list[ClaimCheck]:
+    r"""For each claim look for rows that break it.
+
+    Parameters
+    ----------
+    claims
+        Claims as text, the path of a file of them, or claims; see `hornbook.checks.parse_claims`.
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    samples
+        How many rows, or pairs of rows, are drawn for each claim.
+    local_search
+        Whether to go on from the rows that are closest to another decision where samples break nothing.
+    proof, proof_seconds
+        Whether to prove or refute each rule for every row of the table's domain, and for how long.
+    seed
+        Makes the check repeatable.
+    code_book
+        The user's words for columns, values and classes, in which claims may be written: a TOML
+        file, a mapping of its shape, or a `CodeBook`.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> for result in check("income > 60 -> good \n age > 40 -> good", model, rows, "good"):
+    ...     print(result.broken, None if result.violation is None else result.violation.rows.to_dict("list"))
+    False None
+    True {'age': [60.0], 'income': [20.0]}
+
+    """
+    if samples < 1:
+        raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    listed = read_claims(claims, words)
+    teacher = bind_classifier(model, frame, seed)
+    checker = ClaimChecker(
+        teacher,
+        teacher.predictors,
+        words.name_classes(target, teacher.classes),
+        samples,
+        local_search,
+    )
+    for claim in listed:
+        checker.refuse_unknown(claim)
+    prover = _make_prover(model, frame, checker.classes, proof_seconds) if proof else None
+    return [
+        checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prover)
+        for number, claim in enumerate(listed)
+    ]
+
+
+def _make_prover(model: Any, frame: pd.DataFrame, classes: tuple[str, ...], seconds: float) -> ClaimProver:
+    return ClaimProver(ColumnProver(model, Domain.of(frame), seconds=seconds), classes)
+
+
+def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tuple[Claim, ...]:
+    """Claims of a text, of a file, or as they are; a text with an arrow or several words is no path."""
+    if not isinstance(claims, str | Path):
+        return tuple(claims)
+    path, text = Path(claims), str(claims)
+    if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
+        text = read_text(path)
+        try:
+            read = parse_claims(text, code_book)
+        except HornbookError as error:
+            raise HornbookError(f"{path}, {error}") from None
+    else:
+        read = parse_claims(text, code_book)
+    if not read:
+        raise HornbookError("there are no claims; write one a line, such as: income <= 90 & age > 40 -> good")
+    return read
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimChecker:
+    """Checks claims about one teacher by samples."""
+
+    teacher: ClassifierTeacher
+    predictors: Sequence[Predictor]
+    classes: tuple[str, ...]
+    samples: int
+    local_search: bool
+
+    def refuse_unknown(self, claim: Claim) -> None:
+        """Raise for a column or a class that there is not, or for an order of values without one."""
+        columns = self.teacher.frame.columns
+        for column in claim.columns:
+            if column not in columns:
+                raise HornbookError(
+                    f"{claim}: the table has no column {column!r}; it has {', '.join(map(str, columns[:12]))}"
+                )
+        conditions = claim.body if isinstance(claim, RuleClaim) else ()
+        ordered = [each.column for each in conditions if isinstance(each, Threshold)]
+        for column in (*ordered, *(claim.columns if isinstance(claim, MonotoneClaim) else ())):
+            if not pd.api.types.is_numeric_dtype(self.teacher.frame[column]):
+                raise HornbookError(
+                    f"{claim}: the values of {column!r} are no numbers, so none is above another"
+                )
+        try:
+            name_outcome(claim.outcome, self.classes)
+        except HornbookError as error:
+            raise HornbookError(f"{claim}: {error}") from None
+
+    def check(self, claim: Claim, rng: np.random.Generator, prover: ClaimProver | None = None) -> ClaimCheck:
+        """Look for rows that break one claim; raise if they break it only now and then."""
+        if isinstance(claim, MonotoneClaim):
+            result = self._check_monotone(claim, rng, prover)
+        else:
+            result = self._check_rule(claim, rng, prover)
+        if result.violation is not None and not self._breaks_again(claim, result.violation.rows):
+            raise ModelError(
+                f"{claim}: it changes its answers, for it breaks this on a row only now and then"
+            )
+        return result
+
+    def _breaks_again(self, claim: Claim, rows: pd.DataFrame) -> bool:
+        """Whether rows that broke a claim do so when the model is asked again."""
+        with ask_anew():
+            if isinstance(claim, MonotoneClaim):
+                return bool(self.breaks_monotone(claim, rows.iloc[[0]], rows.iloc[[1]])[0])
+            return bool(self.breaks_rule(claim, rows)[0])
+
+    def _check_rule(
+        self, claim: RuleClaim, rng: np.random.Generator, prover: ClaimProver | None
+    ) -> ClaimCheck:
+        breaks = partial(self.breaks_rule, claim)
+        sampler = BodySampler(self.teacher, claim.body)
+        if not sampler.possible:
+            return ClaimCheck(claim, None, Exact())
+        verdict = None if prover is None else prover.prove(claim)
+        if verdict is not None and verdict.guarantee is not None:
+            return ClaimCheck(claim, None, verdict.guarantee)
+        if verdict is not None and verdict.witness is not None:
+            refuted = Unknown(f"refuted by {verdict.by}, not sampled")
+            return ClaimCheck(
+                claim, self._bring_close(self._complete(verdict.witness), breaks, claim.columns), refuted
+            )
+        undecided = "" if verdict is None else verdict.reason
+        hits, found = 0, []
+        for start in range(0, self.samples, CHUNK_ROWS):
+            rows = sampler.draw(min(CHUNK_ROWS, self.samples - start), rng)
+            broken = breaks(rows)
+            hits += int(broken.sum())
+            found.append(rows[broken].head(NEAREST_ROWS))
+        guarantee = Estimated(Share.of(hits, self.samples), sampler.describe())
+        witnesses = pd.concat(found, ignore_index=True)
+        if not len(witnesses) and self.local_search:
+            witnesses = self._search(claim, sampler, rng)
+        violation = self._bring_close(witnesses, breaks, claim.columns) if len(witnesses) else None
+        return ClaimCheck(claim, violation, guarantee, undecided)
+
+    def _complete(self, witness: pd.DataFrame) -> pd.DataFrame:
+        """A witness with all columns of the table; those that the model does not read are a row's."""
+        first = self.teacher.frame.head(1).reset_index(drop=True)
+        return replace_columns(first, {name: witness[name].array for name in witness})
+
+    def breaks_rule(self, claim: RuleClaim, rows: pd.DataFrame) -> Bools:
+        """Which rows meet the body and get another class than the outcome."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        broken = meet_conditions(claim.body, rows)
+        if broken.any():
+            broken[broken] = (self.teacher.labels(rows[broken]) == number) != positive
+        return broken
+
+    def _scores(self, outcome: str) -> Scores | None:
+        """How clearly the model decides for an outcome, a number a row; None if it has no such score."""
+        number, positive = name_outcome(outcome, self.classes)
+        sign = 1.0 if positive else -1.0
+        if len(self.classes) == 2:
+            sign, number = (sign if number == 1 else -sign), 0
+        if number >= len(self.predictors):
+            return None
+        return partial(_score_rows, self.predictors[number], self.teacher, sign)
+
+    def _search(self, claim: RuleClaim, sampler: BodySampler, rng: np.random.Generator) -> pd.DataFrame:
+        """Rows that break a rule, found by changing single values of those that come closest to it."""
+        scores = self._scores(claim.outcome)
+        rows = sampler.draw(8 * SEARCH_ROWS, rng)
+        if scores is None:
+            return rows.head(0)
+        heights = scores(rows)
+        for _ in range(SEARCH_STEPS):
+            order = np.argsort(heights, kind="stable")[:SEARCH_ROWS]
+            rows, heights = rows.iloc[order].reset_index(drop=True), heights[order]
+            changed = sampler.change_values(rows, rng)
+            broken = self.breaks_rule(claim, changed)
+            if broken.any():
+                return changed[broken].head(NEAREST_ROWS).reset_index(drop=True)
+            rows = pd.concat([rows, changed], ignore_index=True)
+            heights = np.concatenate([heights, scores(changed)])
+        return rows.head(0)
+
+    def _bring_close(
+        self, witnesses: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools], needed: tuple[str, ...]
+    ) -> Violation:
+        """The violation that changes the fewest columns of a row; none, if a row itself breaks the claim.
+
+        Starting from a witness, parts of the columns that differ are given the table row's values
+        again as long as the claim stays broken, halves first, then ever smaller parts.
+        """
+        table = self.teacher.frame.head(COMPARED_ROWS)
+        broken = breaks(table)
+        if broken.any():
+            number = int(broken.argmax())
+            rows = table.iloc[[number]].reset_index(drop=True)
+            return Violation(rows, self._outcomes(rows), number, ())
+        closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
+        for place in range(min(len(witnesses), NEAREST_ROWS)):
+            witness = witnesses.iloc[[place]].reset_index(drop=True)
+            numbers = find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist()
+            near = [table.iloc[[number]].reset_index(drop=True) for number in numbers]
+            for number, row, closer in zip(numbers, near, restore_values(witness, near, breaks), strict=True):
+                closest.append((closer, number, list_changed_columns(closer, row)))
+            if any(len(changed) == 1 for *_, changed in closest):
+                break  # no row of the table breaks the claim, so none is closer
+        rows, number, changed = min(closest, key=lambda found: len(found[2]))
+        return Violation(rows, self._outcomes(rows), number, changed)
+
+    def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
+        return tuple(self.classes[number] for number in self.teacher.labels(rows))
+
+    def _check_monotone(
+        self, claim: MonotoneClaim, rng: np.random.Generator, prover: ClaimProver | None
+    ) -> ClaimCheck:
+        column, frame = claim.column, self.teacher.frame
+        values = np.sort(frame[column].dropna().unique())
+        if len(values) < 2:
+            return ClaimCheck(claim, None, Exact())
+        verdict = None if prover is None else prover.prove_monotone(claim)
+        if verdict is not None and verdict.guarantee is not None:
+            return ClaimCheck(claim, None, verdict.guarantee)
+        if verdict is not None and verdict.witness is not None:
+            both = [self._complete(verdict.witness.iloc[[place]]) for place in (0, 1)]
+            closest = self._bring_pair_close(claim, pd.concat(both, ignore_index=True))
+            return ClaimCheck(claim, closest, Unknown(f"refuted by {verdict.by}, not sampled"))
+        note = "" if verdict is None else verdict.reason
+        hits, violation = 0, None
+        for start in range(0, self.samples, CHUNK_ROWS):
+            rows = self.teacher.sample(min(CHUNK_ROWS, self.samples - start), rng)
+            low, high = self._draw_pairs(values, len(rows), rng)
+            below, above = (replace_columns(rows, {column: part}) for part in (low, high))
+            broken = self.breaks_monotone(claim, below, above)
+            hits += int(broken.sum())
+            if violation is None and broken.any():
+                at = int(broken.argmax())
+                pair = pd.concat([below.iloc[[at]], above.iloc[[at]]], ignore_index=True)
+                violation = self._bring_pair_close(claim, pair)
+        guarantee = Estimated(
+            Share.of(hits, self.samples),
+            f"pairs of samples that differ in {column!r} alone: {self.teacher.sampler.describe()}",
+        )
+        if violation is None and self.local_search:
+            violation = self._climb_ladder(claim, values, rng)
+        return ClaimCheck(claim, violation, guarantee, note)
+
+    @staticmethod
+    def _draw_pairs(values: Any, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Two different values for each of so many rows, the lower and the higher one."""
+        first = rng.integers(len(values), size=size)
+        second = (first + rng.integers(1, len(values), size=size)) % len(values)
+        return values[np.minimum(first, second)], values[np.maximum(first, second)]
+
+    def breaks_monotone(self, claim: MonotoneClaim, low: pd.DataFrame, high: pd.DataFrame) -> Bools:
+        """Which pairs lose (or gain) the class as the column rises."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        below, above = ((self.teacher.labels(rows) == number) == positive for rows in (low, high))
+        broken: Bools = below & ~above if claim.never == "lowers" else ~below & above
+        return broken
+
+    def _climb_ladder(self, claim: MonotoneClaim, values: Any, rng: np.random.Generator) -> Violation | None:
+        """Try many values of the column at rows, and look for a class that is lost, or gained, on the way."""
+        steps = values[np.unique(np.linspace(0, len(values) - 1, LADDER_VALUES).astype(np.intp))]
+        rows = self.teacher.sample(4 * SEARCH_ROWS, rng)
+        below = replace_columns(rows, {claim.column: steps[0]})
+        for value in steps[1:]:
+            above = replace_columns(rows, {claim.column: value})
+            broken = self.breaks_monotone(claim, below, above)
+            if broken.any():
+                at = int(broken.argmax())
+                pair = pd.concat([below.iloc[[at]], above.iloc[[at]]], ignore_index=True)
+                return self._bring_pair_close(claim, pair)
+            below = above
+        return None
+
+    def _bring_pair_close(self, claim: MonotoneClaim, pair: pd.DataFrame) -> Violation:
+        column, low, high = claim.column, pair[claim.column].iloc[0], pair[claim.column].iloc[1]
+
+        def breaks(rows: pd.DataFrame) -> Bools:
+            below, above = (replace_columns(rows, {column: value}) for value in (low, high))
+            return self.breaks_monotone(claim, below, above)
+
+        found = self._bring_close(pair.head(1), breaks, (column,))
+        rows = replace_columns(pd.concat([found.rows] * 2, ignore_index=True), {column: [low, high]})
+        changed = tuple(name for name in found.changed if name != column)
+        return Violation(rows, self._outcomes(rows), found.row, changed)
+
+
+def _score_rows(
+    predictor: Predictor, teacher: ClassifierTeacher, sign: float, rows: pd.DataFrame
+) -> NDArray[np.float64]:
+    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
+        rows = teacher.donors.complete(rows, 0)
+    scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimProver:
+    """Proves or refutes claims about every row of a table's domain."""
+
+    prover: ColumnProver
+    classes: tuple[str, ...]
+
+    def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
+        """Prove or refute one claim."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        if positive or len(self.classes) == 2:
+            return self.prover.prove(claim.body, number if positive else 1 - number)
+        return self._leave_open("a proof is about one class, and not about all others of several")
+
+    def prove_monotone(self, claim: MonotoneClaim) -> Verdict[pd.DataFrame]:
+        """Prove or refute that a class is never lost, or never gained, where a column rises."""
+        number, positive = name_outcome(claim.outcome, self.classes)
+        if len(self.classes) > 2:
+            return self._leave_open("monotonicity is proved of trees of two classes, and sampled of others")
+        never_lost = positive == (claim.never == "lowers")
+        return self.prover.prove_monotone(claim.column, number if never_lost else 1 - number)
+
+    @staticmethod
+    def _leave_open(reason: str) -> Verdict[pd.DataFrame]:
+        return Verdict("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)

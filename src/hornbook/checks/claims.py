@@ -1,0 +1,365 @@
+"""Claims about what a model does, as text: one rule or one monotonicity a line.
+
+A rule names conditions on columns and the class that should follow; a monotonicity names a column
+and a class that must not be lost, or gained, as the column rises:
+
+    income <= 90 & age > 40 -> good
+    status in {A11, A12} & savings is missing -> not good
+    "petal width (cm)" > 1.75 -> virginica
+    more income never lowers good
+
+Names and texts that are not plain words stand in double quotes, as JSON strings. Also read: `∧` and
+`,` for `&`, `→` for `->`, `≤`, `≥` and `≠`, `true` for the empty body, and `#` comments.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from hornbook.code_book import EMPTY_BOOK, CodeBook, read_segment
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.errors import HornbookError
+
+Direction: TypeAlias = Literal["lowers", "raises"]
+
+
+@dataclass(frozen=True)
+class RuleClaim:
+    """The claim that every row which meets the body gets the outcome.
+
+    Parameters
+    ----------
+    body
+        The conditions that a row meets; none for a claim about every row.
+    outcome
+        A class in words: `good`, or `not good`.
+
+    Examples
+    --------
+    >>> print(RuleClaim((Threshold("income", 90, above=False), Missing("age")), "good"))
+    income <= 90 & age is missing -> good
+
+    """
+
+    body: tuple[Condition, ...]
+    outcome: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the body speaks of, each once."""
+        return tuple(dict.fromkeys(condition.column for condition in self.body))
+
+    def write(self, code_book: CodeBook) -> str:
+        """The claim as text, in the words of a code book."""
+        body = " & ".join(write_condition(condition, code_book) for condition in self.body) or "true"
+        return f"{body} -> {_write_words(self.outcome)}"
+
+    def __str__(self) -> str:
+        return self.write(EMPTY_BOOK)
+
+
+@dataclass(frozen=True)
+class MonotoneClaim:
+    """The claim that a class is never lost (or, if it `raises`, never gained) as a column rises.
+
+    Examples
+    --------
+    >>> print(MonotoneClaim("income", "lowers", "good"))
+    more income never lowers good
+
+    """
+
+    column: str
+    never: Direction
+    outcome: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column that rises."""
+        return (self.column,)
+
+    def write(self, code_book: CodeBook) -> str:
+        """The claim as text, in the words of a code book."""
+        column = _write_word(code_book.label(self.column))
+        return f"more {column} never {self.never} {_write_words(self.outcome)}"
+
+    def __str__(self) -> str:
+        return self.write(EMPTY_BOOK)
+
+
+Claim: TypeAlias = RuleClaim | MonotoneClaim
+
+
+def parse_claims(text: str, code_book: CodeBook = EMPTY_BOOK) -> tuple[Claim, ...]:
+    """Read claims, one a line; columns and values may be named as a code book does.
+
+    Examples
+    --------
+    >>> for claim in parse_claims("status in {A11, A12} -> not good  # the bank says so"):
+    ...     print(claim)
+    status in {A11, A12} -> not good
+    >>> parse_claims("income -> good")
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: line 1: after the column 'income' comes <=, >, =, in or is, not '->'
+
+    """
+    claims = []
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            tokens = list(_tokens(line))
+            if tokens:
+                claims.append(_parse_line(_Reader(tokens, code_book)))
+        except HornbookError as error:
+            raise HornbookError(f"line {number}: {error}") from None
+    return tuple(claims)
+
+
+def name_outcome(outcome: str, classes: tuple[str, ...]) -> tuple[int, bool]:
+    """The number of the class that an outcome names, and whether it says that it is that class.
+
+    Examples
+    --------
+    >>> name_outcome("good", ("bad", "good")), name_outcome("not bad", ("bad", "fair", "good"))
+    ((1, True), (0, False))
+
+    """
+    if outcome in classes:
+        return classes.index(outcome), True
+    if outcome.startswith("not ") and outcome.removeprefix("not ") in classes:
+        return classes.index(outcome.removeprefix("not ")), False
+    raise HornbookError(f"the model has no class {outcome!r}; its classes are {', '.join(classes)}")
+
+
+def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> str:
+    """A condition as text that reads back as the same condition, whatever its column is called."""
+    name, words = _write_word(code_book.label(condition.column)), code_book.words(condition.column)
+    if isinstance(condition, Threshold):
+        return f"{name} {_write_threshold(condition)}"
+    if isinstance(condition, Category):
+        value = _write_value(words.name_level(condition.value))
+        return f"{name} {'=' if condition.equal else '!='} {value}"
+    if isinstance(condition, CategorySet):
+        values = ", ".join(_write_value(words.name_level(value)) for value in condition.values)
+        return f"{name} {'in' if condition.inside else 'not in'} {{{values}}}"
+    return f"{name} is {'missing' if condition.missing else 'present'}"
+
+
+_WORD = r'(?:-(?!>)|[^\s&∧,→\#"{}<>=≤≥≠!\-])+'
+_TOKEN = re.compile(
+    rf"""(?P<blank>\s+|\#.*)
+       | (?P<arrow>->|→)
+       | (?P<and>[&∧,])
+       | (?P<sign><=|>=|!=|[<>=≤≥≠])
+       | (?P<brace>[{{}}])
+       | "(?P<quoted>[^"\\]*(?:\\.[^"\\]*)*)"
+       | (?P<word>{_WORD})
+       | (?P<bad>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_PLAIN_WORD = re.compile(rf"{_WORD}\Z")
+_SIGNS = {"≤": "<=", "≥": ">=", "≠": "!="}
+_KEYWORDS = frozenset({"true", "more", "never", "not", "in", "is", "True", "False"})
+
+
+class _ClaimToken(NamedTuple):
+    kind: str
+    text: str
+
+
+class _Reader:
+    """Reads the tokens of one line, one after the other."""
+
+    def __init__(self, tokens: list[_ClaimToken], code_book: CodeBook) -> None:
+        self.tokens, self.code_book, self.place = tokens, code_book, 0
+
+    def peek(self, ahead: int = 0) -> _ClaimToken:
+        """The next token, or the end of the line."""
+        at = self.place + ahead
+        return self.tokens[at] if at < len(self.tokens) else _ClaimToken("end", "the end of the line")
+
+    def take(self) -> _ClaimToken:
+        """The next token; reading goes on after it."""
+        token = self.peek()
+        self.place += 1
+        return token
+
+    def take_keyword(self, *words: str) -> str | None:
+        """The next token if it is one of some plain words, else None."""
+        return self.take().text if self.peek().kind == "word" and self.peek().text in words else None
+
+    def take_name(self, what: str) -> str:
+        """The next token as a name."""
+        token = self.take()
+        if token.kind not in ("word", "quoted"):
+            raise HornbookError(f"expected {what}, not {token.text!r}")
+        if not token.text:
+            raise HornbookError(f"{what} has no letters")
+        return token.text
+
+
+def _parse_line(reader: _Reader) -> Claim:
+    if reader.peek() == _ClaimToken("word", "more") and all(token.kind != "arrow" for token in reader.tokens):
+        return _parse_monotone(reader)
+    body: list[Condition] = []
+    if reader.peek() == _ClaimToken("word", "true") and reader.peek(1).kind == "arrow":
+        reader.take()
+    elif reader.peek().kind == "arrow":
+        raise HornbookError("a rule without conditions is written true -> class")
+    else:
+        body.append(_parse_condition(reader))
+        while reader.peek().kind == "and":
+            reader.take()
+            body.append(_parse_condition(reader))
+    if reader.take().kind != "arrow":
+        found = reader.peek(-1).text
+        raise HornbookError(
+            f"after a condition comes & or ->, not {found!r}; a name with spaces stands in double quotes"
+        )
+    return RuleClaim(tuple(body), _parse_outcome(reader))
+
+
+def _parse_monotone(reader: _Reader) -> MonotoneClaim:
+    reader.take()
+    column = reader.code_book.find_column(reader.take_name("a column after more"))
+    change = None if reader.take_keyword("never") is None else reader.take_keyword("lowers", "raises")
+    if change is None:
+        raise HornbookError(
+            f"a monotonicity is written: more {column} never lowers good, or: more {column} never raises good"
+        )
+    return MonotoneClaim(column, "lowers" if change == "lowers" else "raises", _parse_outcome(reader))
+
+
+def _parse_condition(reader: _Reader) -> Condition:
+    column = reader.code_book.find_column(reader.take_name("a column"))
+    token = reader.take()
+    if token.kind == "sign":
+        return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
+    if token == _ClaimToken("word", "is"):
+        if (state := reader.take_keyword("missing", "present")) is None:
+            raise HornbookError(f"{column!r} is missing or is present; for a value write {column} = value")
+        return Missing(column, state == "missing")
+    inside = token == _ClaimToken("word", "in")
+    if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
+        return CategorySet(column, tuple(_parse_values(column, reader)), inside)
+    raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token.text!r}")
+
+
+def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
+    value, words = _parse_value(reader), reader.code_book.words(column)
+    if sign in ("=", "!="):
+        return Category(column, words.read_level(value), sign == "=")
+    if words.order:
+        return read_segment(column, words, sign, value)
+    if isinstance(value, str | bool):
+        raise HornbookError(f"{column!r} is compared by {sign} with a number, not with {value!r}")
+    for part in words.unit.split():
+        reader.take_keyword(part)
+    cut = float(value)
+    if sign in (">=", "<"):
+        cut = math.nextafter(cut, -math.inf)
+    return Threshold(column, cut, sign in (">", ">="))
+
+
+def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
+    if reader.take().text != "{":
+        raise HornbookError(f"the values of {column!r} stand in braces: {column} in {{a, b}}")
+    words = reader.code_book.words(column)
+    yield words.read_level(_parse_value(reader))
+    while (token := reader.take()) == _ClaimToken("and", ","):
+        yield words.read_level(_parse_value(reader))
+    if token.text != "}":
+        raise HornbookError(f"the values of {column!r} end with a brace, and commas stand between them")
+
+
+def _parse_value(reader: _Reader) -> Any:
+    """A value: a number, True or False, or a text; what is in quotes is a text."""
+    token = reader.take()
+    if token.kind == "quoted":
+        return token.text
+    if token.kind != "word":
+        raise HornbookError(f"expected a value, not {token.text!r}")
+    if token.text in ("True", "False"):
+        return token.text == "True"
+    number = _read_number(token.text)
+    return token.text if number is None else number
+
+
+def _parse_outcome(reader: _Reader) -> str:
+    words = []
+    while reader.peek().kind in ("word", "quoted"):
+        words.append(reader.take().text)
+    if reader.peek().kind != "end" or not words:
+        raise HornbookError(
+            f"a claim ends with a class, such as good or not good, not {reader.peek().text!r}"
+        )
+    return " ".join(words)
+
+
+def _tokens(line: str) -> Iterator[_ClaimToken]:
+    for match in _TOKEN.finditer(line):
+        kind = str(match.lastgroup)
+        text = match.group(kind)
+        if kind == "bad":
+            hint = "; a quote is not closed" if text == '"' else ""
+            raise HornbookError(f"unexpected {text!r}{hint}")
+        if kind == "quoted":
+            text = _unquote(text)
+        if kind != "blank":
+            yield _ClaimToken(kind, text)
+
+
+def _unquote(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except json.JSONDecodeError as error:
+        raise HornbookError(f"bad escape in quotes: {error.msg}") from None
+
+
+def _read_number(text: str) -> int | float | None:
+    """The finite number that a text spells, or None."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if "_" in text or not math.isfinite(number):
+        return None
+    return int(text) if re.fullmatch(r"-?[0-9]+", text) and abs(number) < 2**53 else number
+
+
+def _write_threshold(condition: Threshold) -> str:
+    """The sign and the number; at least 40 is written so, and not as above the number just below 40."""
+    cut, above = float(condition.cut), math.nextafter(condition.cut, math.inf)
+    if math.isfinite(above) and len(_write_number(above)) < len(_write_number(cut)):
+        return f"{'>=' if condition.above else '<'} {_write_number(above)}"
+    return f"{'>' if condition.above else '<='} {_write_number(cut)}"
+
+
+def _write_number(number: float) -> str:
+    return repr(number).removesuffix(".0")
+
+
+def _write_value(value: Any) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int | float):
+        return _write_number(value) if isinstance(value, float) else str(value)
+    return json.dumps(value, ensure_ascii=False) if _read_number(value) is not None else _write_word(value)
+
+
+def _write_word(name: str) -> str:
+    plain = _PLAIN_WORD.match(name) and name not in _KEYWORDS
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def _write_words(outcome: str) -> str:
+    """An outcome: plain words as they are, `not good` too, anything else in quotes."""
+    words = outcome.split(" ")
+    return (
+        outcome if all(_PLAIN_WORD.match(word) for word in words) else json.dumps(outcome, ensure_ascii=False)
+    )

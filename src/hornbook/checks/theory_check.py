@@ -1,0 +1,175 @@
+"""Property checking: which rules that should hold a model breaks, with a witness for each.
+
+References
+----------
+A. Zeller, R. Hildebrandt. Simplifying and isolating failure-inducing input. IEEE Transactions on
+Software Engineering 28, 2002.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
+from hornbook.proof import Prover
+from hornbook.queries import (
+    Distribution,
+    Estimated,
+    Exact,
+    Groups,
+    Guarantee,
+    ImposedViolations,
+    Membership,
+    Unknown,
+    smallest_violations,
+)
+from hornbook.statistics import Share
+
+CHECK_CHUNK = 1 << 14
+"""Violations drawn and asked about at a time."""
+
+MAX_SHRUNK = 8
+"""Witnesses that are made smaller; the smallest is given."""
+
+
+@dataclass(frozen=True)
+class RuleCheck:
+    """Whether a model breaks a rule.
+
+    `witness` is an interpretation that violates the rule and that the model accepts, the smallest
+    found. `guarantee` says how often samples that violate the rule were accepted, whether the
+    rule is broken or not; it is exact for a rule that nothing can violate, and a proof where one
+    was found. `undecided` says why none was found though one was asked for.
+    """
+
+    rule: Rule
+    witness: Interpretation | None
+    guarantee: Guarantee
+    undecided: str = ""
+
+    @property
+    def broken(self) -> bool:
+        """Whether there is a witness."""
+        return self.witness is not None
+
+
+def check_theory(
+    rules: HornTheory,
+    member: Membership,
+    distribution: Distribution,
+    size: int = 10_000,
+    *,
+    rng: np.random.Generator,
+    groups: Groups = (),
+    prover: Prover | None = None,
+) -> list[RuleCheck]:
+    r"""For each rule look for an interpretation that violates it and that the model accepts.
+
+    The smallest violation is asked about, body true, head false and all else unknown, and samples in
+    which the rule is made violated.
+
+    Parameters
+    ----------
+    rules
+        What should hold.
+    member
+        The model as a teacher; it must answer about unknown values.
+    distribution
+        What the samples come from in which a rule is then violated.
+    size
+        How many samples are asked about for each rule.
+    rng
+        The source of randomness.
+    groups
+        Sets of variables of which at most one is true.
+    prover
+        Asked first; what it decides is not sampled.
+
+    Examples
+    --------
+    >>> from hornbook.queries import Random
+    >>> model = HornTheory.parse("horse & wings -> pegasus")
+    >>> rules = HornTheory.parse("horse -> pegasus \n horse & wings -> pegasus", model.vocabulary)
+    >>> for verdict in check_theory(
+    ...     rules, model.satisfied_by, Random(model.vocabulary), 1000, rng=np.random.default_rng(0)
+    ... ):
+    ...     print(verdict.broken, verdict.witness)
+    True Interpretation(true=frozenset({0}), false=frozenset({2}))
+    False None
+
+    """
+    if size < 1:
+        raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
+    rules = rules.over(distribution.vocabulary)
+    return [_verdict(rule, member, distribution, size, rng, groups, prover) for rule in rules]
+
+
+def _verdict(
+    rule: Rule,
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    groups: Groups,
+    prover: Prover | None,
+) -> RuleCheck:
+    alone = HornTheory(distribution.vocabulary, [rule])
+    if not (possible := smallest_violations(alone, groups)):
+        return RuleCheck(rule, None, Exact())
+    (smallest,) = possible
+    proof = None if prover is None else prover.prove_rule(rule)
+    if proof is not None and proof.guarantee is not None:
+        return RuleCheck(rule, None, proof.guarantee)
+    if proof is not None and proof.witness is not None:
+        witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
+        return RuleCheck(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
+    undecided = "" if proof is None else proof.reason
+    violated = ImposedViolations(alone, distribution, groups)
+    hits, witnesses = 0, []
+    for start in range(0, size, CHECK_CHUNK):
+        batch = violated.draw(min(CHECK_CHUNK, size - start), rng)
+        accepted = np.flatnonzero(member(batch))
+        hits += len(accepted)
+        witnesses += list(batch[accepted[:MAX_SHRUNK]])
+    guarantee = Estimated(Share.of(hits, size), violated.describe())
+    if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
+        return RuleCheck(rule, smallest, guarantee, undecided)
+    fewest = sorted(witnesses, key=_count_known)[:MAX_SHRUNK]
+    shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
+    return RuleCheck(rule, min(shrunk, key=_count_known, default=None), guarantee, undecided)
+
+
+def shrink(
+    member: Membership, vocabulary: Vocabulary, witness: Interpretation, needed: Interpretation
+) -> Interpretation:
+    """Make values unknown, except the needed ones, until the model would reject if any more were.
+
+    Parts of the values are left out, halves first, then ever smaller parts down to single ones.
+    """
+    known = (witness.true | witness.false) - needed.true - needed.false
+    duals = {dual for v, dual in vocabulary.pairs if v in known}
+    spare = sorted(known - duals)
+    size = len(spare)
+    while size and spare:
+        parts = [spare[start : start + size] for start in range(0, len(spare), size)]
+        variants = [_without(witness, part, vocabulary) for part in parts]
+        accepted = member(Batch.from_interpretations(variants, vocabulary))
+        if accepted.any():
+            first = int(accepted.argmax())
+            witness, spare = variants[first], [v for v in spare if v not in parts[first]]
+        else:
+            size //= 2
+    return witness
+
+
+def _without(witness: Interpretation, part: list[int], vocabulary: Vocabulary) -> Interpretation:
+    forgotten = {*part, *(vocabulary.dual(v) for v in part)}
+    return Interpretation(witness.true - forgotten, witness.false - forgotten)
+
+
+def _count_known(witness: Interpretation) -> int:
+    return len(witness.true) + len(witness.false)

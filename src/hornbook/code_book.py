@@ -1,0 +1,357 @@
+"""Code books: what the user calls columns, units, levels and classes.
+
+A code book is a TOML file, or a mapping of the same shape. Every part is optional:
+
+    [columns.age]
+    label = "Age at diagnosis"
+    unit = "years"
+
+    [columns.sex]
+    levels = { 1 = "male", 2 = "female" }
+
+    [columns.stage]
+    order = ["I", "II", "III", "IV"]
+
+    [columns.region]
+    codes = true                # numbers that are categories: never region > 3
+
+    [classes]
+    0 = "benign"
+    1 = "malignant"
+
+Words never change what an explanation decides, only how it reads. A condition becomes words in one
+place, `CodeBook.phrase`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.errors import HornbookError
+
+MAX_NAMED_VALUES = 12
+"""Values or columns that an error names."""
+
+
+@dataclass(frozen=True)
+class ColumnWords:
+    """What a column and its values are called.
+
+    Parameters
+    ----------
+    label
+        What the column is called; empty if by its name.
+    unit
+        The unit of its numbers.
+    levels
+        Pairs of a value and its name.
+    order
+        All its values from the lowest to the highest; empty if they have no order.
+    codes
+        Whether its numbers are categories, and not quantities.
+    whole
+        Whether all its numbers are whole.
+    pair
+        Its values, if there are two: what is not the one is the other.
+
+    """
+
+    label: str = ""
+    unit: str = ""
+    levels: tuple[tuple[Any, str], ...] = ()
+    order: tuple[Any, ...] = ()
+    codes: bool = False
+    whole: bool = False
+    pair: tuple[Any, ...] = ()
+
+    @property
+    def are_categories(self) -> bool:
+        """Whether its values are categories, even if they are numbers."""
+        return bool(self.codes or self.levels or self.order)
+
+    def to_object(self) -> dict[str, Any]:
+        """The words that there are, ready for JSON."""
+        return {part: value for part, value in asdict(self).items() if value}
+
+    def name_level(self, value: Any) -> Any:
+        """The name of a value; a value without one stays as it is."""
+        return next((name for level, name in self.levels if level == value), value)
+
+    def read_level(self, name: Any) -> Any:
+        """The value that has a name; anything else stays as it is."""
+        return next((level for level, own in self.levels if own == name), name)
+
+    def name_value(self, value: Any) -> str:
+        """What a value is called, as text."""
+        return write_value(self.name_level(value))
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A condition in words: the column's name, a sign, values, and their unit."""
+
+    name: str
+    sign: str
+    values: tuple[str, ...]
+    unit: str = ""
+
+    def __str__(self) -> str:
+        values = ", ".join(self.values)
+        if self.sign in ("in", "not in"):
+            values = f"{{{values}}}"
+        return f"{self.name} {self.sign} {values}" + (f" {self.unit}" if self.unit else "")
+
+
+@dataclass(frozen=True)
+class CodeBook:
+    """The words of the user for columns, their values, and classes.
+
+    Parameters
+    ----------
+    columns
+        The words for each column that has any.
+    classes
+        The names of classes, by what the model calls them, as text.
+    source
+        Where it comes from, for messages.
+
+    Examples
+    --------
+    >>> sex = ColumnWords("Sex", levels=((1, "male"), (2, "female")))
+    >>> book = CodeBook({"sex": sex, "age": ColumnWords(unit="years")})
+    >>> book.describe(Category("sex", 2)), book.describe(Threshold("age", 44.5))
+    ('Sex = female', 'age > 44.5 years')
+
+    """
+
+    columns: Mapping[str, ColumnWords] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    source: str = field(default="the code book", compare=False, repr=False)
+
+    def with_whole(self, names: Iterable[str]) -> CodeBook:
+        """The code book that knows which columns have whole numbers only."""
+        whole = {name: replace(self.words(name), whole=True) for name in names}
+        return replace(self, columns={**self.columns, **whole})
+
+    def with_pairs(self, pairs: Mapping[str, tuple[Any, ...]]) -> CodeBook:
+        """The code book that knows which columns have two values only."""
+        told = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
+        return replace(self, columns={**self.columns, **told})
+
+    def words(self, column: str) -> ColumnWords:
+        """The words for a column."""
+        return self.columns.get(column, _NO_WORDS)
+
+    def are_quantities(self, values: pd.Series[Any]) -> bool:
+        """Whether the values of a column are numbers that can be compared, and not categories or a pair."""
+        numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        words = self.words(str(values.name))
+        return numeric and not words.are_categories and not words.pair
+
+    def label(self, column: str) -> str:
+        """What a column is called."""
+        return self.words(column).label or column
+
+    def title(self, column: str) -> str:
+        """What a column is called, with its unit."""
+        unit = self.words(column).unit
+        return f"{self.label(column)} ({unit})" if unit else self.label(column)
+
+    def find_column(self, name: str) -> str:
+        """The column that has a name or a label."""
+        labels = (column for column, words in self.columns.items() if words.label == name)
+        return name if name in self.columns else next(labels, name)
+
+    def name_value(self, column: str, value: Any) -> str:
+        """A value of a column, with its unit."""
+        words = self.words(column)
+        name = words.name_value(value)
+        return f"{name} {words.unit}" if words.unit and not isinstance(value, str) else name
+
+    def describe(self, condition: Condition) -> str:
+        """A condition in words.
+
+        Examples
+        --------
+        >>> book = CodeBook({"stage": ColumnWords(order=("I", "II", "III")), "age": ColumnWords(whole=True)})
+        >>> book.describe(CategorySet("stage", ("II", "III"))), book.describe(Threshold("age", 43))
+        ('stage ≥ II', 'age ≥ 44')
+
+        """
+        return str(self.phrase(condition))
+
+    def phrase(self, condition: Condition) -> Phrase:
+        """A condition in words, part by part."""
+        words, label = self.words(condition.column), self.label(condition.column)
+        if isinstance(condition, Missing):
+            return Phrase(label, "is", ("missing" if condition.missing else "present",))
+        if isinstance(condition, Threshold):
+            cut = condition.cut
+            if not words.whole:
+                return Phrase(label, ">" if condition.above else "≤", (write_value(cut),), words.unit)
+            cut = math.floor(cut) + condition.above
+            return Phrase(label, "≥" if condition.above else "≤", (write_value(cut),), words.unit)
+        if (segment := _find_segment(condition, words.order or words.pair)) is not None:
+            sign, end = segment
+            return Phrase(label, sign, (words.name_value(end),))
+        if isinstance(condition, Category):
+            return Phrase(label, "=" if condition.equal else "≠", (words.name_value(condition.value),))
+        values = tuple(words.name_value(value) for value in condition.values)
+        return Phrase(label, "in" if condition.inside else "not in", values)
+
+    def describe_range(self, column: str, low: float, high: float) -> str:
+        """The numbers of a column above `low` and at most `high`, in words with the column's name.
+
+        Examples
+        --------
+        >>> book = CodeBook({"age": ColumnWords(unit="years", whole=True)})
+        >>> book.describe_range("age", 43, 60), CodeBook().describe_range("age", 43.5, 60)
+        ('age 44–60 years', '43.5 < age ≤ 60')
+
+        """
+        words, label = self.words(column), self.label(column)
+        if low == -math.inf:
+            return self.describe(Threshold(column, high, above=False))
+        if high == math.inf:
+            return self.describe(Threshold(column, low))
+        unit = f" {words.unit}" if words.unit else ""
+        if not words.whole:
+            return f"{write_value(low)} < {label} ≤ {write_value(high)}{unit}"
+        least, most = math.floor(low) + 1, math.floor(high)
+        return f"{label} {'= ' if least == most else ''}{describe_whole_range(least, most)}{unit}"
+
+    def name_classes(self, target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
+        """Classes in words: by the code book, `dead` and `not dead` for 1 and 0, else as the model says.
+
+        Examples
+        --------
+        >>> CodeBook().name_classes("dead", (0, 1)), CodeBook().name_classes("iris", ("setosa", "virginica"))
+        (('not dead', 'dead'), ('setosa', 'virginica'))
+        >>> CodeBook(classes={"3": "severe"}).name_classes("grade", (1, 2, 3))
+        ('grade 1', 'grade 2', 'severe')
+
+        """
+        spelled = {spell_key(name): number for number, name in enumerate(classes)}
+        names = [name if isinstance(name, str) else f"{target} {name}" for name in classes]
+        if len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1):
+            names = [f"not {target}", target]
+        for key, name in self.classes.items():
+            if spell_key(key) not in spelled:
+                raise HornbookError(
+                    f"{self.source}, classes: the model has no class {key!r}; its classes are "
+                    f"{list_values(classes)}"
+                )
+            names[spelled[spell_key(key)]] = name
+        if len(set(names)) < len(names):
+            raise HornbookError(f"two classes are called alike: {', '.join(names)}; give them other names")
+        return tuple(names)
+
+    def to_object(self) -> dict[str, Any]:
+        """The words of the user, ready for JSON; what the table says of its columns is not among them."""
+        told = {
+            name: replace(words, whole=False, pair=()).to_object() for name, words in self.columns.items()
+        }
+        return {
+            "columns": {name: words for name, words in told.items() if words},
+            "classes": dict(self.classes),
+        }
+
+    @classmethod
+    def from_object(cls, content: Mapping[str, Any]) -> CodeBook:
+        """The code book that `to_object` wrote."""
+        columns = {
+            name: ColumnWords(
+                **{
+                    **parts,
+                    "levels": tuple((value, str(level)) for value, level in parts.get("levels", ())),
+                    "order": tuple(parts.get("order", ())),
+                }
+            )
+            for name, parts in content["columns"].items()
+        }
+        return cls(columns, dict(content["classes"]))
+
+
+_NO_WORDS = ColumnWords()
+
+EMPTY_BOOK = CodeBook()
+"""The code book of a user who has none: every column is called by its name."""
+
+
+def are_whole(numbers: NDArray[np.float64]) -> bool:
+    """Whether there are numbers, and all of them are whole."""
+    return bool(len(numbers)) and bool((numbers == np.floor(numbers)).all())
+
+
+def describe_whole_range(least: int, most: int) -> str:
+    """Whole numbers from one to another, in words.
+
+    Examples
+    --------
+    >>> describe_whole_range(44, 60), describe_whole_range(44, 44), describe_whole_range(-3, 2)
+    ('44–60', '44', '−3 to 2')
+
+    """
+    if least == most:
+        return write_value(least)
+    low, high = (write_value(end).replace("-", "−") for end in (least, most))
+    return f"{low}–{high}" if least >= 0 else f"{low} to {high}"
+
+
+def describe_unknown(name: str, names: Sequence[str]) -> str:
+    """What is wrong with the name of a column that a table does not have, and the nearest that it has."""
+    folded = {each.casefold(): each for each in names}
+    close = [folded[each] for each in get_close_matches(name.casefold(), folded, n=3)]
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"it has {list_values(names)}"
+    return f"the table has no column {name!r}; {hint}"
+
+
+def _find_segment(condition: Category | CategorySet, order: tuple[Any, ...]) -> tuple[str, Any] | None:
+    """The sign and the end of values that are all on one side of some place of the order, or a single one."""
+    named, inside = (
+        ((condition.value,), condition.equal)
+        if isinstance(condition, Category)
+        else (condition.values, condition.inside)
+    )
+    meant = [value for value in order if (value in named) == inside]
+    if not meant or len(meant) == len(order) or not set(named) <= set(order):
+        return None
+    if len(meant) == 1:
+        return "=", meant[0]
+    if meant == list(order[: len(meant)]):
+        return "≤", meant[-1]
+    return ("≥", meant[0]) if meant == list(order[-len(meant) :]) else None
+
+
+def read_segment(column: str, words: ColumnWords, sign: str, end: Any) -> Condition:
+    """The values of an ordered column on one side of a value; the inverse of how a phrase says it."""
+    level = words.read_level(end)
+    if level not in words.order:
+        raise HornbookError(
+            f"{column!r} is compared by {sign} with one of {list_values(map(words.name_value, words.order))}"
+        )
+    place = words.order.index(level) + (sign in ("<=", ">"))
+    values = words.order[:place] if sign in ("<=", "<") else words.order[place:]
+    return CategorySet(column, values)
+
+
+def spell_key(value: Any) -> str:
+    """A value as a key of a code book: whole numbers without a decimal point, truth values as 1 and 0."""
+    if isinstance(value, bool) or value in ("True", "False", "true", "false"):
+        return str(int(str(value).lower() == "true"))
+    return write_value(value)
+
+
+def list_values(values: Iterable[Any]) -> str:
+    written = list(map(write_value, values))
+    more = f" and {len(written) - MAX_NAMED_VALUES} more" if len(written) > MAX_NAMED_VALUES else ""
+    return ", ".join(written[:MAX_NAMED_VALUES]) + more

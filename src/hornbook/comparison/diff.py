@@ -1,0 +1,329 @@
+"""What changed between two models: where they disagree, in rules, with figures nothing was chosen by.
+
+The table is split: rules are made from one part, and measured on the other. Samples look for the
+disagreement that rows alone are too few to show; see `disagreement`. How often a line of the rules is
+right is measured on fresh samples that it applies to, and the share of disagreement among all samples
+by asking more often where a line applies: the lines are the strata. Against the truth there are no
+samples: only rows have labels, and half of them choose nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from hornbook.code_book import CodeBook
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.comparison.agreement_proof import AgreementProver, prove_agreement
+from hornbook.comparison.disagreement import (
+    GuidedSampler,
+    PairSamples,
+    add_answers,
+    match_classes,
+    measure_margins,
+    name_answers,
+    pair_models,
+)
+from hornbook.comparison.groups import find_diff_groups
+from hornbook.comparison.measures import (
+    AgreementFinder,
+    describe_side,
+    list_diff_rows,
+    measure_diff_lines,
+    measure_samples,
+)
+from hornbook.comparison.model_diff import ModelDiff
+from hornbook.comparison.search import ClassSwitches, search_switches
+from hornbook.errors import HornbookError
+from hornbook.models import AnswerCheck, bind_classifier, list_predictors, load_model
+from hornbook.proof import Domain
+from hornbook.proof.domain import DOMAIN_NOTE
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
+from hornbook.surrogates import Form
+from hornbook.surrogates.grid import Ints
+from hornbook.tables import note_units, number_units, read_frame, shuffle_units, split_rows
+
+DIFF_SAMPLES = 16_000
+"""Samples that rules are fitted to; half as many choose, and half as many measure."""
+
+LEAST_LABELLED_ROWS = 60
+"""Rows with a label that a model is compared with the truth on, at the least."""
+
+
+def diff(
+    old: Any,
+    new: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    form: Form = "rules",
+    max_literals: int = 12,
+    n_samples: int = DIFF_SAMPLES,
+    proof: bool = False,
+    proof_seconds: float = 60.0,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+    groups: ArrayLike | None = None,
+) -> ModelDiff:
+    """Say where two models disagree, or a model and the truth: how often, and for whom.
+
+    Parameters
+    ----------
+    old, new
+        Fitted classifiers of any supported library, paths of model files, or what `as_predictor` made of
+        them. Each reads those columns of the table that it was trained on. The second may be the truth:
+        the labels of the rows.
+    X
+        Rows with the columns of both.
+    target
+        What the models predict: what their classes are called in words.
+    form
+        `rules`, `tree`, `card`, or `auto` for the best of them.
+    max_literals
+        The most conditions that there may be to read.
+    n_samples
+        How many samples rules are fitted to.
+    proof, proof_seconds
+        Whether to prove where both models say the same for every row, and how long all proofs may take.
+    seed
+        Makes the run repeatable.
+    code_book
+        The user's words for columns, values and classes.
+    groups
+        The group of each row, such as its patient: the rows of a group are all held out, or none. Without
+        groups equal rows are kept together.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> old = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
+    >>> new = DecisionTreeClassifier(max_depth=1).fit(X[["petal length (cm)"]], y == 2)
+    >>> result = diff(old, new, X, "virginica", n_samples=2000)
+    >>> print(result.explanation)
+    if petal length (cm) > 4.7 and old says = not virginica: old not virginica, new virginica
+    otherwise: the same
+
+    """
+    if n_samples < 1:
+        raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    search = DiffSearch(target, form, max_literals, seed, words, groups)
+    if isinstance(new, pd.Series | np.ndarray | list | tuple):
+        if proof:
+            raise HornbookError("proofs are about two models; the truth about other rows is not known")
+        return search.compare_with_truth(_load(old), pd.Series(new), frame)
+    return search.compare_models(_load(old), _load(new), frame, n_samples, proof_seconds if proof else 0.0)
+
+
+def _load(model: Any) -> Any:
+    return load_model(model) if isinstance(model, str | Path) else model
+
+
+@dataclass(frozen=True)
+class DiffSearch:
+    """How differences are looked for: what is predicted, form and size of the result, seed, words, groups."""
+
+    target: str
+    form: Form
+    max_literals: int
+    seed: int
+    code_book: CodeBook
+    groups: ArrayLike | None = None
+
+    def compare_models(
+        self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int, proof_seconds: float
+    ) -> ModelDiff:
+        """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
+        seed = self.seed
+        used, held_out = split_rows(frame, seed, groups=self.groups)
+        units = number_units(frame, self.groups)
+        pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
+        checks = {
+            f"the {side} model": AnswerCheck.start(teacher.labels, teacher.frame)
+            for side, teacher in (("old", pair.old), ("new", pair.new))
+        }
+        prover = AgreementProver.of(pair, (old, new), frame) if proof_seconds else None
+        samples, sampler = GuidedSampler.start(pair).draw_rounds(
+            n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
+        )
+        fresh, _ = sampler.draw(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE), near=True)
+        used_rows, unseen = (
+            replace(pair.answer(frame.iloc[rows].reset_index(drop=True)), units=units[rows])
+            for rows in (used, held_out)
+        )
+        words = read_code_book(self.code_book, used_rows.frame)
+        switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, ("old", "new"))
+        chosen = search_switches(
+            samples,
+            fresh,
+            switches,
+            used_rows.frame,
+            form=self.form,
+            max_literals=self.max_literals,
+            code_book=words,
+        ).explanation
+        figures = measure_samples(pair, chosen, switches, n_samples, seed)
+        shown, numbers = (unseen, held_out) if len(held_out) else (used_rows, used)
+        finder = AgreementFinder(
+            pair.frame,
+            lambda rows: pair.labels(rows)[0],
+            lambda rows, _: pair.agree(rows),
+            lambda rows: -np.min(pair.measure_margins(rows), axis=0),
+            pair.classes,
+            words,
+        )
+        plain = samples.frame.drop(columns=pair.column)
+        models = tuple(
+            describe_side(
+                predictors[0],
+                pair.classes,
+                pair.frame,
+                (plain, said, samples.weights),
+                (shown.frame, told),
+                words,
+            )
+            for predictors, said, told in zip(
+                pair.predictors, (samples.old, samples.new), (shown.old, shown.new), strict=True
+            )
+        )
+        groups = find_diff_groups(used_rows, unseen, [chosen], words)
+        regions, notes = [], []
+        if prover is not None:
+            regions = prove_agreement(
+                pair,
+                prover,
+                used_rows.join([unseen]),
+                self.code_book,
+                proof_seconds,
+                generator(seed, Purpose.PROOF_STARTS),
+            )
+            notes = [f"{DOMAIN_NOTE} {Domain.of(frame)}"]
+        notes += note_units(frame, held_out, self.groups)
+        notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
+        said = switches.number(unseen.old, unseen.new)
+        return ModelDiff(
+            sides=("old", "new"),
+            target=self.target,
+            classes=pair.classes,
+            unseen_rows=unseen.measure(unseen.differs),
+            samples=figures.share,
+            switches=_count_switches(switches, unseen),
+            explanation=chosen,
+            lines=tuple(measure_diff_lines(chosen, switches, used_rows, unseen, figures)),
+            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
+            groups=tuple(groups),
+            rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, finder)),
+            models=models,
+            answers=2 * (len(samples.frame) + len(fresh.frame) + len(frame)) + figures.answers,
+            distribution=pair.old.sampler.describe(),
+            missing_values=pair.new.describe(),
+            regions=tuple(regions),
+            notes=tuple(notes),
+        )
+
+    def compare_with_truth(self, model: Any, truth: pd.Series[Any], frame: pd.DataFrame) -> ModelDiff:
+        """Compare a model with the labels of rows: half of the rows choose, the others measure."""
+        if len(truth) != len(frame):
+            raise HornbookError(
+                f"there are {len(frame)} rows and {len(truth)} labels; give each row its label"
+            )
+        known = truth.notna().to_numpy()
+        if known.sum() < LEAST_LABELLED_ROWS:
+            raise HornbookError(
+                f"errors are looked for in at least {LEAST_LABELLED_ROWS} rows; {known.sum()} have a label"
+            )
+        units = number_units(frame, self.groups)
+        rows = np.flatnonzero(known)
+        places = shuffle_units(units[rows], self.seed)
+        count = places.max() + 1
+        unseen_rows, choosing, fitting = (
+            rows[(low <= places) & (places < high)]
+            for low, high in pairwise((0, count // 2, count // 2 + count // 6, count))
+        )
+        teacher = bind_classifier(model, frame.iloc[np.concatenate([choosing, fitting])], self.seed)
+        check = AnswerCheck.start(teacher.labels, teacher.frame)
+        labels = truth[known].unique().tolist()
+        joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), self.code_book)
+        classes = self.code_book.name_classes(self.target, joint)
+        column = name_answers(frame, "model")
+        place = dict(zip(sorted(labels, key=str), numbers[1].tolist(), strict=True))
+
+        def answer(rows: Ints) -> PairSamples:
+            plain = frame.iloc[rows].reset_index(drop=True)
+            said = numbers[0][teacher.labels(plain)]
+            true = np.array([place[label] for label in truth.iloc[rows]], np.intp)
+            told = add_answers(plain, column, classes, said)
+            return PairSamples(told, said, true, np.ones(len(rows)), units[rows])
+
+        unseen, fresh, samples = answer(unseen_rows), answer(choosing), answer(fitting)
+        used = samples.join([fresh])
+        words = read_code_book(self.code_book, used.frame)
+        switches = ClassSwitches.of(used, classes, ("model", "truth"))
+        chosen = search_switches(
+            samples,
+            fresh,
+            switches,
+            used.frame,
+            form=self.form,
+            max_literals=self.max_literals,
+            code_book=words,
+        ).explanation
+
+        plain = used.frame.drop(columns=column)
+        predictors = list_predictors(model, frame)[0]
+        finder = AgreementFinder(
+            plain,
+            lambda rows: numbers[0][teacher.labels(rows)],
+            lambda rows, true: numbers[0][teacher.labels(rows)] == true,
+            lambda rows: -measure_margins(teacher, predictors, rows),
+            classes,
+            words,
+        )
+        side = describe_side(
+            predictors[0],
+            classes,
+            plain,
+            (plain, used.old, used.weights),
+            (unseen.frame, unseen.old),
+            words,
+        )
+        said = switches.number(unseen.old, unseen.new)
+        left_out = f"{(~known).sum():,} rows have no label and were left out"
+        return ModelDiff(
+            sides=("model", "truth"),
+            target=self.target,
+            classes=classes,
+            unseen_rows=unseen.measure(unseen.differs),
+            samples=None,
+            switches=_count_switches(switches, unseen),
+            explanation=chosen,
+            lines=tuple(measure_diff_lines(chosen, switches, used, unseen)),
+            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
+            groups=tuple(find_diff_groups(used, unseen, [chosen], words)),
+            rows=tuple(list_diff_rows(unseen, unseen_rows, chosen, column, finder)),
+            models=(side,),
+            answers=int(known.sum()),
+            distribution="the labelled rows of the table; of others the truth is not known",
+            missing_values=teacher.describe(),
+            notes=(
+                *([] if known.all() else [left_out]),
+                *note_units(frame, unseen_rows, self.groups),
+                *check.describe_changes(),
+            ),
+        )
+
+
+def _count_switches(switches: ClassSwitches, rows: PairSamples) -> dict[str, Share]:
+    """For each switch the share of the rows."""
+    numbers = switches.number(rows.old, rows.new)
+    return {name: rows.measure(numbers == number) for number, name in enumerate(switches.outcomes) if number}

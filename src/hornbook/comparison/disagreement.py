@@ -1,0 +1,285 @@
+"""Two models bound to the same rows, and samples on which they are looked at where they disagree.
+
+Disagreement is rare, so most random samples tell nothing. Samples are children of two rows, and the
+children of some rows disagree far more often than those of others. Round after round the first row
+is drawn more often among the rows whose children disagreed, or that are close to another decision of
+either model. Half of the samples keep coming from all rows, so none is overlooked for good. A sample
+counts by how often it would have been drawn without guidance: every share is one of all samples.
+
+References
+----------
+O. Cappé, A. Guillin, J. Marin, C. Robert. Population Monte Carlo. Journal of Computational and
+Graphical Statistics 13, 2004 (proposals that learn from earlier rounds).
+T. Hesterberg. Weighted Average Importance Sampling and Defensive Mixture Distributions.
+Technometrics 37, 1995 (a part of the samples from the natural distribution).
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools
+from hornbook.models import ClassifierTeacher, Predictor, bind_classifier, list_predictors
+from hornbook.statistics import Share
+from hornbook.surrogates.grid import Floats, Ints
+from hornbook.tables import replace_columns
+
+NATURAL_SHARE = 0.5
+"""The share of guided samples whose first row is any row of the table."""
+
+CLOSE_SHARE = 0.1
+"""The share of rows, those closest to another decision of a model, whose children are drawn more often."""
+
+GUIDED_ROUNDS = 4
+"""Rounds of samples; each draws more where the rounds before it found disagreement."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPair:
+    """Two models bound to the same rows, whose classes are numbered together.
+
+    Parameters
+    ----------
+    old, new
+        The models.
+    classes
+        The classes of both, in words.
+    numbers
+        For each model, the common number of each of its classes.
+    predictors
+        For each model, the functions that decide for its classes, all but the last.
+    column
+        What the column is called that has the old model's answers.
+
+    """
+
+    old: ClassifierTeacher
+    new: ClassifierTeacher
+    classes: tuple[str, ...]
+    numbers: tuple[Ints, Ints]
+    predictors: tuple[list[Predictor], list[Predictor]]
+    column: str
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The rows that both are bound to."""
+        return self.old.frame
+
+    def labels(self, rows: pd.DataFrame) -> tuple[Ints, Ints]:
+        """The common number of each model's class for each row, first of the old model."""
+        old, new = self.numbers
+        return old[self.old.labels(rows)], new[self.new.labels(rows)]
+
+    def answer(self, rows: pd.DataFrame) -> PairSamples:
+        """The rows with the answers of both, each row counting 1."""
+        old, new = self.labels(rows)
+        return PairSamples(add_answers(rows, self.column, self.classes, old), old, new, np.ones(len(rows)))
+
+    def answer_old(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows with a column of the old model's answers."""
+        return add_answers(rows, self.column, self.classes, self.numbers[0][self.old.labels(rows)])
+
+    def agree(self, rows: pd.DataFrame) -> Bools:
+        """For which rows both say the same."""
+        old, new = self.labels(rows)
+        same: Bools = old == new
+        return same
+
+    def find_close_rows(self) -> Bools:
+        """The rows that are closest to another decision of either model."""
+        rows = self.old.sampler.frame
+        close = np.zeros(len(rows), np.bool_)
+        for margins in self.measure_margins(rows):
+            close[np.argsort(margins, kind="stable")[: max(1, round(CLOSE_SHARE * len(rows)))]] = True
+        return close
+
+    def measure_margins(self, rows: pd.DataFrame) -> list[Floats]:
+        """For each model, how far each row is from another decision of it."""
+        return [
+            measure_margins(teacher, predictors, rows)
+            for teacher, predictors in zip((self.old, self.new), self.predictors, strict=True)
+        ]
+
+
+def measure_margins(
+    teacher: ClassifierTeacher, predictors: Sequence[Predictor], rows: pd.DataFrame
+) -> Floats:
+    """How far each row is from another decision of a model, shape (rows,)."""
+    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
+        rows = teacher.donors.complete(rows, 0)
+    margins = [np.abs(predictor.margin_rows(predictor.read(rows))) for predictor in predictors]
+    nearest: Floats = np.min(margins, axis=0).astype(np.float64)
+    return nearest
+
+
+def pair_models(
+    old: Any, new: Any, frame: pd.DataFrame, target: str, seed: int, code_book: CodeBook = EMPTY_BOOK
+) -> ModelPair:
+    """Bind two models to the same rows. Each reads those columns that it was trained on."""
+    teachers = [bind_classifier(model, frame, seed) for model in (old, new)]
+    classes, numbers = match_classes(teachers[0].classes, teachers[1].classes, code_book)
+    predictors = [list_predictors(model, frame)[0] for model in (old, new)]
+    names = code_book.name_classes(target, classes)
+    return ModelPair(
+        teachers[0],
+        teachers[1],
+        names,
+        numbers,
+        (predictors[0], predictors[1]),
+        name_answers(frame, "old"),
+    )
+
+
+def name_answers(frame: pd.DataFrame, side: str) -> str:
+    """A name for the column of a model's answers that no column of the table has."""
+    name = f"{side} says"
+    while name in frame.columns:
+        name += " itself"
+    return name
+
+
+def match_classes(
+    old: Sequence[Any], new: Sequence[Any], code_book: CodeBook = EMPTY_BOOK
+) -> tuple[tuple[Any, ...], tuple[Ints, Ints]]:
+    """The classes of both sides together, and the number of each of theirs among them.
+
+    Classes are the same if they are written alike, or if the code book calls them alike. Which is
+    which is never guessed.
+
+    Examples
+    --------
+    >>> match_classes((0, 1), (True, False))
+    ((0, 1), (array([0, 1]), array([1, 0])))
+    >>> match_classes(("no", "yes"), (0, 1), CodeBook(classes={"0": "no", "1": "yes"}))[1]
+    (array([0, 1]), array([0, 1]))
+
+    """
+    book = {spell_key(key): name for key, name in code_book.classes.items()}
+    keys = [[book.get(spell_key(name), spell_key(name)) for name in classes] for classes in (old, new)]
+    if not set(keys[0]) & set(keys[1]):
+        raise HornbookError(
+            f"there is no class in common: one side says {', '.join(keys[0])}, the other "
+            f'{", ".join(keys[1])}; say what is what in the code book, as in [classes] 0 = "no"'
+        )
+    joint = list(dict.fromkeys([*keys[0], *keys[1]]))
+    named: dict[str, Any] = {}
+    for key, name in zip([*keys[0], *keys[1]], [*old, *new], strict=True):
+        if key not in named or spell_key(name) in book:  # the code book speaks of these
+            named[key] = name
+    numbers = [np.array([joint.index(key) for key in own], np.intp) for own in keys]
+    return tuple(named[key] for key in joint), (numbers[0], numbers[1])
+
+
+def add_answers(rows: pd.DataFrame, column: str, classes: tuple[str, ...], numbers: Ints) -> pd.DataFrame:
+    """The rows with a further column: the class of each, in words."""
+    return replace_columns(rows, {column: np.array(classes, object)[numbers]})
+
+
+@dataclass(frozen=True, eq=False)
+class PairSamples:
+    """Samples, the class that each model gives them, and what each counts.
+
+    The frame has a further column with the old model's answers. Without guidance every sample counts 1;
+    a guided one counts by how often it would have been drawn then. Rows of a table have the number of
+    their unit, such as that of all rows that equal it; other samples are independent.
+    """
+
+    frame: pd.DataFrame
+    old: Ints
+    new: Ints
+    weights: Floats
+    units: Ints | None = None
+
+    @cached_property
+    def differs(self) -> Bools:
+        """On which samples the models disagree."""
+        other: Bools = self.old != self.new
+        return other
+
+    @property
+    def share(self) -> float:
+        """The estimated share of all samples on which the models disagree."""
+        return float(self.weights[self.differs].sum() / len(self.weights))
+
+    def measure(self, hits: Bools, where: Bools | None = None) -> Share:
+        """The share of hits among these samples, or some of them, with an interval that regards units."""
+        if where is None:
+            return Share.where(hits, self.units)
+        return Share.where(hits[where], None if self.units is None else self.units[where])
+
+    def take_one_of_each_unit(self) -> PairSamples:
+        """The first sample of each unit: these are independent."""
+        if self.units is None:
+            return self
+        first = np.sort(np.unique(self.units, return_index=True)[1])
+        return PairSamples(self.frame.iloc[first], self.old[first], self.new[first], self.weights[first])
+
+    def join(self, others: Sequence[PairSamples]) -> PairSamples:
+        """These samples and others, as independent ones."""
+        every = [self, *others]
+        return PairSamples(
+            pd.concat([each.frame for each in every], ignore_index=True),
+            np.concatenate([each.old for each in every]),
+            np.concatenate([each.new for each in every]),
+            np.concatenate([each.weights for each in every]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedSampler:
+    """Draws samples where two models were seen to disagree.
+
+    Parameters
+    ----------
+    pair
+        The models.
+    credit
+        For each row of the sampler, how much disagreement was seen among its children.
+
+    """
+
+    pair: ModelPair
+    credit: Floats
+
+    @classmethod
+    def start(cls, pair: ModelPair) -> GuidedSampler:
+        """Begin with the rows on which the models disagree; without any, with those close to a decision."""
+        rows = pair.old.sampler.frame
+        differs = ~pair.agree(rows)
+        return cls(pair, (differs if differs.any() else pair.find_close_rows()).astype(np.float64))
+
+    @property
+    def chances(self) -> Floats:
+        """How likely each row is to be the first row of a sample, shape (rows,)."""
+        natural = np.full(len(self.credit), 1 / len(self.credit))
+        chances: Floats = NATURAL_SHARE * natural + (1 - NATURAL_SHARE) * self.credit / self.credit.sum()
+        return chances
+
+    def draw(
+        self, size: int, rng: np.random.Generator, near: bool = False
+    ) -> tuple[PairSamples, GuidedSampler]:
+        """So many samples, and the sampler that has learned from them."""
+        chances = self.chances
+        frame, first = self.pair.old.sampler.draw_guided(size, chances, rng, near)
+        weights = 1 / (len(chances) * chances[first])
+        samples = replace(self.pair.answer(frame), weights=weights)
+        seen = np.bincount(first, samples.differs, len(chances))
+        return samples, replace(self, credit=self.credit + seen) if seen.any() else self
+
+    def draw_rounds(self, size: int, rng: np.random.Generator) -> tuple[PairSamples, GuidedSampler]:
+        """So many samples in rounds, each guided by those before it, and the sampler after the last."""
+        sampler, rounds = self, []
+        for number in range(GUIDED_ROUNDS):
+            count = size * (number + 1) // GUIDED_ROUNDS - size * number // GUIDED_ROUNDS
+            samples, sampler = sampler.draw(count, rng)
+            rounds.append(samples)
+        return rounds[0].join(rounds[1:]), sampler

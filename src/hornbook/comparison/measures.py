@@ -1,0 +1,262 @@
+"""Figures about a diff that nothing was chosen by: its lines on samples and rows, and single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from hornbook.code_book import CodeBook
+from hornbook.comparison.disagreement import ModelPair, PairSamples
+from hornbook.comparison.model_diff import DiffLine, DiffRow, ModelSide
+from hornbook.comparison.search import ClassSwitches
+from hornbook.explanations import Explanation
+from hornbook.logic import Bools
+from hornbook.models import Predictor
+from hornbook.proof.column_prover import list_columns
+from hornbook.randomness import Purpose, generator
+from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
+from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
+from hornbook.reasons.changes import ChangedValue, describe_values, plain_cell
+from hornbook.statistics import Share, StratifiedShare
+from hornbook.surrogates import Grid, fit_explanations
+from hornbook.surrogates.grid import Floats, Ints
+from hornbook.surrogates.rounding import round_thresholds
+
+POOL_FACTOR = 4
+"""Free samples for each one that rules are fitted to: they tell how much a line applies to."""
+
+SAME_SAMPLES_SHARE, LINE_SAMPLES_SHARE = 1 / 2, 1 / 16
+"""Samples asked about where no switch is said, and of each line for a switch, for each one fitted to."""
+
+SIDE_QUESTIONS = 5
+"""Questions of the trees that show both models side by side."""
+
+MAX_SHOWN_ROWS = 20
+"""Rows with disagreement that are kept."""
+
+MAX_ROWS_ASKED_FOR_CHANGE = 1000
+"""Rows that both sides are asked about in the search for what would end the disagreement of one row."""
+
+
+@dataclass(frozen=True)
+class SampleFigures:
+    """What fresh samples say about the lines of an explanation.
+
+    Attributes
+    ----------
+    share
+        The share of all samples with disagreement; the strata are the lines that decide.
+    support, precision
+        For each line that decides, the share of samples that it applies to, and the share of those
+        asked about that switch as it says.
+    answers
+        How many answers were needed.
+
+    """
+
+    share: StratifiedShare
+    support: tuple[Share, ...]
+    precision: tuple[Share, ...]
+    answers: int
+
+
+def measure_samples(
+    pair: ModelPair, explanation: Explanation, switches: ClassSwitches, n_samples: int, seed: int
+) -> SampleFigures:
+    """Measure an explanation on fresh samples, asked about more often where it speaks of a switch.
+
+    Free samples say how much each line applies to. Both models are asked about some samples of each
+    line, so many that also a line for few samples has its figure.
+    """
+    pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
+    told, answers = pool, 0
+    if pair.column in explanation.columns:
+        told, answers = pair.answer_old(pool), len(pool)
+    strata = find_lines(explanation, told)  # (samples,)
+    outcomes = list_outcomes(explanation)
+    members = np.bincount(strata, minlength=len(outcomes))
+    same = members[outcomes == 0].sum()
+    differs, right, asked = [], [], []
+    for line, outcome in enumerate(outcomes.tolist()):
+        budget = LINE_SAMPLES_SHARE * n_samples
+        if not outcome:
+            budget = SAME_SAMPLES_SHARE * n_samples * members[line] / max(same, 1)
+        rows = pool.iloc[np.flatnonzero(strata == line)[: max(1, round(budget))]]
+        old, new = pair.labels(rows)
+        differs.append(int((old != new).sum()))
+        right.append(int((switches.number(old, new) == outcome).sum()))
+        asked.append(len(rows))
+    return SampleFigures(
+        StratifiedShare.of(members.tolist(), differs, asked),
+        tuple(Share.of(count, len(pool)) for count in members.tolist()),
+        tuple(Share.of(hits, size) for hits, size in zip(right, asked, strict=True)),
+        answers + 2 * sum(asked),
+    )
+
+
+def list_outcomes(explanation: Explanation) -> Ints:
+    """The number of the class that each line decides for, of those that decide, shape (lines,)."""
+    return np.array(
+        [explanation.classes.index(line.outcome) for line in explanation.lines() if line.outcome], np.intp
+    )
+
+
+def find_lines(explanation: Explanation, frame: pd.DataFrame) -> Ints:
+    """Which of the lines that decide applies to each row, shape (rows,)."""
+    deciding = [bool(line.outcome) for line in explanation.lines()]
+    places: Ints = explanation.match_lines(frame)[deciding].argmax(axis=0)
+    return places
+
+
+def measure_diff_lines(
+    explanation: Explanation,
+    switches: ClassSwitches,
+    used: PairSamples,
+    unseen: PairSamples,
+    figures: SampleFigures | None = None,
+) -> Iterator[DiffLine | None]:
+    """The statistics of each line; None for one that decides nothing."""
+    on_used, on_unseen = (find_lines(explanation, rows.frame) for rows in (used, unseen))
+    numbers = switches.number(unseen.old, unseen.new)
+    place = 0
+    for line in explanation.lines():
+        if not line.outcome:
+            yield None
+            continue
+        applies = on_unseen == place
+        yield DiffLine(
+            int((on_used == place).sum() + applies.sum()),
+            unseen.measure(numbers == explanation.classes.index(line.outcome), applies),
+            None if figures is None else figures.support[place],
+            None if figures is None else figures.precision[place],
+        )
+        place += 1
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementFinder:
+    """Finds the fewest columns of each row, and the smallest change of them, that end a disagreement.
+
+    Parameters
+    ----------
+    table
+        The rows whose values a row may change to.
+    label_rows
+        The number of the class that the first side gives each row.
+    agrees
+        Which rows both sides would give the same class; the second argument has, for each row, the class
+        that the second side gives to the row as it was before the change.
+    closeness
+        How close each row is to another decision, a number a row, which guides the search.
+    classes
+        The classes, in words.
+    code_book
+        The words.
+
+    """
+
+    table: pd.DataFrame
+    label_rows: Callable[[pd.DataFrame], Ints]
+    agrees: Callable[[pd.DataFrame, Ints], Bools]
+    closeness: Callable[[pd.DataFrame], Floats]
+    classes: tuple[str, ...]
+    code_book: CodeBook
+
+    def find(self, rows: pd.DataFrame, others: Ints) -> Iterator[tuple[tuple[ChangedValue, ...], str]]:
+        """For each row its new values, and the class of both sides then; empty where there are none."""
+        if not len(rows):
+            return
+        spaces = [
+            ChangeSpace.of(self.table, rows.iloc[[place]], self.code_book, ChangeLimits())
+            for place in range(len(rows))
+        ]
+        searches = [ChangeSearch(space, MAX_ROWS_ASKED_FOR_CHANGE).run(self.table, 1) for space in spaces]
+
+        def answer(changed: pd.DataFrame, numbers: Ints, scored: bool) -> ChangeAnswer:
+            return self.closeness(changed) if scored else self.agrees(changed, others[numbers])
+
+        nothing = np.zeros(len(self.table.columns), np.int32)
+        found = [next(iter(best), nothing) for best in run_searches(searches, answer)]
+        changed = pd.concat(
+            [space.make_rows(own[None]) for space, own in zip(spaces, found, strict=True)], ignore_index=True
+        )
+        for space, own, outcome in zip(spaces, found, self.label_rows(changed), strict=True):
+            yield describe_values(space, own, self.code_book), self.classes[outcome] if own.any() else ""
+
+
+def list_diff_rows(
+    rows: PairSamples, numbers: Ints, explanation: Explanation, column: str, finder: AgreementFinder
+) -> Iterator[DiffRow]:
+    """Some rows with disagreement, and the fewest new values that would end it.
+
+    Parameters
+    ----------
+    rows, numbers
+        Rows with the answers of both sides, and their numbers in the table.
+    explanation
+        Where the disagreement is.
+    column
+        The column of answers among the rows.
+    finder
+        Finds the new values.
+
+    """
+    plain = rows.frame.drop(columns=column)
+    lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
+    shown = [name for name in explanation.columns if name != column]
+    places = np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS]
+    differing = plain.iloc[places].reset_index(drop=True)
+    for place, (changed, agreed) in zip(places, finder.find(differing, rows.new[places]), strict=True):
+        columns = dict.fromkeys([*shown, *(value.column for value in changed)])
+        yield DiffRow(
+            row=int(numbers[place]),
+            values={name: plain_cell(plain[name].iloc[place]) for name in columns},
+            old=finder.classes[rows.old[place]],
+            new=finder.classes[rows.new[place]],
+            line=int(lines[place]) if decided[place] else None,
+            changes=tuple(value.text for value in changed),
+            agreed=agreed,
+        )
+
+
+def describe_side(
+    predictor: Predictor,
+    classes: tuple[str, ...],
+    frame: pd.DataFrame,
+    samples: tuple[pd.DataFrame, Ints, Floats],
+    judged: tuple[pd.DataFrame, Ints],
+    code_book: CodeBook,
+) -> ModelSide:
+    """One model, with a short tree about it.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    classes
+        The classes, in words.
+    frame
+        Rows of the table.
+    samples
+        Samples that the tree is fitted to, the model's class and the weight of each.
+    judged
+        Other rows, and the model's class of each, on which the tree is measured.
+    code_book
+        The words.
+
+    """
+    rows, labels, counts = samples
+    coded = Grid.of(frame, code_book=code_book).encode(rows)
+    weights = np.eye(len(classes))[labels] * counts[:, None]
+    *_, (_, build) = fit_explanations(coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree")
+    tree = round_thresholds(build, rows, code_book)
+    return ModelSide(
+        predictor.name,
+        tuple(map(str, list_columns(predictor, frame))),
+        {name: Share.where(judged[1] == number) for number, name in enumerate(classes)},
+        tree,
+        Share.where(tree.decide(judged[0]) == judged[1]),
+    )

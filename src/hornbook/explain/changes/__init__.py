@@ -1,1 +1,0 @@
-"""What would change a model's decision about a row."""

@@ -1,1 +1,0 @@
-"""Whether a model keeps to claims: conditions about columns, rules over variables."""

@@ -1,1 +1,0 @@
-"""Where two models disagree, or a model and the truth."""

@@ -1,1 +1,0 @@
-"""Why a model decides a row so: sufficient reasons, sampled or proved."""

@@ -1,0 +1,331 @@
+"""Explanations as source over the user's own columns: SQL, Python and Prolog.
+
+An explanation writes its decision by choices, conjunctions and sums (`Explanation.write_decision`);
+a dialect says how a language writes these. What is written decides every row as `decide` does: a
+missing value is NULL in SQL, None or NaN in Python, and a column without a value in Prolog.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.errors import HornbookError
+from hornbook.logic.exports import prolog_atom, sql_name
+
+if TYPE_CHECKING:
+    from hornbook.explanations.explanation import Explanation
+
+
+class Dialect(ABC):
+    """How a language writes conditions on columns, choices and sums."""
+
+    @abstractmethod
+    def write_condition(self, condition: Condition) -> str:
+        """Whether a condition is true of the row; false where its column is missing."""
+
+    @abstractmethod
+    def join(self, parts: Sequence[str]) -> str:
+        """Whether all parts are true."""
+
+    @abstractmethod
+    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+        """The value of the first case whose condition is true."""
+
+    @abstractmethod
+    def write_value(self, value: Any) -> str:
+        """A constant: a text, a number or a truth value."""
+
+    @abstractmethod
+    def compare(self, left: str, right: str) -> str:
+        """Whether a number is at least as large as another."""
+
+    @abstractmethod
+    def finish(self, expression: str) -> str:
+        """The whole source around the expression that decides."""
+
+    def add(self, terms: Sequence[str]) -> str:
+        """The sum of numbers."""
+        return "(" + " + ".join(terms) + ")"
+
+
+class SqlDialect(Dialect):
+    """One SQL expression over the columns of a table, as SQLite, DuckDB and PostgreSQL read it.
+
+    Numbers are compared as doubles, whatever the column's type; see `_write_double`.
+    """
+
+    def write_condition(self, condition: Condition) -> str:
+        """The condition as SQL; NULL where the column is, which a choice takes for not true."""
+        column = sql_name(_without_nul(condition.column))
+        match condition:
+            case Threshold():
+                return f"{column} {'>' if condition.above else '<='} {self.write_value(condition.cut)}"
+            case Category():
+                return f"{column} {'=' if condition.equal else '<>'} {self.write_value(condition.value)}"
+            case CategorySet():
+                values = ", ".join(map(self.write_value, condition.values))
+                return f"{column} {'IN' if condition.inside else 'NOT IN'} ({values})"
+            case Missing():
+                return f"{column} IS {'NULL' if condition.missing else 'NOT NULL'}"
+
+    def join(self, parts: Sequence[str]) -> str:
+        """All parts by AND."""
+        return " AND ".join(parts)
+
+    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+        """A CASE expression."""
+        if not cases:
+            return otherwise
+        written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
+        return f"CASE {written} ELSE {otherwise} END"
+
+    def write_value(self, value: Any) -> str:
+        """A constant of SQL."""
+        if isinstance(value, bool | np.bool_):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int | float | np.number):
+            return _write_double(float(value))
+        return "'" + _without_nul(str(value)).replace("'", "''") + "'"
+
+    def compare(self, left: str, right: str) -> str:
+        """A comparison of two sums."""
+        return f"{left} >= {right}"
+
+    def finish(self, expression: str) -> str:
+        """The expression alone: it stands in the SELECT of any query over the table."""
+        return expression + "\n"
+
+
+class PythonDialect(Dialect):
+    """A Python function without imports: `decide(row)` of a mapping of columns to values."""
+
+    def write_condition(self, condition: Condition) -> str:
+        """The condition as a call of a function that `finish` defines."""
+        column = repr(condition.column)
+        match condition:
+            case Threshold():
+                return f"{'above' if condition.above else 'at_most'}({column}, {condition.cut!r})"
+            case Category():
+                name = "is_one" if condition.equal else "is_none"
+                return f"{name}({column}, {self.write_value(condition.value)})"
+            case CategorySet():
+                values = ", ".join(map(self.write_value, condition.values))
+                return f"{'is_one' if condition.inside else 'is_none'}({column}, {values})"
+            case Missing():
+                return f"{'' if condition.missing else 'not '}missing({column})"
+
+    def join(self, parts: Sequence[str]) -> str:
+        """All parts by `and`."""
+        return " and ".join(parts)
+
+    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+        """A conditional expression."""
+        written = "".join(f"{value} if {condition} else " for condition, value in cases)
+        return f"({written}{otherwise})"
+
+    def write_value(self, value: Any) -> str:
+        """A constant of Python."""
+        return repr(value.item() if hasattr(value, "item") else value)
+
+    def compare(self, left: str, right: str) -> str:
+        """A comparison of two sums."""
+        return f"{left} >= {right}"
+
+    def finish(self, expression: str) -> str:
+        """The function, with the conditions that it asks."""
+        return f'''def decide(row):
+    """The class of a row: a mapping of columns to values, None or NaN where a value is missing."""
+
+    def value_of(column):
+        value = row.get(column)
+        return None if value is None or value != value else value
+
+    def missing(column):
+        return value_of(column) is None
+
+    def above(column, cut):
+        value = value_of(column)
+        return value is not None and value > cut
+
+    def at_most(column, cut):
+        value = value_of(column)
+        return value is not None and value <= cut
+
+    def is_one(column, *values):
+        value = value_of(column)
+        return value is not None and value in values
+
+    def is_none(column, *values):
+        value = value_of(column)
+        return value is not None and value not in values
+
+    return {expression}
+'''
+
+
+class PrologDialect(Dialect):
+    """Clauses for Prolog: `decide(Row, Class)` of a list of `Column-Value` pairs."""
+
+    def write_condition(self, condition: Condition) -> str:
+        """The condition as a goal about the row."""
+        column = prolog_atom(condition.column)
+        match condition:
+            case Threshold():
+                name = "above" if condition.above else "at_most"
+                return f"{name}(R, {column}, {_write_number(condition.cut)})"
+            case Category():
+                name = "one_of" if condition.equal else "none_of"
+                return f"{name}(R, {column}, [{self.write_value(condition.value)}])"
+            case CategorySet():
+                values = ", ".join(map(self.write_value, condition.values))
+                return f"{'one_of' if condition.inside else 'none_of'}(R, {column}, [{values}])"
+            case Missing():
+                return f"{'missing' if condition.missing else 'present'}(R, {column})"
+
+    def join(self, parts: Sequence[str]) -> str:
+        """All parts as a conjunction of goals."""
+        return "all([" + ", ".join(parts) + "])"
+
+    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+        """A term that `value` takes apart: the first case whose goal is true."""
+        written = ", ".join(f"({condition}) - ({value})" for condition, value in cases)
+        return f"first([{written}], {otherwise})"
+
+    def write_value(self, value: Any) -> str:
+        """A constant of Prolog."""
+        if isinstance(value, bool | np.bool_):
+            return str(bool(value)).lower()
+        if isinstance(value, int | float | np.number):
+            return _write_number(value)
+        return prolog_atom(str(value))
+
+    def compare(self, left: str, right: str) -> str:
+        """A goal about two sums."""
+        return f"at_least({left}, {right})"
+
+    def add(self, terms: Sequence[str]) -> str:
+        """A term that `value` sums up."""
+        return "sum([" + ", ".join(terms) + "])"
+
+    def finish(self, expression: str) -> str:
+        """The clause that decides, and the clauses that it needs."""
+        return f"decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
+
+
+_PROLOG_CLAUSES = """
+value(first([], Otherwise), V) :- !, value(Otherwise, V).
+value(first([Goal-Value|_], _), V) :- holds(Goal), !, value(Value, V).
+value(first([_|Cases], Otherwise), V) :- !, value(first(Cases, Otherwise), V).
+value(sum([]), 0) :- !.
+value(sum([Term|Terms]), V) :- !, value(Term, A), value(sum(Terms), B), V is A + B.
+value(V, V).
+holds(all([])) :- !.
+holds(all([Goal|Goals])) :- !, holds(Goal), holds(all(Goals)).
+holds(at_least(Left, Right)) :- !, value(Left, A), value(Right, B), A >= B.
+holds(above(R, C, Cut)) :- !, memberchk(C-V, R), V > Cut.
+holds(at_most(R, C, Cut)) :- !, memberchk(C-V, R), V =< Cut.
+holds(one_of(R, C, Values)) :- !, memberchk(C-V, R), equals_one(V, Values).
+holds(none_of(R, C, Values)) :- !, memberchk(C-V, R), \\+ equals_one(V, Values).
+holds(missing(R, C)) :- !, \\+ memberchk(C-_, R).
+holds(present(R, C)) :- memberchk(C-_, R).
+equals_one(V, [Value|_]) :- number(V), number(Value), !, V =:= Value.
+equals_one(V, [V|_]) :- !.
+equals_one(V, [_|Values]) :- equals_one(V, Values).
+"""
+
+DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), "prolog": PrologDialect()}
+"""The languages that an explanation can be written in."""
+
+
+def write_source(explanation: Explanation, language: str) -> str:
+    """An explanation as source of a language, over the user's own columns.
+
+    Examples
+    --------
+    >>> from hornbook.explanations import DecisionTree, Split
+    >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
+    >>> tree = DecisionTree(("low", "high"), root)
+    >>> print(write_source(tree, "sql"), end="")
+    CASE WHEN "age" > 40 THEN CASE WHEN "sex" = 'f' THEN 'high' ELSE 'low' END ELSE 'low' END
+    >>> exec(write_source(tree, "python"))
+    >>> decide({"age": 50, "sex": "f"}), decide({"age": None, "sex": "f"})
+    ('high', 'low')
+
+    """
+    if language not in DIALECTS:
+        raise HornbookError(f"cannot write {language!r}; choose one of {', '.join(DIALECTS)}")
+    dialect = DIALECTS[language]
+    return dialect.finish(explanation.write_decision(dialect))
+
+
+def _write_number(value: Any) -> str:
+    """A number with all its digits, whole ones without a decimal point."""
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+
+
+MAX_PLAIN_NUMBER = 1 << 24
+"""Up to here whole numbers are exact in columns of every type of numbers."""
+
+MAX_EXACT_POWER = 22
+"""The greatest power of ten that is a double."""
+
+MAX_DIVISOR_BITS = 62
+"""Bits of a divisor that is an integer in every database."""
+
+
+def _write_double(number: float) -> str:
+    """A number as SQL that every database takes for this very double, and compares as a double.
+
+    A literal alone is a decimal in some databases, which round it to the type of the column that it is
+    compared with. And SQLite is off by a bit where a decimal lies about midway between two doubles: what
+    is not read exactly becomes a quotient of whole numbers, which is exact.
+
+    Examples
+    --------
+    >>> _write_double(40.0), _write_double(2.5), _write_double(0.1)
+    ('40', '2.5', 'CAST(0.1 AS DOUBLE PRECISION)')
+    >>> _write_double(0.720887)
+    '(CAST(6493172849152469 AS DOUBLE PRECISION) / 9007199254740992)'
+
+    """
+    if _is_read_exactly(number):
+        literal = _write_number(number)
+        exact = Fraction(literal) == Fraction(float(np.float32(number)))
+        plain = exact and abs(number) <= MAX_PLAIN_NUMBER
+        return literal if plain else f"CAST({literal} AS DOUBLE PRECISION)"
+    mantissa, exponent = math.frexp(number)
+    whole, exponent = int(mantissa * 2**53), exponent - 53
+    steps, rest = divmod(abs(exponent), MAX_DIVISOR_BITS)
+    factors = [1 << MAX_DIVISOR_BITS] * steps + [1 << rest] * (rest > 0)
+    sign = " / " if exponent < 0 else " * "
+    return "(" + sign.join([f"CAST({whole} AS DOUBLE PRECISION)", *map(str, factors)]) + ")"
+
+
+def _is_read_exactly(number: float) -> bool:
+    """Whether one division or product, of any precision from that of doubles on, makes it of its digits.
+
+    Its digits as a whole number, and its power of ten, are doubles then. And it does not lie so near the
+    middle of two doubles that a product of 64 bits is rounded to the middle first.
+    """
+    written = Decimal(repr(number))
+    power = int(written.as_tuple().exponent)
+    if abs(written.scaleb(-power)) >= 2**53 or abs(power) > MAX_EXACT_POWER:
+        return False
+    exact, own = Fraction(written), Fraction(number)
+    middles = ((own + Fraction(math.nextafter(number, side))) / 2 for side in (-math.inf, math.inf))
+    return min(abs(exact - middle) for middle in middles) > abs(exact) / 2**63
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise HornbookError(f"{text!r} has a NUL character, which no database takes; rename it first")
+    return text

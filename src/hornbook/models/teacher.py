@@ -1,0 +1,262 @@
+"""The teacher: a classifier bound to a table, which answers about rows as the model reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.models.adapters import as_predictor
+from hornbook.models.answered_classes import choose_form, find_answered_classes, read_table, view_class
+from hornbook.models.encoding import COMPLETE, ENCODINGS
+from hornbook.models.loading import load_model
+from hornbook.models.predictor import Predictor, columns_with_missing
+from hornbook.models.row_sampler import RowSampler
+from hornbook.randomness import Purpose, generator
+from hornbook.remote import Endpoint, find_classes
+
+DONORS = 32
+"""Rows whose values fill in what a model cannot read as missing."""
+
+COMPLETED_ROWS = 1 << 14
+"""Number of completed rows that a model is asked about at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Donors:
+    """The policy for models that take no missing values: rows are completed by values of other rows.
+
+    A row with missing values gets the class that most of its completions get, one with the values
+    of each donor; the first of equals. So the answer about a row depends on that row alone.
+
+    Parameters
+    ----------
+    rows
+        Complete rows of the table.
+    columns
+        The columns in which the model takes no missing values.
+
+    """
+
+    rows: pd.DataFrame
+    columns: frozenset[str]
+
+    def find_incomplete(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which rows have to be completed."""
+        names = [name for name in frame.columns if name in self.columns]
+        needed: NDArray[np.bool_] = frame[names].isna().any(axis=1).to_numpy()
+        return needed
+
+    def complete(self, frame: pd.DataFrame, donor: int) -> pd.DataFrame:
+        """The rows with the values of one donor where the model needs one."""
+        given = self.rows.iloc[donor]
+        filled = {
+            name: values.where(values.notna(), given[name]) if name in self.columns else values
+            for name, values in frame.items()
+        }
+        return pd.DataFrame(filled)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierTeacher:
+    """A classifier bound to the rows of a table.
+
+    Parameters
+    ----------
+    predictors
+        The model, as functions that decide for each of its classes but the last; of two classes, for the
+        second. Each of them tells the classes of rows as well.
+    classes
+        What the model calls its classes.
+    frame
+        The rows.
+    sampler
+        Where samples come from: rows with columns exchanged between them.
+    donors
+        How rows are completed for a model that takes no missing values; None for one that does.
+
+    """
+
+    predictors: tuple[Predictor, ...]
+    classes: tuple[Any, ...]
+    frame: pd.DataFrame
+    sampler: RowSampler
+    donors: Donors | None = None
+
+    @property
+    def columns_read(self) -> frozenset[str] | None:
+        """The columns of the rows that the model says it reads; None if it names none of them."""
+        names = frozenset(map(str, self.predictors[0].names or ())) & frozenset(self.frame.columns)
+        return names or None
+
+    def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of the model's class for each row."""
+        if not len(rows):
+            return np.zeros(0, np.intp)
+        if self.donors is None or not (needed := self.donors.find_incomplete(rows)).any():
+            return self._classify(rows)
+        numbers = np.empty(len(rows), np.intp)
+        if not needed.all():
+            numbers[~needed] = self._classify(rows[~needed])
+        holes = rows[needed]
+        votes = np.zeros((len(holes), len(self.classes)), np.intp)
+        count, step = len(self.donors.rows), max(1, COMPLETED_ROWS // len(holes))
+        for start in range(0, count, step):
+            donors = range(start, min(start + step, count))
+            completed = pd.concat([self.donors.complete(holes, donor) for donor in donors], ignore_index=True)
+            for voted in self._classify(completed).reshape(len(donors), len(holes)):
+                votes[np.arange(len(holes)), voted] += 1
+        numbers[needed] = votes.argmax(axis=1)
+        return numbers
+
+    def _classify(self, rows: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of the class of each row that the model reads as it is."""
+        predictor = self.predictors[0]
+        return predictor.classify_rows(read_table(predictor, rows))
+
+    def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw `size` samples, as rows of the table's columns."""
+        return self.sampler.draw(size, rng)
+
+    def describe(self) -> str:
+        """How missing values are answered about, in words."""
+        if self.donors is None or not self.donors.find_incomplete(self.frame).any():
+            return "the model's own answer"
+        return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
+
+
+def bind_classifier(
+    model: Any, frame: pd.DataFrame, seed: int, used: NDArray[np.intp] | None = None
+) -> ClassifierTeacher:
+    """A classifier bound to the rows of a table.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier, the path or URL of one, or what `as_predictor` made of one.
+    frame
+        Rows as the model reads them.
+    seed
+        Decides which rows of a very large table samples are made of, and which rows complete others
+        for a model that takes no missing values.
+    used
+        The numbers of the rows that the teacher has; all by default. A model that does not say its classes
+        is asked about the other rows too, to find them.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0]})
+    >>> model = DecisionTreeClassifier().fit(rows, ["young", "young", "old", "old"])
+    >>> teacher = bind_classifier(model, rows, seed=0)
+    >>> teacher.classes, teacher.labels(rows)
+    (('old', 'young'), array([1, 1, 0, 0]))
+
+    """
+    predictors, classes = list_predictors(model, frame)
+    frame = frame if used is None else frame.iloc[used]
+    unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
+    donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
+    sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
+    return ClassifierTeacher(tuple(predictors), classes, frame, sampler, donors)
+
+
+def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:
+    """For each class but the last, the model as a function that decides for it; and all classes.
+
+    Of two classes it is the second one that is decided for. Each of them tells the classes of rows as
+    well, by `classify_rows`. A model that does not say its classes is asked about the rows.
+    """
+    model = _load_classifier(model)
+    if isinstance(model, Endpoint):
+        find_classes(model, frame)
+    if isinstance(model, Predictor):
+        chosen = model.positive is not None or model.threshold is not None
+        if chosen or (model.decisions is not None and model.labels is None):
+            return [replace(model, classes=None)], (0, 1)  # it decides for one class, or against it
+        predictor = model
+    else:
+        names = _list_declared(model)
+        predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
+        if names:
+            predictor = choose_form(predictor, frame)
+            others = [as_predictor(model, positive=name) for name in names[1:-1]]
+            return [predictor, *(replace(each, form=predictor.form) for each in others)], tuple(names)
+    if predictor.classes is None:
+        predictor = find_answered_classes(choose_form(predictor, frame), frame)
+    classes = predictor.classes or ()
+    numbers = range(len(classes) - 1) if len(classes) > 2 else [1]
+    return [view_class(predictor, number) for number in numbers], classes
+
+
+def predict_two_classes(
+    model: Any, frame: pd.DataFrame, reads_columns: bool = False
+) -> tuple[Predictor, tuple[Any, ...]]:
+    """The model as a function that decides for the second of its two classes; and both classes.
+
+    A function that `reads_columns`, and does not say its classes, is asked about the rows.
+    """
+    model = _load_classifier(model)
+    if isinstance(model, Predictor):
+        return model, (0, 1)
+    if isinstance(model, Endpoint):
+        find_classes(model, frame)
+    classes = tuple(_list_declared(model)) or (0, 1)
+    predictor = None if len(classes) > 2 else as_predictor(model)
+    if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
+        (predictor, *_), classes = list_predictors(model, frame)
+    if predictor is None or len(classes) > 2:
+        raise HornbookError(
+            f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
+            f"one counts as true: as_predictor(model, positive={classes[0]!r})"
+        )
+    return predictor, classes
+
+
+def _load_classifier(model: Any) -> Any:
+    """The model, or the one in a file; refuse a regressor."""
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    if hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_regressor
+
+        if is_regressor(model):
+            raise HornbookError(
+                f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
+                "number on it says yes: as_predictor(model, threshold=…)"
+            )
+    return model
+
+
+def _list_declared(model: Any) -> list[Any]:
+    """The classes that a model with methods says it has."""
+    has_methods = hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, Endpoint)
+    return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
+
+
+def _columns_with_missing(predictor: Predictor, frame: pd.DataFrame) -> frozenset[str]:
+    """The columns in which the model takes missing values: all, if it has a number of its own for them."""
+    if predictor.encoding in (COMPLETE, ENCODINGS["nan"]):
+        return columns_with_missing(predictor, frame)
+    return frozenset(frame.columns)
+
+
+def choose_donors(frame: pd.DataFrame, columns: frozenset[str], rng: np.random.Generator) -> Donors:
+    """Rows to complete others with; where no row is complete, columns are completed one by one."""
+    names = [name for name in frame.columns if name in columns]
+    complete = frame[frame[names].notna().all(axis=1)]
+    if len(complete):
+        chosen = complete.iloc[rng.integers(len(complete), size=DONORS)]
+        return Donors(chosen.reset_index(drop=True), columns)
+    pieces = {}
+    for name in frame.columns:
+        known = frame[name].dropna() if name in columns else frame[name]
+        if not len(known):
+            raise HornbookError(f"column {name!r} has no value at all, and the model takes no missing values")
+        pieces[name] = known.iloc[rng.integers(len(known), size=DONORS)].to_numpy()
+    return Donors(pd.DataFrame(pieces), columns)

@@ -1,0 +1,308 @@
+"""The HCC survival dataset: its 49 features, its download, and a synthetic cohort of the same shape.
+
+References
+----------
+M. S. Santos, P. H. Abreu, P. J. García-Laencina, A. Simão, A. Carvalho. A new cluster-based
+oversampling method for improving survival prediction of hepatocellular carcinoma patients.
+Journal of Biomedical Informatics 58, 2015.
+
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from statistics import NormalDist
+from urllib.error import URLError
+from urllib.request import urlopen
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.storage import cache_folder, write_errors, write_file
+from hornbook.tables.files import read_delimited, shorten
+from hornbook.tables.table import Kind, Table, read_table
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the dataset: its heading and summary figures.
+
+    Parameters
+    ----------
+    heading
+        The name in the published file, with single spaces.
+    missing
+        The number of missing values, of 165.
+    figures
+        For a qualitative feature, the share of ones; for a quantitative one, minimum, quartiles
+        and maximum.
+    severity
+        Our choice for synthetic data: correlation with the severity of the disease, -1 to 1.
+    decimals
+        The number of decimals of the values.
+
+    """
+
+    heading: str
+    missing: int
+    figures: tuple[float, ...]
+    severity: float = 0.0
+    decimals: int = 0
+
+    @property
+    def name(self) -> str:
+        """The heading in lower case, without its unit, words joined by underscores."""
+        return re.sub(r"\W+", "_", self.heading.split("(")[0].strip()).lower()
+
+    @property
+    def kind(self) -> Kind:
+        """Qualitative features are binary in this dataset."""
+        return "binary" if len(self.figures) == 1 else "quantitative"
+
+
+FEATURES = (
+    Feature("Gender", 0, (0.81,)),
+    Feature("Symptoms", 18, (0.64,), 0.4),
+    Feature("Alcohol", 0, (0.74,)),
+    Feature("Hepatitis B Surface Antigen", 17, (0.11,)),
+    Feature("Hepatitis B e Antigen", 39, (0.01,)),
+    Feature("Hepatitis B Core Antibody", 24, (0.27,)),
+    Feature("Hepatitis C Virus Antibody", 9, (0.22,), 0.15),
+    Feature("Cirrhosis", 0, (0.90,)),
+    Feature("Endemic Countries", 39, (0.08,)),
+    Feature("Smoking", 41, (0.51,)),
+    Feature("Diabetes", 3, (0.35,), 0.1),
+    Feature("Obesity", 10, (0.13,)),
+    Feature("Hemochromatosis", 23, (0.05,)),
+    Feature("Arterial Hypertension", 3, (0.36,)),
+    Feature("Chronic Renal Insufficiency", 2, (0.12,), 0.1),
+    Feature("Human Immunodeficiency Virus", 14, (0.02,)),
+    Feature("Nonalcoholic Steatohepatitis", 22, (0.06,)),
+    Feature("Esophageal Varices", 52, (0.61,)),
+    Feature("Splenomegaly", 15, (0.56,)),
+    Feature("Portal Hypertension", 11, (0.71,)),
+    Feature("Portal Vein Thrombosis", 3, (0.22,), 0.3),
+    Feature("Liver Metastasis", 4, (0.22,), 0.35),
+    Feature("Radiological Hallmark", 2, (0.68,)),
+    Feature("Age at diagnosis", 0, (20, 57, 66, 74, 93), 0.2),
+    Feature("Grams of Alcohol per day", 48, (0, 0, 75, 100, 500), 0.1),
+    Feature("Packs of cigarets per year", 53, (0, 0, 0, 30.5, 510)),
+    Feature("Performance Status", 0, (0, 0, 1, 2, 4), 0.5),
+    Feature("Encefalopathy degree", 1, (1, 1, 1, 1, 3), 0.15),
+    Feature("Ascites degree", 2, (1, 1, 1, 2, 3), 0.35),
+    Feature("International Normalised Ratio", 4, (0.84, 1.17, 1.3, 1.53, 4.82), 0.25, 2),
+    Feature("Alpha-Fetoprotein (ng/mL)", 8, (1.2, 5.2, 33, 615, 1810346), 0.5, 1),
+    Feature("Haemoglobin (g/dL)", 3, (5, 11.4, 13.05, 14.6, 18.7), -0.45, 1),
+    Feature("Mean Corpuscular Volume (fl)", 3, (69.5, 89.8, 94.95, 100.7, 119.6), 0, 1),
+    Feature("Leukocytes(G/L)", 3, (2.2, 5.1, 7.2, 19.5, 13000), 0.15, 1),
+    Feature("Platelets (G/L)", 3, (1.71, 256, 93000, 171500, 459000), 0.15),
+    Feature("Albumin (mg/dL)", 6, (1.9, 3, 3.4, 4.05, 4.9), -0.45, 1),
+    Feature("Total Bilirubin(mg/dL)", 5, (0.3, 0.8, 1.4, 2.9, 40.5), 0.25, 1),
+    Feature("Alanine transaminase (U/L)", 4, (11, 31, 50, 78, 420)),
+    Feature("Aspartate transaminase (U/L)", 3, (17, 46, 71, 110, 553), 0.35),
+    Feature("Gamma glutamyl transferase (U/L)", 3, (23, 91, 180, 345, 1575), 0.25),
+    Feature("Alkaline phosphatase (U/L)", 3, (1.28, 108, 162, 262, 980), 0.5),
+    Feature("Total Proteins (g/dL)", 11, (3.9, 6.3, 7.05, 7.6, 102), -0.15, 1),
+    Feature("Creatinine (mg/dL)", 7, (0.2, 0.7, 0.85, 1.1, 7.6), 0.2, 2),
+    Feature("Number of Nodules", 2, (0, 1, 2, 5, 5), 0.15),
+    Feature("Major dimension of nodule (cm)", 20, (1.5, 3, 5, 9, 22), 0.25, 1),
+    Feature("Direct Bilirubin (mg/dL)", 44, (0.1, 0.37, 0.7, 1.4, 29.3), 0.35, 2),
+    Feature("Iron (mcg/dL)", 79, (0, 40.5, 83, 118, 224), -0.35),
+    Feature("Oxygen Saturation (%)", 80, (0, 16, 27, 56, 126), -0.1),
+    Feature("Ferritin (ng/mL)", 80, (0, 84, 295, 706, 2230), 0.4),
+)
+PATIENTS, SURVIVORS, COMPLETE = 165, 102, 8
+LABEL = "survives"
+
+
+DOWNLOAD_TIMEOUT = 30
+"""Seconds to wait for a server."""
+
+
+def download_cached(url: str, folder: Path | None = None) -> Path:
+    """Download a file once, and return its path in the cache.
+
+    The checksum of the first download is saved next to the file; every later load must match it.
+    """
+    path = (folder or cache_folder()) / url.rsplit("/", 1)[-1]
+    record = path.with_name(path.name + ".sha256")
+    if path.exists() and record.exists():
+        if _checksum(path.read_bytes()) != record.read_text().strip():
+            raise HornbookError(
+                f"{str(path)!r} has changed since it was downloaded; delete it to get it anew"
+            )
+        return path
+    content = _content(url)
+    with write_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, content)
+    write_file(record, _checksum(content) + "\n")
+    return path
+
+
+def _content(url: str) -> bytes:
+    try:
+        with urlopen(url, timeout=DOWNLOAD_TIMEOUT) as response:
+            content: bytes = response.read()
+    except (URLError, OSError, ValueError) as error:
+        raise HornbookError(f"could not download {url}: {error}; give the path of a copy instead") from None
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+HCC_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00423/hcc-survival.zip"
+HCC_MEMBER = "hcc-data.txt"
+"""The data in the archive: comma-separated, without a header."""
+
+MAX_HCC_BYTES = 1 << 20
+"""Size of the largest text that is read; the published one has 40 kB."""
+
+LABEL_HEADINGS = ("1survives0dies", "class", "classattribute", LABEL)
+
+
+def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Table:
+    """Load the patients, with short column names and the class `survives`.
+
+    Parameters
+    ----------
+    path
+        A copy of the data: the archive, the text in it, or a CSV file with a header. Without it
+        the archive is downloaded once.
+    url
+        Where to download the archive from.
+
+    """
+    source = Path(path) if path is not None else download_cached(url)
+    if not os.path.isfile(source):
+        raise HornbookError(f"there is no file {shorten(str(source))!r}")
+    try:
+        texts = _read(_text(source))
+    except HornbookError as error:
+        raise HornbookError(f"{shorten(source.name)} is not the HCC dataset: {error}") from None
+    frame = texts.set_axis([*(feature.name for feature in FEATURES), LABEL], axis=1)
+    kinds = {feature.name: feature.kind for feature in FEATURES}
+    return read_table(frame, label=LABEL, kinds=kinds, name="hcc")
+
+
+def _text(path: Path) -> str:
+    """The text of a file, or of the data in an archive; whatever its library raises is damage."""
+    try:
+        if path.suffix.lower() != ".zip":
+            with path.open("rb") as file:
+                content = file.read(MAX_HCC_BYTES + 1)
+        else:
+            content = _read_member(path)
+        text = content.decode("utf-8-sig")
+    except HornbookError:
+        raise
+    except Exception as error:
+        raise HornbookError(shorten(str(error)) or type(error).__name__) from None
+    if len(content) > MAX_HCC_BYTES:
+        raise HornbookError(f"it has more than {MAX_HCC_BYTES:,} bytes")
+    return text
+
+
+def _read_member(path: Path) -> bytes:
+    """The data in an archive, with at most one byte too many."""
+    with ZipFile(path) as archive:
+        member = next((name for name in archive.namelist() if name.rsplit("/", 1)[-1] == HCC_MEMBER), None)
+        if member is None:
+            raise HornbookError(f"the archive has no {HCC_MEMBER}")
+        with archive.open(member) as file:
+            return file.read(MAX_HCC_BYTES + 1)
+
+
+def _read(text: str) -> pd.DataFrame:
+    """Parse the values, with or without a header; a header is checked."""
+    first = text.lstrip().partition("\n")[0]
+    if re.match(r"[\d?]", first.split(",")[0]) and not re.search(r"[A-Za-z]{3}", first):
+        return read_delimited(text, ",", [*(feature.heading for feature in FEATURES), LABEL])
+    table = read_delimited(text, ",")
+    _check_headings(list(table.columns))
+    return table
+
+
+def _check_headings(names: Sequence[str]) -> None:
+    expected = [*([_letters(feature.heading)] for feature in FEATURES), list(LABEL_HEADINGS)]
+    if len(names) != len(expected):
+        raise HornbookError(f"it has {len(names)} columns, not {len(expected)}")
+    for number, (name, allowed) in enumerate(zip(names, expected, strict=True), 1):
+        if _letters(name) not in allowed:
+            raise HornbookError(f"column {number} is called {name!r}, not {allowed[0]!r}")
+
+
+def _letters(name: str) -> str:
+    """Reduce a heading to lower-case letters and digits, to compare it."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+SYNTHETIC_SEED = 165
+
+
+def make_synthetic_hcc(seed: int = SYNTHETIC_SEED) -> Table:
+    """Make a synthetic table with the features, kinds, ranges, missing values and class balance of `hcc`.
+
+    Every patient has a hidden severity that influences some of the values and, with noise,
+    determines who survives. Each column has as many missing values as the published one, eight
+    rows are complete, and patients differ in how many values they lack.
+
+    Examples
+    --------
+    >>> table = make_synthetic_hcc()
+    >>> table.name, table.frame.shape, table.complete, round(table.missing, 4)
+    ('hcc-synthetic', (165, 50), 8, 0.1022)
+
+    """
+    rng = np.random.default_rng(seed)
+    severity = rng.standard_normal(PATIENTS)
+    columns = {feature.name: _draw_values(feature, severity, rng) for feature in FEATURES}
+    frame = pd.DataFrame(columns)
+    fate = severity + 0.5 * rng.standard_normal(PATIENTS)
+    frame[LABEL] = (fate.argsort().argsort() < SURVIVORS).astype(float)
+    frame[list(columns)] = frame[list(columns)].mask(_draw_holes(rng))
+    kinds = {feature.name: feature.kind for feature in FEATURES}
+    return Table(frame, {**kinds, LABEL: "binary"}, "hcc-synthetic", LABEL)
+
+
+def _draw_values(
+    feature: Feature, severity: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw one value per patient: a rank correlated with severity, mapped to the feature's quartiles."""
+    own = rng.standard_normal(PATIENTS)
+    follows = feature.severity * severity + np.sqrt(1 - feature.severity**2) * own
+    rank = np.array([NormalDist().cdf(value) for value in follows])
+    if feature.kind == "binary":
+        return (rank > 1 - feature.figures[0]).astype(np.float64)
+    # between two quartiles evenly on a logarithmic scale: most of these figures have long tails
+    scaled = np.interp(rank, np.linspace(0, 1, len(feature.figures)), np.log1p(feature.figures))
+    rounded: NDArray[np.float64] = np.expm1(scaled).round(feature.decimals)
+    return rounded.clip(feature.figures[0], feature.figures[-1])
+
+
+def _draw_holes(rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw the missing values, (patients, features): as many per column as published, unevenly over rows."""
+    carelessness = rng.gamma(4.0, size=PATIENTS)
+    whole = rng.permutation(PATIENTS)[:COMPLETE]
+    carelessness[whole] = 0
+    holes = np.zeros((PATIENTS, len(FEATURES)), np.bool_)
+    for column, feature in enumerate(FEATURES):
+        chosen = rng.choice(PATIENTS, feature.missing, replace=False, p=carelessness / carelessness.sum())
+        holes[chosen, column] = True
+    for row in np.setdiff1d(np.flatnonzero(~holes.any(axis=1)), whole):
+        # complete by chance: move a missing value here from the row that has most
+        giver = holes.sum(axis=1).argmax()
+        column = rng.choice(np.flatnonzero(holes[giver]))
+        holes[[giver, row], column] = False, True
+    return holes

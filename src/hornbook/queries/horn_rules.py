@@ -1,0 +1,332 @@
+"""Rules from query learning as an explanation: a Horn theory over the variables of a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Category, Condition, Threshold
+from hornbook.errors import HornbookError
+from hornbook.explanations.compile import CompiledExplanation
+from hornbook.explanations.explanation import Explanation, Line, Reason
+from hornbook.logic import (
+    Batch,
+    Bools,
+    Bottom,
+    HornTheory,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    bits,
+    read_rule,
+    rule_object,
+)
+from hornbook.queries import bins as data_conditions
+from hornbook.queries.conclusion import Conclusion, explain_facts
+from hornbook.queries.reader import BinaryColumns, Reader
+
+if TYPE_CHECKING:
+    from hornbook.queries.binarise import Binariser
+
+UNDETERMINED = -1
+"""The number that stands for no class: neither follows, or both do."""
+
+SHOWN_DIGITS = 6
+"""Digits of the ends of a bin, which are means of values."""
+
+JUDGED_CLASSES = ("rejected", "accepted")
+"""The classes of a model that judges whole interpretations."""
+
+
+@dataclass(frozen=True, eq=False)
+class HornRules(Explanation):
+    """A Horn theory about a label, or about what a judge accepts, over the variables of a table.
+
+    Parameters
+    ----------
+    theory, background
+        All rules, and those among them that always hold. The features come first in their
+        vocabulary, then the label and its dual.
+    reader
+        How rows of the table become partial interpretations of the features.
+    label
+        The variable that is decided; None for rules about what is accepted.
+    default
+        The number of the class that is assumed where the rules decide nothing.
+    classes
+        The names of the two classes; by default those of the label, or of what a judge says.
+    code_book
+        The user's words for columns and their values.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"fever": [1, 0]})
+    >>> reader = Reader.of_variables(frame)
+    >>> theory = HornTheory.parse("fever -> ill", reader.vocabulary.with_label("ill"))
+    >>> rules = HornRules(theory, HornTheory.background(theory.vocabulary), reader, "ill")
+    >>> print(rules)
+    if fever: ill
+    otherwise: not ill
+    >>> rules.derive(reader.batch(frame)), rules.decide(frame)
+    (array([ 1, -1], dtype=int8), array([1, 0]))
+
+    """
+
+    theory: HornTheory
+    background: HornTheory
+    reader: Reader
+    label: str | None = None
+    default: int = 0
+    classes: tuple[str, ...] = ()
+    code_book: CodeBook = field(default=EMPTY_BOOK, repr=False)
+
+    form = "theory"
+    noun = "set of rules"
+    guide = (
+        "Each rule holds by itself, in any order: where all its conditions are true, so is what stands "
+        "beside it. What follows from one rule may be a condition of another."
+    )
+
+    def __post_init__(self) -> None:
+        named = JUDGED_CLASSES if self.label is None else (f"not {self.label}", self.label)
+        object.__setattr__(self, "classes", self.classes or named)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that were learned, without the background."""
+        known = set(self.background)
+        return tuple(rule for rule in self.theory if rule not in known)
+
+    @property
+    def literals(self) -> int:
+        """The number of literals in all bodies."""
+        return sum(len(rule.body) for rule in self.rules)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """None: its variables are those of the reader."""
+        return ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return self.reader.columns
+
+    @property
+    def label_variables(self) -> tuple[int, ...]:
+        """The variables of the classes: the label's dual and the label; none for a judge."""
+        if self.label is None:
+            return ()
+        positive = self.theory.vocabulary.index(self.label)
+        negative = self.theory.vocabulary.dual(positive)
+        if negative is None:
+            raise HornbookError(f"the label {self.label!r} has no dual, which stands for its other class")
+        return negative, positive
+
+    def extend(self, items: Batch) -> Batch:
+        """Interpretations of the features over the whole vocabulary: the label is unknown."""
+        vocabulary = self.theory.vocabulary
+        if items.vocabulary == vocabulary:
+            return items
+        if vocabulary.names[: len(items.vocabulary)] != items.vocabulary.names:
+            raise HornbookError("the rules are about other variables than the interpretations")
+        shape = len(vocabulary), items.true.shape[1]
+        true, false = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
+        true[: len(items.vocabulary)], false[: len(items.vocabulary)] = items.true, items.false
+        return Batch(vocabulary, true, false, len(items))
+
+    def derive(self, items: Batch) -> NDArray[np.int8]:
+        """The class that follows for each interpretation, -1 where none does or both do."""
+        if self.label is None:
+            return self.theory.satisfied_by(items).astype(np.int8)
+        closed, _ = self.theory.program.close_batch(self.extend(items))
+        no, yes = (bits.flat(closed[v], len(items)) for v in self.label_variables)
+        return np.where(no == yes, UNDETERMINED, yes).astype(np.int8)
+
+    def decide_items(self, items: Batch) -> NDArray[np.intp]:
+        """The class of each interpretation: what follows, or else the default."""
+        derived = self.derive(items)
+        return np.where(derived == UNDETERMINED, self.default, derived).astype(np.intp)
+
+    def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of each row's class."""
+        return self.decide_items(self.read_rows(frame))
+
+    def lines(self) -> tuple[Line, ...]:
+        """One line a rule, and the default."""
+        lines = [
+            Line(f"if {self._describe_body(rule)}" if rule.body else "always", outcome=self._head(rule))
+            for rule in self.rules
+        ]
+        if self.label is None:
+            return tuple(lines)
+        return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
+
+    def match_lines(self, frame: pd.DataFrame) -> Bools:
+        """For each rule the rows in which its body follows; for the default those that are undetermined."""
+        items = self.read_rows(frame)
+        closed, _ = self.theory.program.close_batch(self.extend(items))
+        matches = np.ones((len(self.rules), len(items)), np.bool_)
+        for row, rule in zip(matches, self.rules, strict=True):
+            for v in rule.body:
+                row &= bits.flat(closed[v], len(items))
+        if self.label is None:
+            return matches
+        return np.vstack([matches, self.derive(items) == UNDETERMINED])
+
+    def explain(self, row: pd.DataFrame) -> Reason:
+        """The facts of one row from which its class follows."""
+        conclusion = self.conclude(self.read_rows(row)[0])
+        steps = () if conclusion.proof is None else conclusion.proof.steps
+        needed = {v for rule in steps for v in rule.body}
+        facts = () if conclusion.proof is None else sorted(needed & conclusion.proof.facts)
+        words = tuple(self.describe(self.theory.vocabulary.name(v)) for v in facts)
+        return Reason(int(self.decide(row)[0]), words)
+
+    def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
+        """The facts of each row from which its class follows."""
+        return [self.explain(frame.iloc[[number]]) for number in range(len(frame))]
+
+    def conclude(self, facts: Interpretation) -> Conclusion:
+        """What follows from facts, with its proof, and the fewest facts that would undo it."""
+        assumed = None if self.label is None else self.classes[self.default]
+        return explain_facts(
+            self.theory,
+            facts,
+            self.label_variables[::-1],
+            self.reader.groups,
+            assumed,
+            self.describe,
+        )
+
+    def compile(self) -> CompiledExplanation:
+        """The theory itself."""
+        return TheoryOfVariables(self.theory, self.background, (), self.label_variables, self)
+
+    def describe(self, name: str) -> str:
+        """What a variable says: a class, a condition, or its name; a dual without one is `not` and that."""
+        words, vocabulary = self._describe_variable(name), self.theory.vocabulary
+        if vocabulary.index(name) in self.label_variables:
+            return self.classes[self.label_variables.index(vocabulary.index(name))]
+        dual = vocabulary.dual(vocabulary.index(name))
+        if words != name or dual is None or dual > vocabulary.index(name):
+            return words
+        return f"not {self._describe_variable(vocabulary.name(dual))}"
+
+    def _describe_variable(self, name: str) -> str:
+        """The condition behind the name of a variable, in the words of the code book, or the name."""
+        condition = self.reader.condition(name)
+        return self.reader.describe(name) if condition is None else describe_bin(*condition, self.code_book)
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        vocabulary, source = self.theory.vocabulary, self.reader.source
+        binariser, plain = self.reader.described, self.with_code_book(EMPTY_BOOK)
+        return {
+            "form": self.form,
+            "classes": list(self.classes),
+            "vocabulary": list(vocabulary.names),
+            "duals": vocabulary.dual_names,
+            "label": self.label,
+            "default": self.default,
+            "groups": [list(self.reader.vocabulary.named(group)) for group in self.reader.groups],
+            "rules": [rule_object(vocabulary, rule) for rule in self.rules],
+            "background": [rule_object(vocabulary, rule) for rule in self.background],
+            "columns": list(self.reader.columns),
+            "binarises": not isinstance(source, BinaryColumns),
+            "binariser": None if binariser is None else json.loads(binariser.to_json()),
+            "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
+        }
+
+    @classmethod
+    def from_object(cls, content: Mapping[str, Any]) -> HornRules:
+        """The rules that `to_object` wrote."""
+        from hornbook.queries.binarise import Binariser
+
+        vocabulary = Vocabulary(content["vocabulary"], content["duals"])
+        background = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["background"]))
+        rules = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["rules"]))
+        label, default = content["label"], content["default"]
+        if label is not None:
+            vocabulary.index(label)
+        if default not in (0, 1) or content["binarises"] not in (True, False):
+            raise HornbookError("the default is 0 or 1, and 'binarises' true or false")
+        written = content["binariser"]
+        binariser = None if written is None else Binariser.from_json(json.dumps(written))
+        reader = Reader(tuple(content["columns"]), _read_source(content, vocabulary, binariser), binariser)
+        read = cls(background | rules, background, reader, label, default, tuple(content["classes"]))
+        for part, value in read.to_object().items():
+            if content[part] != value:
+                raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
+        return read
+
+    def read_rows(self, frame: pd.DataFrame) -> Batch:
+        """Rows as interpretations; they may have further columns."""
+        absent = [name for name in self.columns if name not in frame]
+        if absent:
+            present = ", ".join(map(str, frame.columns))
+            raise HornbookError(f"the rows have no column {absent[0]!r}; they have {present}")
+        return self.reader.batch(frame[list(self.columns)])
+
+    def _describe_body(self, rule: Rule) -> str:
+        described = map(self.describe, self.theory.vocabulary.named(rule.body))
+        return " and ".join(
+            f"({words})" if " or " in words and len(rule.body) > 1 else words for words in described
+        )
+
+    def _head(self, rule: Rule) -> str:
+        if isinstance(rule.head, Bottom):
+            return "impossible"
+        return self.describe(self.theory.vocabulary.name(rule.head))
+
+
+def _read_source(
+    content: Mapping[str, Any], vocabulary: Vocabulary, binariser: Binariser | None
+) -> Binariser | BinaryColumns:
+    """How rows are read: by the binariser, or as columns that are variables already."""
+    if content["binarises"]:
+        if binariser is None:
+            raise HornbookError("rows are to be binarised, and there is no binariser")
+        return binariser
+    count = len(vocabulary) if content["label"] is None else vocabulary.index(content["label"])
+    names = vocabulary.names[:count]
+    duals = {name: dual for name, dual in vocabulary.dual_names.items() if name in names}
+    features = Vocabulary(names, duals)
+    groups = tuple(tuple(map(features.index, group)) for group in content["groups"])
+    return BinaryColumns(tuple(content["columns"]), features, groups)
+
+
+def describe_bin(condition: data_conditions.Condition, negated: bool, code_book: CodeBook) -> str:
+    """The condition that a variable stands for, or its negation, in words."""
+    match condition:
+        case data_conditions.IsTrue(column):
+            return f"{code_book.label(column)} is {'false' if negated else 'true'}"
+        case data_conditions.Equals(column, value):
+            return code_book.describe(Category(column, value, not negated))
+        case data_conditions.Between(column, _, low, high):
+            if not code_book.words(column).whole:
+                low, high = (float(f"{end:.{SHOWN_DIGITS}g}") for end in (low, high))
+            if not negated:
+                return code_book.describe_range(column, low, high)
+            outside = Threshold(column, low, above=False), Threshold(column, high)
+            return " or ".join(code_book.describe(each) for each in outside if math.isfinite(each.cut))
+
+
+@dataclass(frozen=True)
+class TheoryOfVariables(CompiledExplanation):
+    """The theory of `HornRules`: rows become interpretations as their reader says."""
+
+    rules: HornRules
+
+    def read_rows(self, frame: pd.DataFrame) -> Batch:
+        """Rows as partial interpretations."""
+        return self.rules.extend(self.rules.read_rows(frame))

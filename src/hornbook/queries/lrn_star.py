@@ -1,0 +1,126 @@
+"""LRN*: exact learning of Horn theories from partial interpretations.
+
+Legend, as in the paper's Algorithms 1 and 2:
+
+    h       the hypothesis
+    S       the sequence of antecedents A with their heads R
+    (P, N)  a question or counterexample: P true, N false, all else unknown
+    V       the variables
+
+`lrn_star` is as printed, but for one step: a counterexample is closed under the hypothesis before
+it meets S, without which some targets never converge. With `closed=None` it is our variant, which
+decides line 7 by the heads of a meet.
+
+References
+----------
+C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations. NLDL 2022.
+M. Frazier, L. Pitt. Learning from entailment: an application to propositional Horn sentences. ICML 1993.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hornbook.logic import Head, HornTheory, Interpretation, Rule, Vocabulary, quote
+from hornbook.queries.heads import Closed, Rhs, meet_query, one_by_one
+from hornbook.queries.protocol import Counterexample, Equivalence, IncoherentTeacher, Membership, Step
+from hornbook.queries.shrink import Shrink
+
+
+def lrn_star(
+    vocabulary: Vocabulary,
+    member: Membership,
+    equivalent: Equivalence,
+    *,
+    background: HornTheory | None = None,
+    rhs: Rhs = one_by_one,
+    closed: Closed | None = meet_query,
+    close: bool = True,
+    shrink: Shrink | None = None,
+    strict: bool = True,
+) -> Iterator[Step]:
+    """Learn a Horn theory as the paper prints it, yielding each hypothesis with the answer to it.
+
+    Line 7 is one question about a meet, and Algorithm 2 asks about all variables. The last answer
+    is the guarantee. For a Horn teacher without duals the bodies learned are those of the
+    canonical basis.
+
+    Parameters
+    ----------
+    vocabulary
+        The variables of the theory.
+    member, equivalent
+        The teacher.
+    background
+        Rules known to hold: the first hypothesis, and part of every later one.
+    rhs
+        How the heads of an antecedent are found, see `hornbook.queries.heads`.
+    closed
+        How line 7 tests a meet. None: it replaces an antecedent if it has a head, sought among what
+        the antecedent and its heads leave out of it. Every question then has at most one zero, so that
+        any coherent teacher will do, and one with duals: given counterexamples with at most one zero,
+        what is learned is the Horn envelope of its formula.
+    close
+        Whether a counterexample is closed under the hypothesis before it meets S; the paper does
+        not print this step.
+    shrink
+        How a counterexample is made smaller before use, see `hornbook.queries.shrink`.
+    strict
+        Refuse a teacher whose answers fit no Horn theory. If not, every counterexample is taken
+        for a negative one, as in the paper, and it is for the caller to end the run.
+
+    Examples
+    --------
+    >>> from hornbook.queries.perfect import PerfectTeacher
+    >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
+    >>> *_, last = lrn_star(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
+    >>> print(last.hypothesis, "|", last.answer)
+    horse ∧ wings → pegasus | exact: hypothesis and teacher agree on every interpretation
+
+    """
+    V = frozenset(range(len(vocabulary)))
+
+    def heads(M: frozenset[int], A_i: frozenset[int], R_i: frozenset[Head]) -> frozenset[Head] | None:
+        """The heads of a meet that is to replace A_i, or None if it is not to."""
+        if closed:
+            return None if closed(member, vocabulary, M) else rhs(member, vocabulary, M, V - M)
+        candidates = (A_i | V & R_i if V & R_i else V) - M  # all, if R_i is {⊥}
+        return rhs(member, vocabulary, M, candidates) or None
+
+    S: list[tuple[frozenset[int], frozenset[Head]]] = []
+    h = background = background or HornTheory(vocabulary)
+    while isinstance(answer := equivalent(h), Counterexample):  # Algorithm 1, line 6
+        yield Step(h, answer)
+        if strict and answer.positive:
+            raise IncoherentTeacher(_refusal(h, answer.interpretation))
+        P, N = answer.interpretation.true, answer.interpretation.false
+        if shrink:
+            P, N = shrink(member, vocabulary, P, N)
+        A = V & h.closure(P) if close else P
+        for i, (A_i, R_i) in enumerate(S):
+            M = A_i & A
+            if A_i > M and (R := heads(M, A_i, R_i)) is not None:  # line 7
+                S[i] = (M, R)  # line 8
+                break
+        else:
+            R = rhs(member, vocabulary, A, V - A)
+            S.append((A, R))  # line 10
+        if strict and not R:
+            raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
+        h = background | HornTheory(vocabulary, (Rule(A, u) for A, R in S for u in R))  # line 12
+    yield Step(h, answer)
+
+
+def _refusal(h: HornTheory, accepted: Interpretation) -> str:
+    """Why a teacher is refused that accepts what the hypothesis, made of its own answers, rejects."""
+    if not h.vocabulary.has_duals:
+        return "the teacher accepts what its own answers ruled out: it is not Horn"
+    true = h.vocabulary.named(accepted.true)
+    false = h.vocabulary.named(v for v in accepted.false if h.vocabulary.dual(v) is None)
+    known = [*map(quote, true), *(f"{quote(name)} false" for name in false)]
+    given = f" with {', '.join(known)}" if known and h.is_satisfiable() else ""
+    return (
+        f"the teacher accepts what its own answers ruled out: no interpretation{given} that makes one of "
+        "each pair of duals true satisfies its theory; let the theory reject that too"
+    )

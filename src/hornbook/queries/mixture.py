@@ -1,0 +1,223 @@
+"""Distributions made of others: mixtures, and features with a label beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import zip_longest
+from operator import or_
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, bits
+from hornbook.queries.distributions import (
+    Choices,
+    Distribution,
+    DrawnInBlocks,
+    Literals,
+    WithOverrides,
+    draw_keyed,
+    draw_nested_rows,
+    percent,
+)
+from hornbook.queries.random_interpretations import Random
+from hornbook.queries.violations import RuleConditioned
+from hornbook.queries.words import Stream, block_streams, keys_from_generator, one_hot_bits
+
+SHARE_PRECISION = 1 / 2000
+"""Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
+
+
+@dataclass(frozen=True)
+class Mixture(DrawnInBlocks):
+    """Each item from one of the components, chosen with probability proportional to its weight.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
+    >>> print(mixture)
+    75 % random interpretations of 2 pairs, each value unknown with probability 10 %;
+    25 % random interpretations of 2 pairs, each value unknown with probability 90 %
+    >>> batch, component = mixture.draw_labelled(1000, np.random.default_rng(0))
+    >>> bool(0.2 < component.mean() < 0.3)
+    True
+
+    """
+
+    components: tuple[Distribution, ...]
+    weights: tuple[float, ...]
+    kind: ClassVar[str] = "mixture"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "components", tuple(self.components))
+        object.__setattr__(self, "weights", tuple(map(float, self.weights)))
+        if not self.components or len(self.components) != len(self.weights):
+            raise HornbookError(
+                f"a mixture needs one weight a component; "
+                f"got {len(self.components)} components and {len(self.weights)} weights"
+            )
+        if not all(weight >= 0 and np.isfinite(weight) for weight in self.weights) or not any(self.weights):
+            raise HornbookError(f"weights are not negative and not all zero; got {list(self.weights)}")
+        if any(component.vocabulary != self.vocabulary for component in self.components):
+            raise HornbookError("the components of a mixture are over one vocabulary")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the components."""
+        return self.components[0].vocabulary
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The weights made to sum to 1."""
+        return tuple(weight / sum(self.weights) for weight in self.weights)
+
+    def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
+        """`size` independent interpretations, and for each the index of its component."""
+        keys = keys_from_generator(rng, size)
+        labels = np.zeros(size, np.intp)
+        for stream in block_streams(keys, size):
+            part = labels[stream.first * bits.WORD :][: stream.size]
+            for number, own in enumerate(self._choose_components(stream)):
+                part[bits.flat(own, len(part))] = number
+        return draw_keyed(self, keys, size), labels
+
+    @cached_property
+    def shared_bases(self) -> list[tuple[Random, dict[int, WithOverrides]]]:
+        """Random base distributions, each with the components that override it, by their numbers."""
+        over: list[tuple[Random, dict[int, WithOverrides]]] = []
+        left = {n: each for n, each in enumerate(self.components) if isinstance(each, WithOverrides)}
+        for component in self.components:
+            if isinstance(component, Random | RuleConditioned):
+                rest = component if isinstance(component, Random) else component.rest
+                over.append((rest, {n: each for n, each in left.items() if each.shares_base(rest)}))
+                left = {n: each for n, each in left.items() if n not in over[-1][1]}
+        return [(rest, components) for rest, components in over if components]
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables.
+
+        Every component draws every item, and its own items are kept. Components over the same
+        random base share one draw of it, as each item belongs to one component only.
+        """
+        origins, parts = self._choose_components(stream), []
+        alone = dict(enumerate(self.components))
+        for rest, components in self.shared_bases:
+            alone = {n: each for n, each in alone.items() if n not in components}
+            owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
+            rows = rest.literals.translate(
+                *rest.draw_with_overrides(merge_choices(owned), stream), self.literals
+            )
+            parts.append((reduce(or_, (own for own, _ in owned)), rows))
+        parts += [(origins[n], draw_nested_rows(each, self.literals, stream)) for n, each in alone.items()]
+        if len(parts) == 1:
+            return parts[0][1]
+        true, false = (reduce(or_, (rows[which] & own for own, rows in parts)) for which in range(2))
+        return true, false
+
+    def _choose_components(self, stream: Stream) -> list[Words]:
+        """Choose the component of each item: for each component, the words of its items."""
+        return one_hot_bits(self.shares, (), stream, precision=SHARE_PRECISION)
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        parts = zip(self.shares, self.components, strict=True)
+        return ";\n".join(f"{percent(share)} {component.describe()}" for share, component in parts)
+
+    def settings(self) -> dict[str, Any]:
+        """The components with their weights, ready for JSON."""
+        parts = zip(self.weights, self.components, strict=True)
+        return {
+            "kind": self.kind,
+            "components": [{"weight": weight, **component.settings()} for weight, component in parts],
+        }
+
+
+def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
+    """Merge the choices of several components into one, by the component of each item.
+
+    Tables are joined. Where a component chooses from fewer tables than another, its items take
+    the empty row.
+    """
+    items = [bits.bit_first(own) for own, _ in owned]
+    joined: Choices = []
+    for several in zip_longest(*(choices for _, choices in owned)):
+        made = [(is_own, *choice) for is_own, choice in zip(items, several, strict=True) if choice]
+        tables = [table for _, table, _ in made]
+        start = 0
+        chosen: Any = len(tables[0]) - 1
+        for is_own, table, rows in made:
+            chosen = np.where(is_own, rows + start, chosen)
+            start += len(table)
+        joined.append((np.concatenate(tables), chosen))
+    return joined
+
+
+@dataclass(frozen=True)
+class Labelled(DrawnInBlocks):
+    """Items of a distribution over features, each with a label that is true or false by a fair coin.
+
+    The label is always known, because an item without one says nothing about a classifier.
+    The label and its dual come after the features.
+
+    Parameters
+    ----------
+    features
+        Where the features come from.
+    label
+        The name of the label; its dual is called `not_…`.
+
+    Examples
+    --------
+    >>> distribution = Labelled(Random(Vocabulary(["fever", "cough"])), "ill")
+    >>> distribution.vocabulary.names
+    ('fever', 'cough', 'ill', 'not_ill')
+    >>> drawn = distribution.draw(100, np.random.default_rng(3)).to_array()
+    >>> bool((drawn[:, 2] == 1 - drawn[:, 3]).all())
+    True
+    >>> from hornbook.queries.perturbed_rows import Rows
+    >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
+    >>> print(Labelled(Rows(rows), "ill"))
+    'ill' true or false with probability 50 % each, beside: 1 real rows as they are
+
+    """
+
+    features: Distribution
+    label: str
+    kind: ClassVar[str] = "labelled"
+
+    def __post_init__(self) -> None:
+        self.features.vocabulary.with_label(self.label)  # refuses a label that is a feature
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The features, the label, and its dual."""
+        return self.features.vocabulary.with_label(self.label)
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The drawn variables, which are those of the features and the label, and their duals."""
+        return Literals.of(self.vocabulary)
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
+        label = stream.words(1)
+        return np.concatenate([true, label]), np.concatenate([false, ~label])
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"{self.label!r} true or false with probability 50 % each, beside: {self.features.describe()}"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "label": self.label, "features": self.features.settings()}

@@ -1,0 +1,336 @@
+"""Teachers by queries: a model that answers about partial interpretations, bound to a table's variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
+from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
+from hornbook.proof import Prover
+from hornbook.proof.prover import PROOF_SECONDS
+from hornbook.proof.region import Values
+from hornbook.queries.bins import exclusivity_rules
+from hornbook.queries.column_models import reads_columns, wrap_column_model
+from hornbook.queries.completions import Completions, LabelOracle
+from hornbook.queries.distributions import Distribution, Groups
+from hornbook.queries.membership import Classifier, GroupPropagation, Judge
+from hornbook.queries.mixture import Labelled
+from hornbook.queries.perturbed_rows import Rows
+from hornbook.queries.reader import BinaryColumns, Reader
+from hornbook.randomness import Purpose, generator
+from hornbook.tables import Table
+
+MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
+"""How rows are perturbed: the shares of values made unknown and of values exchanged."""
+
+COMPLETIONS = 32
+"""Number of completions of an interpretation."""
+
+
+@dataclass(frozen=True)
+class QueryTeacher:
+    """A model that answers membership queries, and a distribution of queries.
+
+    Parameters
+    ----------
+    model
+        The model: a judge, a classifier, or completions of either.
+    distribution
+        Where samples come from.
+    groups
+        Sets of variables of which at most one is true.
+    heads
+        The heads that rules need to have, or None for any.
+
+    """
+
+    model: Judge | Classifier | Completions
+    distribution: Distribution
+    groups: Groups = ()
+    heads: tuple[int, ...] | None = None
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the model accepts each interpretation."""
+        return self.model(self.propagate_groups(batch))
+
+    def margin(self, batch: Batch) -> Floats:
+        """The model's margins; negative where it rejects."""
+        return self.model.margin(self.propagate_groups(batch))
+
+    @cached_property
+    def propagate_groups(self) -> GroupPropagation:
+        """Adds to each query what follows from the groups."""
+        return GroupPropagation(self.distribution.vocabulary, self.groups)
+
+    def describe(self) -> str:
+        """How unknown values are answered, in words."""
+        if isinstance(self.model, Judge | Classifier):
+            return "the model's own"
+        return self.model.describe()
+
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
+        model = self.model.member if isinstance(self.model, Completions) else self.model
+        assert isinstance(model, Judge | Classifier)
+        values: Values | None = "complete" if isinstance(self.model, Completions) else None
+        return _make_prover(model, self.distribution.vocabulary, self.groups, values, seconds)
+
+    @property
+    def background(self) -> HornTheory:
+        """The rules that always hold: a variable excludes its dual and the others of its group."""
+        vocabulary = self.distribution.vocabulary
+        return HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
+
+
+def judge_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    *,
+    groups: Groups = (),
+    seed: int = 0,
+) -> QueryTeacher:
+    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
+    predictor.check(rows.vocabulary)
+    return _make_teacher(Judge(predictor), perturbed_rows(rows, groups), Rows(rows), groups, seed)
+
+
+def classifier_teacher(
+    predictor: Predictor,
+    rows: Batch,
+    label: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    groups: Groups = (),
+    seed: int = 0,
+) -> QueryTeacher:
+    """Make a teacher, over features and label, of a model that predicts a label from features.
+
+    A model that has no number for ? accepts what it accepts in one of 32 completions with values of `rows`.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    rows
+        The features of real rows, without the label; samples are these with some values changed.
+    label
+        The name of the label, which is true where the model decides for its positive class.
+    inputs
+        The features that the model reads, in its order: see `Classifier`.
+    groups
+        Sets of features of which at most one is true.
+    seed
+        Decides which completions are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hornbook.logic import Vocabulary
+    >>> from hornbook.models import as_predictor
+    >>> symptoms = Vocabulary(["fever", "cough"])
+    >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
+    >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
+    >>> teacher = classifier_teacher(model, rows, "ill")
+    >>> batch = Batch.from_array([[1, np.nan, 0, 1], [0, np.nan, 0, 1]], teacher.distribution.vocabulary)
+    >>> teacher(batch)
+    array([False,  True])
+
+    """
+    labelled = Labelled(perturbed_rows(rows, groups), label)
+    classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
+    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, seed)
+
+
+def _make_teacher(
+    model: Judge | Classifier,
+    distribution: Distribution,
+    rows: Distribution,
+    groups: Groups,
+    seed: int,
+) -> QueryTeacher:
+    """Make a teacher, which answers about unknown values by completions where its model cannot."""
+    vocabulary = distribution.vocabulary
+    heads = model.heads if isinstance(model, Classifier) else frozenset()
+    answering: Judge | Classifier | Completions = model
+    if not model.predictor.encoding.native:
+        rng = generator(seed, Purpose.COMPLETIONS)
+        answering = Completions(
+            model, vocabulary, COMPLETIONS, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
+        )
+    return QueryTeacher(answering, distribution, groups, tuple(sorted(heads)) or None)
+
+
+def _make_prover(
+    model: Judge | Classifier,
+    vocabulary: Vocabulary,
+    groups: Groups,
+    values: Values | None,
+    seconds: float = PROOF_SECONDS,
+) -> Prover:
+    """Make a prover of a model's answers."""
+    classifier = model if isinstance(model, Classifier) else None
+    return Prover(
+        model.predictor,
+        vocabulary,
+        groups=groups,
+        values=values,
+        label=None if classifier is None else vocabulary.name(classifier.label),
+        features=None if classifier is None else classifier.features.names,
+        seconds=seconds,
+    )
+
+
+def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
+    """The user's rows with some values exchanged or made unknown: the default distribution of teachers."""
+    return Rows(rows, MISSING_SHARE, EXCHANGED_SHARE, groups)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundModel:
+    """A model bound to a table, asked about the variables that the table's columns are or become.
+
+    Parameters
+    ----------
+    predictor
+        The model.
+    reader
+        How rows become interpretations.
+    frame
+        The table.
+    label
+        The name of the label that a classifier decides; None for a judge of whole interpretations.
+    seed
+        Decides completions and the values that bins are represented by.
+
+    """
+
+    predictor: Predictor
+    reader: Reader
+    frame: pd.DataFrame
+    label: str | None
+    seed: int = 0
+
+    @cached_property
+    def reads_columns(self) -> bool:
+        """Whether the model reads the columns of the table, and not the variables made of them."""
+        source = self.reader.source
+        return not isinstance(source, BinaryColumns) and reads_columns(self.predictor, source.columns_)
+
+    @cached_property
+    def variable_model(self) -> Predictor:
+        """The model as a function of variables: one of columns is shown values that meet the question."""
+        source = self.reader.source
+        if not self.reads_columns or isinstance(source, BinaryColumns):
+            return self.predictor
+        rng = generator(self.seed, Purpose.BIN_VALUES)
+        return wrap_column_model(self.predictor, source, self.frame, self._takes_missing, rng)
+
+    @cached_property
+    def inputs(self) -> Sequence[str] | None:
+        """The variables that the model reads, in its order; None where it knows itself."""
+        if self.variable_model.names is not None:
+            return None
+        reader = self.reader
+        given = reader.columns if isinstance(reader.source, BinaryColumns) else reader.vocabulary.names
+        counts = {self.variable_model.encoding.inputs(len(names)): names for names in (reader.plain, given)}
+        return counts.get(self.variable_model.inputs or -1, given)
+
+    @cached_property
+    def rows(self) -> Batch:
+        """The table as interpretations."""
+        return self.reader.batch(self.frame)
+
+    @cached_property
+    def teacher(self) -> QueryTeacher:
+        """The model as a teacher about variables and label."""
+        groups = self.reader.groups
+        if self.label is None:
+            return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
+        return classifier_teacher(
+            self.variable_model, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+        )
+
+    @cached_property
+    def label_oracle(self) -> LabelOracle:
+        """The model as a function from features to labels."""
+        assert self.label is not None
+        classifier = Classifier(
+            self.variable_model, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
+        )
+        completions = None if self.variable_model.encoding.native else COMPLETIONS
+        rng = generator(self.seed, Purpose.COMPLETIONS)
+        return LabelOracle(classifier, self.rows, self.reader.groups, completions, rng=rng)
+
+    @property
+    def feature_distribution(self) -> Distribution:
+        """Where interpretations of the features come from: the rows, with some values changed."""
+        if self.label is None:
+            return self.teacher.distribution
+        return perturbed_rows(self.rows, self.reader.groups)
+
+    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+        """A prover of the model's answers for every input, with a time limit in seconds per question."""
+        if self.reads_columns:
+            raise HornbookError(
+                f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
+                "that read its variables; hornbook extract --proof proves rules about columns"
+            )
+        vocabulary, label = self.reader.vocabulary, self.label
+        return Prover(
+            self.predictor,
+            vocabulary if label is None else vocabulary.with_label(label),
+            groups=self.reader.groups,
+            values=None if self.predictor.encoding.native else "complete",
+            label=label,
+            features=None if label is None else self.inputs,
+            seconds=seconds,
+        )
+
+    def decide_items(self, items: Batch) -> Bools:
+        """Whether the model accepts interpretations, or decides for its label."""
+        return self.teacher(items) if self.label is None else self.label_oracle(items)
+
+    def decide_rows(self, frame: pd.DataFrame) -> Bools:
+        """The model's own decision about rows as they are; by completions where it cannot read them."""
+        if self.reads_columns:
+            return self._classifier.labels(frame).astype(np.bool_)
+        items = self.reader.batch(frame)
+        if not self.variable_model.encoding.native:
+            return self.decide_items(items)
+        return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
+
+    @cached_property
+    def _classifier(self) -> ClassifierTeacher:
+        return bind_classifier(self.predictor, self.frame, self.seed)
+
+    @cached_property
+    def _takes_missing(self) -> bool:
+        return self._classifier.donors is None
+
+
+def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, seed: int = 0) -> QueryTeacher:
+    """Make a teacher of a judge of a table's rows, binarised as the rules and the model need it.
+
+    Variables get duals if the rules or the model name one, or if the model has twice as many inputs.
+    """
+    from hornbook.queries.binarise import Binariser
+
+    plain = Binariser(kinds=table.kinds).fit(table.frame).vocabulary_
+    paired = Vocabulary.with_duals(plain)
+    named = {*_names(rules), *(predictor.names or ())}
+    doubled = predictor.inputs == predictor.encoding.inputs(len(paired))
+    dual = doubled or any(name not in plain and name in paired for name in named)
+    binariser = Binariser(kinds=table.kinds, dual=dual).fit(table.frame)
+    return judge_teacher(predictor, binariser.batch(table.frame), groups=binariser.groups_, seed=seed)
+
+
+def _names(rules: HornTheory) -> set[str]:
+    """The names of the variables in rules."""
+    heads = {rule.head for rule in rules if not isinstance(rule.head, Bottom)}
+    return set(rules.vocabulary.named(heads.union(*(rule.body for rule in rules))))

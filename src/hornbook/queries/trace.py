@@ -1,0 +1,219 @@
+"""The trace of a run: one line for each equivalence query, from which a killed run resumes.
+
+The first line of a trace file holds the settings that determine the run, so that no run is
+resumed with others. Each further line is one step: the answer to the equivalence
+query and what the learner made of it. Every line ends with a digest of itself and of all lines before
+it, so that a line that was changed, lost, doubled or exchanged is noticed. The times of the queries
+are in a file of their own, so that the same run always leaves the same trace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hornbook.errors import HornbookError
+from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary, read_rule, rule_object
+from hornbook.queries.protocol import Change, Counterexample, Step
+from hornbook.storage import append_line, parse_json, read_text, write_file
+
+Entry = dict[str, Any]
+
+TIMES_SUFFIX = ".seconds"
+"""The end of the name of the file beside a trace that holds the seconds spent after each query."""
+
+
+@dataclass
+class Trace:
+    """The entries of a run, one for each equivalence query, written to `path` as they happen.
+
+    `earlier` are the entries of the resumed run, which the file already holds, and `seconds_before`
+    the seconds that it took, which count as spent.
+    """
+
+    path: Path | None = None
+    earlier: Sequence[Entry] = ()
+    seconds_before: float = 0.0
+    chain: str = ""
+    entries: list[Entry] = field(default_factory=list)
+    membership_queries: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def resume(cls, path: Path | None, settings: Mapping[str, Any]) -> Trace:
+        """Resume the trace in a file; refuse one with other settings, or one that was changed."""
+        if path is None:
+            return cls()
+        entries = _resumable_entries(path, settings)
+        lines, chain = _chain_lines([{"settings": settings}, *entries])
+        write_file(path, "".join(f"{line}\n" for line in lines))  # at once: a run killed here loses nothing
+        return cls(path, entries, _read_seconds(path, len(entries)), chain)
+
+    def record(self, step: Step, membership_queries: int) -> None:
+        """Add the entry of a step, with the number of membership queries asked so far."""
+        self.membership_queries = membership_queries
+        if len(self.entries) < len(self.earlier):
+            self.entries.append(self.earlier[len(self.entries)])
+            return
+        entry = {
+            "query": len(self.entries) + 1,
+            "rules": len(step.hypothesis),
+            "membership_queries": membership_queries,
+            **step_object(step),
+        }
+        self.entries.append(entry)
+        if self.path is not None:
+            (line,), self.chain = _chain_lines([entry], self.chain)
+            append_line(self.path, line)
+            append_line(_times_path(self.path), f"{len(self.entries)} {self.seconds:.6f}")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the run, including those before it was resumed."""
+        return self.seconds_before + time.perf_counter() - self.started
+
+
+def read_trace(path: Path) -> tuple[dict[str, Any], list[Entry]]:
+    """The settings and the steps in a trace file; a last line that was cut off is left out.
+
+    A file whose lines are not as they were written is refused, with the number of the first such line.
+    """
+    *lines, _cut_off = read_text(path).split("\n")
+    entries: list[Entry] = []
+    chain = ""
+    for number, line in enumerate(lines):
+        try:
+            entry = parse_json(line)
+            stated = entry.pop("chain")
+            _, chain = _chain_lines([entry], chain)
+        except (HornbookError, AttributeError, LookupError, TypeError):
+            raise _not_a_trace(path, number + 1) from None
+        if stated != chain or not (_is_entry(entry, number) if number else _has_settings(entry)):
+            raise _not_a_trace(path, number + 1)
+        entries.append(entry)
+    return (entries[0]["settings"] if entries else {}), entries[1:]
+
+
+def _has_settings(entry: Entry) -> bool:
+    return isinstance(entry.get("settings"), dict)
+
+
+def _is_entry(entry: Entry, number: int) -> bool:
+    return entry.get("query") == number and type(entry.get("membership_queries")) is int
+
+
+def _resumable_entries(path: Path, settings: Mapping[str, Any]) -> list[Entry]:
+    """The entries of a trace file that have counterexamples; refuse a file with other settings."""
+    wanted = json.loads(json.dumps(settings))
+    before, entries = read_trace(path) if path.exists() else ({}, [])
+    for name in wanted if before else ():
+        if before.get(name) != wanted[name]:
+            raise HornbookError(
+                f"{path} is the trace of a run with {name}={before.get(name)}, not {wanted[name]}; "
+                "give the same settings to go on with it, or another file to begin anew"
+            )
+    return [entry for entry in entries if "change" in entry]
+
+
+def _chain_lines(entries: Iterable[Mapping[str, Any]], chain: str = "") -> tuple[list[str], str]:
+    """Entries as lines that continue a chain of digests, and the digest of the last line."""
+    lines = []
+    for entry in entries:
+        chain = hashlib.sha256((chain + json.dumps(entry, ensure_ascii=False)).encode()).hexdigest()[:16]
+        lines.append(json.dumps({**entry, "chain": chain}, ensure_ascii=False))
+    return lines, chain
+
+
+def _times_path(path: Path) -> Path:
+    return path.with_suffix(TIMES_SUFFIX)
+
+
+def _read_seconds(path: Path, queries: int) -> float:
+    """The seconds that a run had spent after so many queries; none where they are not known."""
+    try:
+        times = dict(map(_split_time, _times_path(path).read_text("utf-8").splitlines()))
+    except (OSError, ValueError):
+        return 0.0
+    return times.get(queries, 0.0)
+
+
+def _split_time(line: str) -> tuple[int, float]:
+    query, seconds = line.split()
+    return int(query), float(seconds)
+
+
+def step_object(step: Step) -> Entry:
+    """The answer of a step and the change it led to, ready for JSON."""
+    vocabulary, answer, change = step.hypothesis.vocabulary, step.answer, step.change
+    if not isinstance(answer, Counterexample):
+        return {"guarantee": answer.kind}
+    found = {
+        **_item_object(vocabulary, answer.interpretation),
+        "positive": answer.positive,
+        "found_by": answer.found_by,
+        "at": list(answer.at),
+    }
+    if change is None:
+        return {"counterexample": found}
+    parts: dict[str, Any] = {}
+    for name, rules in (("added", change.added), ("removed", change.removed)):
+        if rules:
+            parts[name] = [rule_object(vocabulary, rule) for rule in rules]
+    for name, item in (("witness", change.witness), ("given_up", change.given_up)):
+        if item is not None:
+            parts[name] = _item_object(vocabulary, item)
+    if change.failed:
+        parts["failed"] = [
+            [_item_object(vocabulary, term) for term in together] for together in change.failed
+        ]
+    return {"counterexample": found, "change": parts}
+
+
+def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
+    """The step that `step_object` wrote down; its answer must be a counterexample."""
+    try:
+        return _read_step(hypothesis, entry)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise HornbookError(
+            f"query {entry['query']} of the trace is not as a run wrote it ({error!r}); "
+            "remove the trace to begin anew"
+        ) from None
+
+
+def _read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
+    vocabulary = hypothesis.vocabulary
+    found, parts = entry["counterexample"], entry["change"]
+    answer = Counterexample(
+        _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
+    )
+    if strange := parts.keys() - {"added", "removed", "witness", "given_up", "failed"}:
+        raise ValueError(f"a change with {', '.join(sorted(strange))}")
+    added, removed = (_read_rules(vocabulary, parts.get(name, ())) for name in ("added", "removed"))
+    witness, given_up = (
+        _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
+    )
+    failed = tuple(
+        tuple(_read_item(vocabulary, term) for term in together) for together in parts.get("failed", ())
+    )
+    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
+
+
+def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
+    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
+
+
+def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
+    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
+
+
+def _read_rules(vocabulary: Vocabulary, entries: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
+    return tuple(read_rule(vocabulary, entry) for entry in entries)
+
+
+def _not_a_trace(path: Path, number: int) -> HornbookError:
+    return HornbookError(f"{path}, line {number} is not as a run wrote it; remove the file to begin anew")

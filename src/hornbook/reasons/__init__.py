@@ -1,0 +1,28 @@
+"""Why a model decides a row as it does, and what would change that."""
+
+from __future__ import annotations
+
+from hornbook.reasons.change_space import ChangeLimits
+from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange, find_changes
+from hornbook.reasons.reasoner import Reasoner, why
+from hornbook.reasons.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
+from hornbook.reasons.table import CoveringReason, TableReasons, cover_table, why_table
+
+__all__ = [
+    "ChangeFinder",
+    "ChangeLimits",
+    "ChangedValue",
+    "Changes",
+    "Coverage",
+    "CoveringReason",
+    "ReasonLevel",
+    "Reasoner",
+    "RowChange",
+    "SufficientReason",
+    "TableReasons",
+    "Why",
+    "cover_table",
+    "find_changes",
+    "why",
+    "why_table",
+]

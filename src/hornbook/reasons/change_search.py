@@ -1,0 +1,350 @@
+"""Searches the fewest columns, and the smallest change of them, with which a model decides otherwise.
+
+Every single column is given every value of its list, then every pair of columns, and so on, as long as
+the rows that the model may be asked about suffice: such a level is exhausted. Of a larger level only the
+most promising changes are tried: those of the level before that come closest to the other decision by
+the model's score, each with one more column. Rows of the table that the model decides otherwise give
+changes of many columns, of which as many as possible are taken back. What is found so is moved closer to
+the row, one column at a time. Nothing is random, so a search repeats bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.logic import Bools
+from hornbook.queries import run_together
+from hornbook.reasons.change_space import ChangeSpace, Places
+
+CHUNK_ROWS = 1 << 12
+"""Rows that the model is asked about at a time."""
+
+MAX_CHANGED_COLUMNS = 4
+"""The most columns that are changed together, except by rows of the table."""
+
+NEAR_ROWS, NEAR_CHUNK = 8, 512
+"""Rows of the table that changes are made of, and how many are tried at a time, the nearest first."""
+
+COMPARED_ROWS = 5_000
+"""Rows of the table among which the nearest ones are looked for."""
+
+TIGHTENED_CHANGES, TIGHTENED_VALUES = 16, 64
+"""Changes that are moved closer to the row, and values of a column that are tried for each at a time."""
+
+MAX_GRID = 1_000_000
+"""The most changes of some columns that are listed to find the smaller ones."""
+
+Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
+"""How certain it is that no change does: for all values, for those that occur, or for those tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeQuestion:
+    """Changed rows of which a search asks whether they are decided as wished; if `scored`, how clearly."""
+
+    rows: pd.DataFrame
+    scored: bool = False
+
+
+ChangeAnswer: TypeAlias = NDArray[np.bool_] | NDArray[np.float64]
+"""For each row of a question, whether it is decided as wished, or a number that guides the search."""
+
+ChangeQuestions: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, None]
+ChangeRun: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, list[Places]]
+
+
+def run_searches(
+    searches: Sequence[ChangeRun], answer: Callable[[pd.DataFrame, NDArray[np.intp], bool], ChangeAnswer]
+) -> list[list[Places]]:
+    """Run searches about several rows side by side, so that the model is asked few times about many rows.
+
+    Parameters
+    ----------
+    searches
+        What `ChangeSearch.run` returns.
+    answer
+        Answers about rows, the number of each one's search, and whether they are to be scored.
+
+    """
+
+    def ask(questions: dict[int, ChangeQuestion]) -> dict[int, ChangeAnswer]:
+        answers: dict[int, ChangeAnswer] = {}
+        for scored in (False, True):
+            several = {number: each for number, each in questions.items() if each.scored == scored}
+            if several:
+                sizes = [len(each.rows) for each in several.values()]
+                rows = pd.concat([each.rows for each in several.values()], ignore_index=True)
+                every = answer(rows, np.repeat(list(several), sizes), scored)
+                ends = np.cumsum(sizes).tolist()
+                answers |= {
+                    number: every[end - size : end]
+                    for number, size, end in zip(several, sizes, ends, strict=True)
+                }
+        return answers
+
+    return run_together(searches, ask)
+
+
+class ChangeSearch:
+    """The search for changes of one row, and what it found.
+
+    Parameters
+    ----------
+    space
+        The row, and the values that it may change to.
+    max_rows
+        The most rows that the model is asked about.
+    deadline
+        When the model is asked no more, by `time.perf_counter`.
+
+    """
+
+    def __init__(
+        self,
+        space: ChangeSpace,
+        max_rows: int,
+        deadline: float = math.inf,
+    ) -> None:
+        self.space = space
+        self.deadline, self.is_late = deadline, False
+        self.left = max_rows  # how many rows the model may still be asked about
+        self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
+        self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
+        self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
+        self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
+
+    def run(self, table: pd.DataFrame, count: int) -> ChangeRun:
+        """Ask for, and return, so many changes of different columns; the fewest columns and nearest first.
+
+        No change has all columns of another one. Rows of the table are tried where one column does not do.
+        """
+        for size in range(1, self.largest + 1):
+            if sum(len(columns) < size for columns in self.best) >= count:
+                break
+            if size == 2:
+                yield from self._try_near_rows(table)
+            yield from self._try_level(size)
+        yield from self._tighten()
+        yield from self._try_smaller(count)
+        smallest = sorted(self.best, key=lambda columns: (len(columns), self.best[columns][0], columns))
+        kept: list[tuple[int, ...]] = []
+        for columns in smallest:
+            if not any(set(other) < set(columns) for other in kept):
+                kept.append(columns)
+        return [self.best[columns][1] for columns in kept[:count]]
+
+    def grade(self, size: int) -> Grade:
+        """How certain it is that changes of so many columns were all seen."""
+        return "exhausted" if size in self.exhausted else "sampled"
+
+    def _try_level(self, size: int) -> ChangeQuestions:
+        """Try changes of so many columns: all, if there are rows enough, or the most promising."""
+        columns = self._list_movable(size)
+        if _count_changes(self.space.sizes[columns], size) <= self.left:
+            for changes in self._enumerate(columns, size):
+                yield from self._ask(changes)
+            if not self.is_late:
+                self.exhausted.add(size)
+        elif self.left > 0:
+            if size == 1:
+                changes = self._thin_singles(columns, self.left // 2)
+            else:
+                changes = yield from self._extend(columns)
+            yield from self._ask(changes)
+
+    def _list_movable(self, size: int) -> list[int]:
+        """The columns that may change; of several together, only those that do not suffice alone."""
+        movable = np.flatnonzero(self.space.sizes).tolist()
+        return [column for column in movable if size == 1 or (column,) not in self.best]
+
+    def _enumerate(self, columns: list[int], size: int) -> Iterator[Places]:
+        """All changes of so many of the columns, in chunks."""
+        waiting, rows = [], 0
+        for chosen in combinations(columns, size):
+            lengths = self.space.sizes[list(chosen)].tolist()
+            grid = np.indices(lengths).reshape(size, -1).T + 1  # (changes, size)
+            changes = np.zeros((len(grid), len(self.space.columns)), np.int32)
+            changes[:, list(chosen)] = grid
+            waiting.append(changes)
+            rows += len(changes)
+            if rows >= CHUNK_ROWS:
+                yield np.concatenate(waiting)
+                waiting, rows = [], 0
+        if waiting:
+            yield np.concatenate(waiting)
+
+    def _thin_singles(self, columns: list[int], rows: int) -> Places:
+        """Changes of one column, about so many: of each column values at even steps, both ends included."""
+        share = max(1, rows // max(1, len(columns)))
+        singles = []
+        for column in columns:
+            ladder = self.space.ladders[column]
+            places = ladder[np.unique(np.linspace(0, len(ladder) - 1, share).astype(np.intp))]
+            changes = np.zeros((len(places), len(self.space.columns)), np.int32)
+            changes[:, column] = places
+            singles.append(changes)
+        return np.concatenate(singles) if singles else self.promising[:0]
+
+    def _extend(self, columns: list[int]) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
+        """The most promising changes of the last level, each with one column more."""
+        rows = self.left // 2
+        if not len(self.steps):
+            singles = yield from self._rank(self._thin_singles(columns, rows // 2))
+            self.steps = self._choose_steps(singles, max(1, int((2 * rows) ** 0.5)))
+        steps = self.steps
+        bases = (yield from self._rank(self.promising)) if len(self.promising) else steps
+        bases = bases[: max(1, rows // max(1, len(steps)))]
+        extended = [bases + step for step in steps]
+        apart = [(bases[:, step > 0] == 0).all(axis=1) for step in steps]
+        changes = [each[where] for each, where in zip(extended, apart, strict=True)]
+        self.promising = np.unique(np.concatenate(changes), axis=0) if changes else self.promising[:0]
+        return self.promising
+
+    def _choose_steps(self, singles: Places, count: int) -> Places:
+        """About so many changes of one column, the best first, as many of each column."""
+        columns = (singles > 0).argmax(axis=1)
+        share = max(1, count // max(1, len(np.unique(columns))))
+        taken = np.zeros(len(self.space.columns), np.intp)
+        chosen: list[int] = []
+        for number, column in enumerate(columns.tolist()):
+            if taken[column] < share and len(chosen) < count:
+                taken[column] += 1
+                chosen.append(number)
+        return singles[chosen]
+
+    def _rank(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
+        """The changes, those first that the model scores as closest to flipping; of equals the extreme."""
+        changes = changes[: max(0, self.left)]
+        if not len(changes):
+            return changes
+        scores = np.zeros(len(changes))
+        for start in range(0, len(changes), CHUNK_ROWS):
+            part = changes[start : start + CHUNK_ROWS]
+            if not self._look_at_clock():
+                scores[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part), True)
+        self.left = max(0, self.left - len(changes))
+        order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
+        ranked: Places = changes[order]
+        return ranked
+
+    def _try_near_rows(self, table: pd.DataFrame) -> ChangeQuestions:
+        """Give the row all values of near rows of the table, and take back as many as can be."""
+        rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
+        changes = np.unique(self.space.find_places(rows), axis=0)
+        changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
+        found = changes[:0]
+        for start in range(0, len(changes), NEAR_CHUNK):
+            if self.left <= 0 or len(found) >= NEAR_ROWS:
+                break
+            part = changes[start : start + NEAR_CHUNK]
+            flipped = yield from self._ask(part, record=False)
+            found = np.concatenate([found, part[flipped]])
+        yield from self._take_back(found[:NEAR_ROWS])
+
+    def _take_back(self, changes: Places) -> ChangeQuestions:
+        """Give columns of changes the row's own values again, halves of them first, then smaller parts."""
+        self._record(changes)
+        waiting = [(change, int((change > 0).sum())) for change in changes]
+        while waiting and self.left > 0:
+            parts = [list(self._restore_parts(change, size)) for change, size in waiting]
+            flipped = iter((yield from self._ask(np.stack([part for own in parts for part in own]))))
+            later = []
+            for (change, size), own in zip(waiting, parts, strict=True):
+                restored = [part for part in own if next(flipped)]
+                change, size = (restored[0], size) if restored else (change, size // 2)
+                if size and change.any():
+                    later.append((change, min(size, int((change > 0).sum()))))
+            waiting = later
+
+    def _restore_parts(self, change: Places, size: int) -> Iterator[Places]:
+        """The change without each part of so many columns, the farthest ones first."""
+        lengths = np.array([own[place] for own, place in zip(self.space.distances, change, strict=True)])
+        changed = np.argsort(-lengths, kind="stable")[: (change > 0).sum()]
+        for start in range(0, len(changed), size):
+            restored = change.copy()
+            restored[changed[start : start + size]] = 0
+            yield restored
+
+    def _tighten(self) -> ChangeQuestions:
+        """Move the best changes closer to the row, one column at a time, unless all were tried."""
+        improving = True
+        while improving and self.left > 0:
+            before = {columns: self.best[columns][0] for columns in self._list_open()[:TIGHTENED_CHANGES]}
+            closer = [each for columns in before for each in self._step_closer(self.best[columns][1])]
+            if not closer:
+                return
+            yield from self._ask(np.concatenate(closer))
+            improving = any(self.best[columns][0] < length for columns, length in before.items())
+
+    def _try_smaller(self, count: int) -> ChangeQuestions:
+        """Try all smaller changes of the columns of the best changes, as far as rows are left."""
+        for columns in self._list_open()[:count]:
+            length, change = self.best[columns]
+            reach = [int((self.space.distances[own][1:] < length).sum()) for own in columns]
+            if np.prod(reach, dtype=np.float64) > MAX_GRID:
+                continue
+            grid = np.indices(reach).reshape(len(columns), -1).T + 1  # (changes, columns)
+            lengths = sum(self.space.distances[own][grid[:, n]] for n, own in enumerate(columns))
+            grid = grid[lengths < length]
+            if len(grid) <= self.left:
+                changes = np.repeat(change[None], len(grid), axis=0)
+                changes[:, list(columns)] = grid
+                yield from self._ask(changes)
+
+    def _list_open(self) -> list[tuple[int, ...]]:
+        """The columns of changes that may not be the smallest of them, those of the best change first."""
+        open_ones = [columns for columns in self.best if len(columns) not in self.exhausted]
+        return sorted(open_ones, key=lambda columns: (len(columns), self.best[columns][0], columns))
+
+    def _step_closer(self, change: Places) -> Iterator[Places]:
+        """The change with nearer values in each of its columns."""
+        for column in np.flatnonzero(change):
+            count = change[column] - 1
+            places = np.unique(np.linspace(1, count, min(count, TIGHTENED_VALUES)).astype(np.int32))
+            closer = np.repeat(change[None], len(places), axis=0)
+            closer[:, column] = places
+            yield closer
+
+    def _ask(self, changes: Places, record: bool = True) -> Generator[ChangeQuestion, ChangeAnswer, Bools]:
+        """Which changes flip the model, as far as rows are left; the nearest of each columns is kept."""
+        flipped = np.zeros(len(changes), np.bool_)
+        for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
+            part = changes[start : min(start + CHUNK_ROWS, self.left)]
+            if self._look_at_clock():
+                break
+            flipped[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part))
+        self.left = max(0, self.left - len(changes))
+        if record:
+            self._record(changes[flipped])
+        return flipped
+
+    def _look_at_clock(self) -> bool:
+        """Whether there is no time left; then no rows are left either."""
+        if time.perf_counter() > self.deadline:
+            self.left, self.is_late = 0, True
+        return self.is_late
+
+    def _record(self, changes: Places) -> None:
+        lengths = self.space.measure(changes)
+        for number in np.argsort(lengths, kind="stable"):
+            columns = tuple(np.flatnonzero(changes[number]).tolist())
+            if columns and lengths[number] < self.best.get(columns, (np.inf,))[0]:
+                self.best[columns] = float(lengths[number]), changes[number]
+
+
+def _count_changes(sizes: NDArray[np.intp], size: int) -> int:
+    """The number of changes of so many columns, which have so many other values each."""
+    counts = [1] + [0] * size  # of changes of 0, 1, … of the columns so far
+    for own in sizes.tolist():
+        for number in range(size, 0, -1):
+            counts[number] += own * counts[number - 1]
+    return counts[size]

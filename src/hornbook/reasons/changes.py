@@ -1,0 +1,428 @@
+"""What would change a model's decision about a row: the fewest columns, and the smallest change of them.
+
+A change goes to values that occur in the table, and is checked on the model itself. That no change of
+fewer columns does is proved where the model can be read: all other columns have the row's values, and
+the model keeps its class for every value of the free ones within the table's ranges.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations, groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.code_book import CodeBook
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.errors import HornbookError
+from hornbook.extraction import read_given_row
+from hornbook.extraction.result import plain_value
+from hornbook.models import ClassifierTeacher, Predictor, bind_classifier
+from hornbook.proof import ColumnProver, Domain
+from hornbook.proof.prover import BY_VACUITY
+from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
+from hornbook.reasons.change_space import (
+    DISTANCE_WORDS,
+    NO_LIMITS,
+    ChangeLimits,
+    ChangeSpace,
+    Places,
+    measure_distances,
+)
+from hornbook.tables import read_frame, replace_columns
+
+MAX_ASKED_ROWS = 50_000
+"""Rows that the model is asked about in the search for changes of one row."""
+
+CHANGE_PROOF_SECONDS = 10.0
+"""Time limit of the proofs that no change of fewer columns does."""
+
+MAX_PROVED_SETS = 300
+"""The most sets of columns of which it is proved one by one that no change of them does."""
+
+GRADE_WORDS: dict[Grade, str] = {
+    "proved": "proved",
+    "exhausted": "all values of the table tried",
+    "sampled": "none found",
+}
+
+
+@dataclass(frozen=True)
+class ChangedValue:
+    """A new value of one column.
+
+    Parameters
+    ----------
+    column
+        The column.
+    before, after
+        The row's value and the new one; None where it is missing.
+    distance
+        How far the new value is, by `DISTANCE_WORDS`.
+    text
+        All that in words.
+
+    """
+
+    column: str
+    before: Any
+    after: Any
+    distance: float
+    text: str
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """New values with which the model decides otherwise, as the model itself says.
+
+    Parameters
+    ----------
+    values
+        The new values.
+    outcome
+        The class that the model then decides for.
+    distance
+        The sum of the distances of its values.
+    nearest
+        How certain it is that no change of so many columns, none of them superfluous, is smaller.
+
+    """
+
+    values: tuple[ChangedValue, ...]
+    outcome: str
+    distance: float
+    nearest: Grade
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that change."""
+        return tuple(value.column for value in self.values)
+
+    def __str__(self) -> str:
+        return f"with {' and '.join(value.text for value in self.values)} it would be {self.outcome}"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What would change a model's decision about one row.
+
+    Parameters
+    ----------
+    outcome
+        The class that the model decides for.
+    wished
+        The class that was asked for, if one was.
+    changes
+        Changes of different columns, the fewest and nearest first.
+    fewer
+        How certain it is that no change of 1, 2, … columns does, up to one less than the first change
+        has, or as far as it was looked for if there is none.
+    beyond
+        A change of fewer columns to values that do not occur in the table, if a prover found one.
+    checked
+        How the model was asked, in words.
+
+    """
+
+    outcome: str
+    wished: str | None
+    changes: tuple[RowChange, ...]
+    fewer: tuple[Grade, ...]
+    beyond: RowChange | None
+    checked: str
+
+    def __str__(self) -> str:
+        wished = "the decision" if self.wished is None else f"it to {self.wished}"
+        lines = [str(change) for change in self.changes] or [f"no change was found that would turn {wished}"]
+        beyond = [] if self.beyond is None else [f"{self.beyond}, but no row of the table has that value"]
+        return "; ".join(["\n".join(lines), *self._describe_fewer(), *beyond])
+
+    def _describe_fewer(self) -> Iterator[str]:
+        """How certain it is that fewer columns do not do, in words."""
+        for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
+            sizes = [size for size, _ in own]
+            yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {**asdict(self), "distance": DISTANCE_WORDS}
+
+
+def find_changes(
+    model: Any,
+    row: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    wished: Any = None,
+    count: int = 1,
+    limits: ChangeLimits = NO_LIMITS,
+    max_rows: int = MAX_ASKED_ROWS,
+    proof_seconds: float = CHANGE_PROOF_SECONDS,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> Changes:
+    """The fewest columns of a row, and the smallest change of them, with which a model decides otherwise.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    row
+        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+        missing.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    wished
+        The class that the model should decide for, as the model or in words; any other by default.
+    count
+        How many changes of different columns are wanted.
+    limits
+        Columns that may not change, or only in one direction.
+    max_rows
+        The most rows that the model is asked about.
+    proof_seconds
+        Time limit of the proofs that no change of fewer columns does; 0 for none.
+    seed
+        Decides which rows complete others for a model that takes no missing values.
+    code_book
+        The user's words for columns, values and classes.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> print(find_changes(model, rows.iloc[0], rows, "good"))
+    with income 10 → 80 it would be good
+    >>> print(find_changes(model, rows.iloc[0], rows, "good", limits=ChangeLimits(fixed=("income",))))
+    no change was found that would turn the decision; no change of one column does (proved)
+
+    """
+    frame = read_frame(X)
+    book = read_code_book(code_book, frame)
+    teacher = bind_classifier(model, frame, seed)
+    finder = ChangeFinder(model, teacher, book.name_classes(target, teacher.classes), book)
+    return finder.find(row, limits, wished, count=count, max_rows=max_rows, proof_seconds=proof_seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeFinder:
+    """Finds what would change a model's decisions about rows.
+
+    Parameters
+    ----------
+    model
+        The model, for scores and proofs.
+    teacher
+        The model bound to the table.
+    classes
+        Its classes in words.
+    code_book
+        The user's words.
+
+    """
+
+    model: Any
+    teacher: ClassifierTeacher
+    classes: tuple[str, ...]
+    code_book: CodeBook
+
+    def find(
+        self,
+        row: Any,
+        limits: ChangeLimits = NO_LIMITS,
+        wished: Any = None,
+        *,
+        count: int = 1,
+        max_rows: int = MAX_ASKED_ROWS,
+        proof_seconds: float = CHANGE_PROOF_SECONDS,
+        search_seconds: float = math.inf,
+    ) -> Changes:
+        """So many changes of different columns of a row, if there are; see `find_changes`."""
+        if count < 1 or max_rows < 1:
+            raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
+        frame = self.teacher.frame
+        given = read_given_row(row, frame, self.code_book)
+        space = ChangeSpace.of(frame, given, self.code_book, limits, self._list_hidden_columns())
+        own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
+        goal = None if wished is None else self._read_class(wished)
+        if goal == own:
+            raise HornbookError(f"the model decides for {self.classes[own]} already; wish for another class")
+
+        score = self._choose_scores(own, goal)
+
+        def answer(rows: pd.DataFrame, _: NDArray[np.intp], scored: bool) -> ChangeAnswer:
+            if scored:
+                return score(rows)
+            labels = self.teacher.labels(rows)
+            flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
+            return flipped
+
+        search = ChangeSearch(space, max_rows, time.perf_counter() + search_seconds)
+        (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
+        changes = tuple(self._describe(space, search, places) for places in found)
+        below = len(changes[0].columns) - 1 if changes else search.largest
+        proved, witness = 0, None
+        if below and proof_seconds > 0:
+            proved, witness = self._prove_fewer(space, own, below, proof_seconds)
+        fewer: list[Grade] = ["proved"] * proved
+        fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
+        return Changes(
+            self.classes[own],
+            None if goal is None else self.classes[goal],
+            changes,
+            tuple(fewer),
+            None if witness is None else self._describe_witness(space, witness, goal),
+            f"checked on the model: {self.teacher.describe()}",
+        )
+
+    def _list_hidden_columns(self) -> list[str]:
+        """The columns in which values are missing in the table, and the model takes missing values."""
+        frame, donors = self.teacher.frame, self.teacher.donors
+        refused = frozenset() if donors is None else donors.columns
+        return [name for name in frame.columns if name not in refused and frame[name].isna().any()]
+
+    def _read_class(self, wished: Any) -> int:
+        """The number of a class that is named as the model or the user calls it."""
+        for names in (self.classes, self.teacher.classes):
+            if wished in names:
+                return names.index(wished)
+        raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(self.classes)}")
+
+    def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
+        """How clearly the model decides for the wished class, or against the row's own one."""
+        predictors = self.teacher.predictors
+        if len(self.classes) == 2:
+            return lambda rows: self._score(predictors[0], rows, -1.0 if own else 1.0)
+        if goal is not None and goal < len(predictors):
+            return lambda rows: self._score(predictors[goal], rows, 1.0)
+        if own < len(predictors):
+            return lambda rows: self._score(predictors[own], rows, -1.0)
+        return lambda rows: np.max([self._score(each, rows, 1.0) for each in predictors], axis=0)
+
+    def _score(self, predictor: Predictor, rows: pd.DataFrame, sign: float) -> NDArray[np.float64]:
+        donors = self.teacher.donors
+        if donors is not None and donors.find_incomplete(rows).any():
+            rows = donors.complete(rows, 0)
+        scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
+        return scores
+
+    def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
+        """A change with its words."""
+        values = describe_values(space, places, self.code_book)
+        label = int(self.teacher.labels(space.make_rows(places[None]))[0])
+        total = float(space.measure(places[None])[0])
+        return RowChange(values, self.classes[label], total, search.grade(len(values)))
+
+    def _describe_witness(
+        self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None
+    ) -> RowChange | None:
+        """A row that a prover found as a change, if the model decides it as wished."""
+        row = space.make_rows(np.zeros((1, len(space.columns)), np.int32))
+        changed = []
+        for name in witness:
+            pair = pd.Series([row[name].iloc[0], witness[name].iloc[0]], name=name).infer_objects()
+            if pair.isna().all() or pair.iloc[0] == pair.iloc[1]:
+                continue
+            known = self.teacher.frame[name].dropna()
+            distance = float(measure_distances(pair, known, self.code_book)[1])
+            changed.append(describe_value(str(name), pair, distance, self.code_book))
+        label = int(
+            self.teacher.labels(replace_columns(row, {name: witness[name].array for name in witness}))[0]
+        )
+        if goal is not None and label != goal:
+            return None
+        total = sum(each.distance for each in changed)
+        return RowChange(tuple(changed), self.classes[label], total, "sampled")
+
+    @cached_property
+    def _table_prover(self) -> ColumnProver | None:
+        """Proofs about the rows of the table's domain; None of a model that cannot be read."""
+        return self._make_prover(self.teacher.frame)
+
+    def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
+        try:
+            prover = ColumnProver(self.model, Domain.of(table))
+        except HornbookError:
+            return None
+        return prover if len(prover.reading.contests) == len(self.classes) else None
+
+    def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
+        """Proofs about a domain in which the row is."""
+        prover = self._table_prover
+        if prover is None:
+            return None
+        pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
+        if prover.domain.list_boxes(pins):
+            return prover
+        return self._make_prover(space.add_to(self.teacher.frame))
+
+    def _prove_fewer(
+        self, space: ChangeSpace, own: int, below: int, seconds: float
+    ) -> tuple[int, pd.DataFrame | None]:
+        """Up to how many columns, at most `below`, it is proved that no change of so many does.
+
+        Beside it is a row that the model decides otherwise, with one changed column more, if one was found.
+        """
+        deadline = time.perf_counter() + seconds
+        prover = self._choose_prover(space)
+        if prover is None:
+            return 0, None
+        read = [name for name in space.columns if name in prover.domain.ranges]
+        free = [name for name in read if space.sizes[space.columns.index(name)]]
+        for size in range(1, below + 1):
+            sets = list(combinations(free, min(size, len(free))))
+            if len(sets) > MAX_PROVED_SETS:
+                return size - 1, None
+            for chosen in sets:
+                body = [space.pin(name) for name in read if name not in chosen]
+                body += [condition for name in chosen for condition in space.bound(name)]
+                left = deadline - time.perf_counter()
+                verdict = None if left <= 0 else prover.prove(body, own, seconds=left)
+                # the row itself meets the body, so no rows to prove anything of means another domain
+                if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
+                    return size - 1, None if verdict is None else verdict.witness
+        return below, None
+
+
+def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:
+    """The new values of a change, with their words."""
+    return tuple(
+        describe_value(
+            space.columns[number],
+            space.values[number].iloc[[0, places[number]]],
+            float(space.distances[number][places[number]]),
+            book,
+        )
+        for number in np.flatnonzero(places)
+    )
+
+
+def describe_value(column: str, values: pd.Series[Any], distance: float, book: CodeBook) -> ChangedValue:
+    """The old and the new value of a column, with their words."""
+    before, after = map(plain_cell, values)
+    old, new = ("missing" if value is None else book.name_value(column, value) for value in (before, after))
+    return ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}")
+
+
+def plain_cell(value: Any) -> Any:
+    """A value of a table ready for JSON, None where it is missing."""
+    return None if pd.isna(value) else plain_value(value)
+
+
+def _count_columns(sizes: Sequence[int]) -> str:
+    """Numbers of columns that follow each other, in words."""
+    if sizes[-1] == 1:
+        return "one column"
+    return f"{sizes[0]} columns" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} columns"

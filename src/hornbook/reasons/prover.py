@@ -1,0 +1,305 @@
+"""Reasons that are proved: a body grows until a prover confirms it, and shrinks until none can go.
+
+Rows that meet a body and get another class are its counterexamples. A body that excludes all that were
+found is put to the prover, which confirms it or finds another one. A literal without which some
+counterexample would meet the body cannot go; of the others the prover says whether they can.
+
+References
+----------
+A. Ignatiev, N. Narodytska, J. Marques-Silva. Abduction-based explanations for machine learning models.
+AAAI 2019.
+M. Wu, H. Wu, C. Barrett. VeriX: towards verified explainability of deep neural networks. NeurIPS 2023.
+
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.conditions import Missing
+from hornbook.logic import Bools
+from hornbook.proof import ColumnProver, Verdict
+from hornbook.reasons.counterexamples import CounterexampleFinder
+from hornbook.reasons.row_conditions import Body, Codes
+from hornbook.reasons.sampler import ReasonSampler
+from hornbook.reasons.search import PREFERENCE
+from hornbook.reasons.sufficient_reason import ReasonLevel
+
+MAX_REFUTATIONS = 6
+"""After so many refutations by the prover, literals on many columns are added at once."""
+
+QUESTION_SHARE = 0.25
+"""The share of the time left that one question may take."""
+
+MIN_QUESTION_SECONDS = 0.05
+"""The least time that a question gets."""
+
+
+@dataclass(frozen=True)
+class ProvedBody:
+    """A body, how sure it is, and why it is not surer."""
+
+    body: Body
+    level: ReasonLevel
+    note: str = ""
+
+
+@dataclass(eq=False)
+class ReasonProver:
+    """Makes a body that a prover confirms, out of one that samples suggest.
+
+    Parameters
+    ----------
+    prover
+        Proves or refutes questions about the model.
+    sampler
+        Samples of the row's conditions.
+    preferred, banned
+        Columns that reasons should speak of, and must not speak of.
+    deadline
+        When to stop, by `time.perf_counter`.
+    rng
+        Where random rows come from.
+
+    """
+
+    prover: ColumnProver
+    sampler: ReasonSampler
+    preferred: frozenset[str]
+    banned: frozenset[str]
+    deadline: float
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.conditions = self.sampler.conditions
+        self.counterexamples: Codes = self.sampler.codes[:, :0]
+        """Rows that get another class, as bins, (columns, rows)."""
+        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng, self.deadline)
+
+    @cached_property
+    def unreadable(self) -> Body:
+        """The literals that say that a value is missing where the model takes no missing value."""
+        ranges = self.prover.domain.ranges
+        return frozenset(
+            number
+            for number, literal in enumerate(self.conditions.literals)
+            if isinstance(literal.condition, Missing)
+            and literal.condition.missing
+            and not ranges[literal.condition.column].missing
+        )
+
+    @cached_property
+    def usable(self) -> Bools:
+        """Which literals a proved reason may have."""
+        return np.array(
+            [
+                number not in self.unreadable and literal.condition.column not in self.banned
+                for number, literal in enumerate(self.conditions.literals)
+            ],
+            np.bool_,
+        )
+
+    def find_body(self, body: Body) -> ProvedBody:
+        """A body that is proved and, if there is time, minimal and as loose as it can be."""
+        tight = {self.conditions.tighten(number) for number in body if self.usable[number]}
+        grown, reason = self._grow(self.conditions.remove_implied(frozenset(tight)))
+        if reason:
+            return ProvedBody(body, "sampled", reason)
+        shrunk, reason = self._shrink(grown)
+        loose = self._loosen(self._allow_categories(shrunk))
+        return ProvedBody(loose, "proved" if reason else "minimal", reason)
+
+    def _grow(self, body: Body) -> tuple[Body, str]:
+        """A body that is proved; or, with the reason, one that is not."""
+        refuted = 0
+        while time.perf_counter() < self.deadline:
+            found = self._finder.draw(body)
+            if not found.size:
+                verdict = self._ask(body)
+                if verdict.status == "proved":
+                    return self._keep_needed(body, verdict), ""
+                if verdict.witness is None:
+                    if (tighter := self._tighten(body)) == body:
+                        return body, verdict.reason
+                    body = tighter
+                    continue
+                found = self._finder.bring_close(self._finder.complete(verdict.witness))
+                refuted += 1
+            if (tighter := self._exclude(body, found)) == body:
+                return body, self._describe_open()
+            body = self._tighten(tighter) if refuted >= MAX_REFUTATIONS else tighter
+            refuted %= MAX_REFUTATIONS
+        return body, "there was no proof in time"
+
+    def _describe_open(self) -> str:
+        if self.unreadable:
+            columns = sorted(
+                {self.conditions.literals[number].condition.column for number in self.unreadable}
+            )
+            return f"the model takes no missing values, and the answer depends on {', '.join(columns)}"
+        return "other values of the columns that it may speak of do not keep the model's answer"
+
+    def _exclude(self, body: Body, found: Codes) -> Body:
+        """The body with literals added until it excludes counterexamples; as it is, if none can.
+
+        The literals are the tightest of their columns, so that few are needed; fine ones only where those
+        are not enough.
+        """
+        self._remember(found)
+        table = self.sampler.codes
+        while (left := self.conditions.meets(body, found)).any():
+            excluded = left.sum() - self.conditions.count_met(found[:, left])  # (literals,)
+            kept = self.conditions.count_met(table[:, self.conditions.meets(body, table)])
+            scores = np.where(self.usable, excluded * np.sqrt(kept) * self._weights, 0.0)
+            best = np.where(self._is_tightest, scores, 0.0)
+            best = best if best.any() else scores
+            if not best.any():
+                return body
+            body = self.conditions.remove_implied(body | {int(best.argmax())})
+        return body
+
+    @cached_property
+    def _is_tightest(self) -> Bools:
+        return np.isin(np.arange(len(self.conditions.literals)), list(self.conditions.tightest))
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """How much each literal counts: those on preferred columns more."""
+        columns = (literal.condition.column for literal in self.conditions.literals)
+        return np.array([PREFERENCE if column in self.preferred else 1.0 for column in columns])
+
+    def _tighten(self, body: Body) -> Body:
+        """The body with the tightest literals of half of the columns about which it is not tightest.
+
+        These are the columns in which most counterexamples differ from the row.
+        """
+        left = [number for number in sorted(self.conditions.tightest - body) if self.usable[number]]
+        own = self.sampler.codes[:, -1:]  # (columns, 1)
+        differences = (self.counterexamples != own).sum(axis=1)
+        places = {self.conditions.literals[number].place for number in left}
+        chosen = sorted(places, key=lambda place: -int(differences[place]))[: (len(places) + 1) // 2]
+        added = frozenset(number for number in left if self.conditions.literals[number].place in chosen)
+        return self.conditions.remove_implied(body | added)
+
+    def _shrink(self, body: Body) -> tuple[Body, str]:
+        """The body without literals that can go; and why it is not known of one whether it can.
+
+        One proof drops all literals that no counterexample shows to be needed, for the proofs of the
+        steps on the way would take as long each. If it stays undecided, half as many are to go.
+        """
+        searched: set[int] = set()
+        undecided: list[int] = []
+        size = len(body)
+        while spare := self._list_spare(body, undecided, searched):
+            if time.perf_counter() > self.deadline:
+                undecided += spare
+                break
+            group = spare[:size]
+            verdict = self._ask(body - {*group})
+            if verdict.status == "proved":
+                body = self._keep_needed(body - {*group}, verdict)
+            elif self._has_counterexample(body - {*group}):
+                continue
+            elif len(group) == 1:
+                undecided += group
+            else:
+                size = len(group) // 2
+        for number in undecided:
+            if number in body and not self._has_counterexample(body - {number}):
+                described = self.conditions.literals[number].condition
+                return body, f"whether {described} can go was not decided in time"
+        return body, ""
+
+    def _list_spare(self, body: Body, undecided: list[int], searched: set[int]) -> list[int]:
+        """Literals that can go together, as far as counterexamples tell, in order.
+
+        For a literal that is not among the searched ones, local search looks for a counterexample first.
+        """
+        spare = []
+        for number in sorted(body - {*undecided}, key=self._rank_literal):
+            without = body - {number}
+            if self._has_counterexample(without):
+                continue
+            if number not in searched and time.perf_counter() < self.deadline:
+                searched.add(number)
+                if self._ask(without, seconds=0.0).witness is not None:
+                    continue
+            body = without
+            spare.append(number)
+        return spare
+
+    def _keep_needed(self, body: Body, verdict: Verdict[pd.DataFrame]) -> Body:
+        """The literals of a proved body on which its proof rests, where the prover knows them."""
+        if verdict.needed is None:
+            return body
+        columns = {condition.column for condition in verdict.needed}
+        return frozenset(
+            number for number in body if self.conditions.literals[number].condition.column in columns
+        )
+
+    def _rank_literal(self, number: int) -> tuple[bool, int]:
+        """Which literal to drop first: one on a column that is not preferred, one that few rows meet."""
+        literal = self.conditions.literals[number]
+        met = int(literal.bins[self.sampler.codes[literal.place]].sum())
+        return literal.condition.column in self.preferred, met
+
+    def _allow_categories(self, body: Body) -> Body:
+        """The body with further categories allowed in a column whose value it fixes, one after the other."""
+        for number in sorted(body):
+            if time.perf_counter() >= self.deadline:
+                break
+            others = frozenset(self.conditions.list_other_categories(number))
+            if not others or self._ask(expanded := body - {number} | others).status != "proved":
+                continue
+            for other in sorted(others):
+                without = expanded - {other}
+                if not self._has_counterexample(without) and self._ask(without).status == "proved":
+                    expanded = without
+            body = body if others <= expanded else expanded
+        return body
+
+    def _loosen(self, body: Body) -> Body:
+        """The body with thresholds moved outwards as far as a proof allows: bisections, side by side."""
+        ladders = {number: self.conditions.list_looser(number) for number in sorted(body)}
+        while ladders and time.perf_counter() < self.deadline:
+            for number in list(ladders):
+                looser = [
+                    other
+                    for other in ladders.pop(number)
+                    if not self._has_counterexample(body - {number} | {other})
+                ]
+                if not looser or time.perf_counter() >= self.deadline:
+                    continue
+                middle = len(looser) // 2
+                candidate = body - {number} | {looser[middle]}
+                if self._ask(candidate).status == "proved":
+                    body = candidate
+                    ladders[looser[middle]] = looser[:middle]
+                else:
+                    ladders[number] = looser[middle + 1 :]
+        return body
+
+    def _ask(self, body: Body, seconds: float | None = None) -> Verdict[pd.DataFrame]:
+        """The prover's verdict about a body; what refutes it becomes a counterexample.
+
+        Without time, local search alone is asked.
+        """
+        if seconds is None:
+            seconds = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
+        verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=seconds)
+        if verdict.witness is not None:
+            self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))
+        return verdict
+
+    def _remember(self, found: Codes) -> None:
+        self.counterexamples = np.concatenate([self.counterexamples, found], axis=1)
+
+    def _has_counterexample(self, body: Body) -> bool:
+        """Whether some counterexample so far meets a body."""
+        return bool(self.conditions.meets(body, self.counterexamples).any())

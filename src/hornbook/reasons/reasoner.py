@@ -1,0 +1,348 @@
+"""Why a model decides a row so: finds its sufficient reasons."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hornbook.code_book import CodeBook
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.conditions import Category
+from hornbook.errors import HornbookError
+from hornbook.extraction import find_column, read_given_row
+from hornbook.extraction.result import plain_value
+from hornbook.models import AnswerCheck, ClassifierTeacher, bind_classifier, load_model
+from hornbook.proof import ColumnProver, Domain
+from hornbook.randomness import Purpose, generator
+from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
+from hornbook.reasons.changes import ChangeFinder
+from hornbook.reasons.prover import ProvedBody, ReasonProver
+from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
+from hornbook.reasons.sampler import ReasonSampler
+from hornbook.reasons.search import ReasonSearch
+from hornbook.reasons.sufficient_reason import Coverage, SufficientReason, Why
+from hornbook.statistics import Share
+from hornbook.surrogates.grid import Grid
+from hornbook.tables import read_frame
+
+MEASURED_SAMPLES = 2000
+"""Fresh samples on which a reason is measured."""
+
+MAX_READABLE_FACTS = 4
+"""If a proved reason has more conditions, a sampled one with fewer comes before it."""
+
+
+def why(
+    model: Any,
+    row: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    share: float = 0.95,
+    reasons: int = 1,
+    prefer: Sequence[str] = (),
+    proof: bool = True,
+    seconds: float = 10.0,
+    changes: int = 1,
+    limits: ChangeLimits = NO_LIMITS,
+    wished: Any = None,
+    domain: Domain | None = None,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> Why:
+    """Why a model decides one row so: conditions under which it keeps its answer, and what would change it.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    row
+        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+        missing, and stay so.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    share
+        The share of the rows that meet a reason on which the model has to keep its answer.
+    reasons
+        How many different reasons to look for.
+    prefer
+        Columns that reasons should speak of where they can.
+    proof
+        Whether to go on until a reason is proved, where the model can be read. It then holds for every
+        row of the domain; it has more conditions than one that holds for a share.
+    seconds
+        Time limit of each reason, of the search for changes, and of proofs about changes. The clock is
+        looked at between calls of the model and between questions to the prover.
+    changes
+        How many changes of the row to look for with which the model decides otherwise.
+    limits
+        Columns that may not change, or may go only up or only down.
+    wished
+        The class that changes should lead to, as the model or in words; any other by default.
+    domain
+        The rows that a proof is about. By default those within the ranges of the table's columns.
+    seed
+        Makes the answer repeatable.
+    code_book
+        The user's words for columns, values and classes: a TOML file, a mapping of its shape, or a
+        `CodeBook`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
+    >>> print(why(model, X.iloc[120], X, "virginica"))  # doctest: +NORMALIZE_WHITESPACE
+    virginica, because petal length (cm) > 4.97
+    proved: whatever the other values are, the model says virginica; no condition can go
+    46 of 150 rows meet this; the model says virginica for 46 of them
+    with petal length (cm) 5.7 → 4.9 and petal width (cm) 2.3 → 1.7 it would be not virginica; no change of
+    one column does (proved)
+
+    """
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    teacher = bind_classifier(model, frame, seed)
+    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed, domain)
+    return reasoner.explain(
+        row,
+        share=share,
+        reasons=reasons,
+        prefer=prefer,
+        proof=proof,
+        seconds=seconds,
+        changes=changes,
+        limits=limits,
+        wished=wished,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Reasoner:
+    """Says why a model decides rows so.
+
+    Parameters
+    ----------
+    model
+        The model.
+    teacher
+        The model, bound to a table.
+    classes
+        Its classes in words.
+    code_book
+        The user's words.
+    seed
+        Makes answers repeatable.
+    domain
+        The rows that proofs are about; None for those within the ranges of the table's columns.
+
+    """
+
+    model: Any
+    teacher: ClassifierTeacher
+    classes: tuple[str, ...]
+    code_book: CodeBook
+    seed: int = 0
+    domain: Domain | None = None
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the model reads."""
+        frame = self.teacher.frame
+        return tuple(self.teacher.predictors[0].list_columns(list(frame.columns)) or frame.columns)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The bins of the columns that the model reads."""
+        return Grid.of(self.teacher.frame[list(self.columns)], REASON_CUTS, self.code_book)
+
+    @cached_property
+    def table_labels(self) -> NDArray[np.intp]:
+        """The number of the model's class for each row of the table."""
+        return self.teacher.labels(self.teacher.sampler.frame)
+
+    def read_row(self, row: Any) -> pd.DataFrame:
+        """A row as a user gives it, in the columns and types of the table."""
+        return read_given_row(row, self.teacher.frame, self.code_book)
+
+    def explain(
+        self,
+        row: Any,
+        *,
+        share: float = 0.95,
+        reasons: int = 1,
+        prefer: Sequence[str] = (),
+        proof: bool = True,
+        seconds: float = 10.0,
+        changes: int = 1,
+        limits: ChangeLimits = NO_LIMITS,
+        wished: Any = None,
+        ask_again: bool = True,
+    ) -> Why:
+        """Why the model decides one row so; the parameters are those of `why`.
+
+        Some questions are asked again at the end, to notice a model that changes its answers; `ask_again`
+        leaves that out where the caller does it.
+        """
+        if not 0 < share < 1:
+            raise HornbookError(f"a share is between 0 and 1, both excluded; got share={share}")
+        if reasons < 1 or seconds <= 0:
+            raise HornbookError(
+                f"at least one reason is looked for, in some time; got reasons={reasons}, seconds={seconds}"
+            )
+        given = self.read_row(row)
+        check = AnswerCheck(self.teacher.labels, self.teacher.sampler.frame, self.table_labels)
+        outcome = int(self.teacher.labels(given)[0])
+        columns = dict.fromkeys(self.columns)
+        preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
+        asked = ReasonSettings(share, preferred, proof, seconds)
+        found: list[SufficientReason] = []
+        for reason in self._list_reasons(given, outcome, asked):
+            if all(reason.conditions != other.conditions for other in found):
+                found.append(reason)
+            if len(found) == reasons:
+                break
+        would_change = None
+        if changes:
+            limit = seconds if proof else 0.0
+            would_change = self._finder.find(
+                given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
+            )
+        known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
+        row_values = dict.fromkeys(map(str, given)) | known
+        notes = tuple(check.describe_changes()) if ask_again else ()
+        return Why(self.classes[outcome], tuple(found), row_values, would_change, notes)
+
+    @cached_property
+    def _finder(self) -> ChangeFinder:
+        return ChangeFinder(self.model, self.teacher, self.classes, self.code_book)
+
+    def _list_reasons(
+        self, row: pd.DataFrame, outcome: int, asked: ReasonSettings
+    ) -> Iterator[SufficientReason]:
+        """Different reasons: each later one does without a column of an earlier one.
+
+        This is a hitting-set tree, breadth first: every set of columns that hits all reasons so far may
+        be forbidden (R. Reiter, A theory of diagnosis from first principles, 1987).
+        """
+        conditions = RowConditions.of(row, self.grid, self.teacher.frame, self.code_book)
+        sampler = ReasonSampler(self.teacher, conditions, outcome)
+        waiting: list[frozenset[str]] = [frozenset()]
+        seen = set(waiting)
+        for number, banned in enumerate(waiting):
+            reason = self._find_reason(sampler, asked, banned, number)
+            if number and not reason.keeps_share:
+                continue
+            yield reason
+            for column in dict.fromkeys(condition.column for condition in reason.conditions):
+                if (more := banned | {column}) not in seen:
+                    seen.add(more)
+                    waiting.append(more)
+
+    def _find_reason(
+        self,
+        sampler: ReasonSampler,
+        asked: ReasonSettings,
+        banned: frozenset[str],
+        number: int,
+    ) -> SufficientReason:
+        started = time.perf_counter()
+        search = ReasonSearch(
+            sampler,
+            asked.share,
+            asked.preferred,
+            banned,
+            started + asked.seconds,
+            generator(self.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
+        )
+        body = search.find_body()
+        if not asked.proof:
+            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+        try:
+            prover = self._prover_of(sampler.conditions)
+        except HornbookError as error:
+            proved = ProvedBody(body, "sampled", str(error))
+        else:
+            limits = search.deadline, search.rng
+            proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
+        reason = self._measure(sampler, proved, asked.share, started, number)
+        if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
+            return reason
+        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+        if short.keeps_share and len(short.facts) < len(reason.facts):
+            return replace(reason, short=short)
+        return reason
+
+    @cached_property
+    def _prover(self) -> ColumnProver:
+        """The prover of the table's domain, or of the given one."""
+        return self._make_prover(self.domain or Domain.of(self.teacher.frame))
+
+    def _make_prover(self, domain: Domain) -> ColumnProver:
+        prover = ColumnProver(self.model, domain)
+        if len(prover.reading.contests) != len(self.classes):
+            raise HornbookError("the prover reads another number of classes than the model has")
+        return prover
+
+    def _prover_of(self, conditions: RowConditions) -> ColumnProver:
+        """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
+        if self.domain is None:
+            frame = self.teacher.frame
+            wider = Domain.of(pd.concat([frame, conditions.row], ignore_index=True))
+            same = wider.ranges == Domain.of(frame).ranges
+            return self._prover if same else self._make_prover(wider)
+        for name, value in conditions.row.iloc[0].items():
+            known = name in self.domain.ranges and not pd.isna(value)
+            if known and not self.domain.list_boxes([Category(str(name), value)]):
+                raise HornbookError(f"the row is outside of the domain: {name} is {value}")
+        return self._prover
+
+    def _measure(
+        self, sampler: ReasonSampler, proved: ProvedBody, share: float, started: float, number: int
+    ) -> SufficientReason:
+        """The reason with its share of fresh samples, and the rows of the table that it covers."""
+        conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
+        rng = generator(self.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
+        (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
+        within = self.domain is None  # samples of the table may be outside of a given domain
+        if within and proved.level != "sampled" and not fresh.alike.all():
+            note = "a proof was found that samples contradict; please report this"
+            proved = ProvedBody(body, "sampled", note)
+        met = conditions.meets(body, sampler.codes[:, :-1])
+        alike = met & (self.table_labels == outcome)
+        coverage = Coverage(int(met.sum()), int(alike.sum()), len(met))
+        return SufficientReason(
+            conditions.describe(body),
+            self.classes[outcome],
+            proved.level,
+            Share.where(fresh.alike),
+            share,
+            coverage,
+            proved.note,
+            time.perf_counter() - started,
+            self.code_book,
+        )
+
+
+@dataclass(frozen=True)
+class ReasonSettings:
+    """What is asked of reasons: their share, preferred columns, proofs, and a time limit in seconds."""
+
+    share: float
+    preferred: frozenset[str]
+    proof: bool
+    seconds: float

@@ -1,0 +1,177 @@
+"""Searches a smallest set of a row's conditions under which a model keeps its answer, by samples.
+
+A body grows by the literal that parts the samples with the row's answer best from the others, until
+the model keeps its answer on a share of the rows that meet the body. Then literals are dropped, and
+thresholds moved outwards, as long as it still does. Samples for all candidates of a step are asked
+about in one call of the model.
+
+References
+----------
+M. Ribeiro, S. Singh, C. Guestrin. Anchors: high-precision model-agnostic explanations. AAAI 2018.
+J. R. Quinlan. Learning logical definitions from relations. Machine Learning 5, 1990 (the gain).
+
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hornbook.logic import Bools
+from hornbook.reasons.row_conditions import Body, RowConditions
+from hornbook.reasons.sampler import LabelledRows, ReasonSampler
+from hornbook.statistics import Share
+
+GROWTH_SAMPLES = 1024
+"""Samples by which one step of the search is decided, for each candidate."""
+
+CHECK_SAMPLES = 4096
+"""Samples that a body has to pass at the end of the search."""
+
+MIN_SAMPLES = 256
+"""The fewest samples by which a threshold is moved."""
+
+MIN_ALIKE = 24
+"""With fewer samples of the row's class, samples are drawn that share values with the row."""
+
+SEARCH_MARGIN = 0.2
+"""How much of what may fail is kept back in the search, so that fresh samples confirm it."""
+
+GAIN_POWER = 0.5
+"""How much the number of samples of the row's class counts in a gain: 1 for all, 0 for not at all."""
+
+PREFERENCE = 4.0
+"""How many times the gain of a preferred column counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReasonSearch:
+    """Searches reasons for the answer of a model about one row.
+
+    Parameters
+    ----------
+    sampler
+        Samples of the row's conditions.
+    least_share
+        The share of the rows that meet a reason on which the model has to keep its answer.
+    preferred, banned
+        Columns that reasons should speak of, and must not speak of.
+    deadline
+        When to stop, by `time.perf_counter`.
+    rng
+        Where samples come from.
+
+    """
+
+    sampler: ReasonSampler
+    least_share: float
+    preferred: frozenset[str]
+    banned: frozenset[str]
+    deadline: float
+    rng: np.random.Generator
+
+    @property
+    def conditions(self) -> RowConditions:
+        """The conditions of the row."""
+        return self.sampler.conditions
+
+    def find_body(self) -> Body:
+        """A short body on which the model keeps its answer, by samples."""
+        body = self._grow(frozenset())
+        body = self._relax(body)
+        while not self._keeps_share(self._draw([body], CHECK_SAMPLES)[0].alike):
+            tighter = self._grow(body, least=len(body) + 1)
+            if tighter == body or time.perf_counter() > self.deadline:
+                break
+            body = tighter
+        return self.conditions.remove_implied(body)
+
+    def _grow(self, body: Body, least: int = 0) -> Body:
+        """The body with literals added until the model keeps its answer, at least so many in all."""
+        while True:
+            (samples,) = self._draw([body], GROWTH_SAMPLES)
+            if len(body) >= least and self._keeps_share(samples.alike):
+                return body
+            if samples.alike.sum() < MIN_ALIKE:
+                (samples,) = self.sampler.label([self.sampler.draw_near(body, GROWTH_SAMPLES, self.rng)])
+            literal = self.choose_literal(body, samples)
+            if literal is None or time.perf_counter() > self.deadline:
+                return body
+            body = self.conditions.remove_implied(body | {literal})
+
+    def choose_literal(self, body: Body, samples: LabelledRows) -> int | None:
+        """The literal that parts the samples of the row's class best from the others, if one does.
+
+        Its gain is the information that it gives about samples of the row's class that meet it.
+        """
+        good = self.conditions.count_met(samples.codes[:, samples.alike])
+        bad = self.conditions.count_met(samples.codes[:, ~samples.alike])
+        total_good, total_bad = int(samples.alike.sum()), int((~samples.alike).sum())
+        useful = bad < total_bad
+        useful &= [self._column(number) not in self.banned for number in range(len(useful))]
+        useful[list(body)] = False
+        if not useful.any():
+            return None
+        before = np.log2((total_good + 1) / (total_good + total_bad + 2))
+        gain = (good + 1.0) ** GAIN_POWER * (np.log2((good + 1) / (good + bad + 2)) - before)  # (literals,)
+        weight = [
+            PREFERENCE if self._column(number) in self.preferred else 1.0 for number in range(len(gain))
+        ]
+        gain = np.where(gain > 0, gain * weight, gain)
+        return int(np.where(useful, gain, -np.inf).argmax())
+
+    def _relax(self, body: Body) -> Body:
+        """The body with literals dropped or moved outwards one by one, the most useful change first."""
+        while body and time.perf_counter() < self.deadline:
+            order = sorted(body)
+            drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
+            drops = [
+                (self._is_preferred(number), -int(samples.alike.sum()), number)
+                for number, samples in zip(order, drawn, strict=True)
+                if self._keeps_share(samples.alike)
+            ]
+            if drops:
+                body -= {min(drops)[2]}
+                continue
+            moves = [
+                (self._count_gained(body, number, looser), number, looser)
+                for number, samples in zip(order, drawn, strict=True)
+                if (looser := self._find_loosest(number, samples)) is not None
+            ]
+            if not moves:
+                break
+            _, number, looser = max(moves)
+            body = self.conditions.remove_implied(body - {number} | {looser})
+        return body
+
+    def _find_loosest(self, number: int, samples: LabelledRows) -> int | None:
+        """The loosest literal in place of another with which the model keeps its answer on samples."""
+        for looser in self.conditions.list_looser(number):
+            met = self.conditions.meets([looser], samples.codes)
+            if met.sum() >= MIN_SAMPLES and self._keeps_share(samples.alike[met]):
+                return looser
+        return None
+
+    def _count_gained(self, body: Body, number: int, looser: int) -> int:
+        """How many rows of the table a body meets more with a looser literal."""
+        table = self.sampler.codes[:, :-1]
+        wider = self.conditions.meets(body - {number} | {looser}, table).sum()
+        return int(wider) - int(self.conditions.meets(body, table).sum())
+
+    def _keeps_share(self, alike: Bools) -> bool:
+        """Whether the model keeps its answer on the share that is asked for, and a little more."""
+        wanted = self.least_share + SEARCH_MARGIN * (1 - self.least_share)
+        return Share.where(alike).low >= wanted
+
+    def _column(self, number: int) -> str:
+        return self.conditions.literals[number].condition.column
+
+    def _is_preferred(self, number: int) -> bool:
+        return self._column(number) in self.preferred
+
+    def _draw(self, bodies: Sequence[Body], size: int) -> list[LabelledRows]:
+        """So many samples that meet each body; all are asked about in one call of the model."""
+        return self.sampler.label([self.sampler.draw(body, size, self.rng) for body in bodies])

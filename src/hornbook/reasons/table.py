@@ -1,0 +1,236 @@
+"""Why a model decides the rows of a table so: the few reasons that cover most of them.
+
+Rows are taken in a random order. For each that no reason covers yet, a reason is searched; it covers all
+rows that meet its conditions and that the model decides alike. Of all reasons the one that covers most
+rows is taken first, then the one that covers most of the others, and so on. So a view of the whole model
+is made of statements about single rows, each of which keeps its own guarantee.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.errors import HornbookError
+from hornbook.logic import Bools
+from hornbook.models import AnswerCheck, bind_classifier, load_model
+from hornbook.models.body_sampler import meet_conditions
+from hornbook.randomness import Purpose, generator
+from hornbook.reasons.reasoner import Reasoner
+from hornbook.reasons.sufficient_reason import SufficientReason
+from hornbook.tables import read_frame
+
+REASON_SECONDS = 10.0
+"""Time limit of a single reason."""
+
+MAX_SHOWN_ROWS = 12
+"""Rows that remain that are named."""
+
+
+@dataclass(frozen=True)
+class CoveringReason:
+    """A reason, and how many rows it covers that no reason before it does.
+
+    Parameters
+    ----------
+    reason
+        The reason, which was found for one row.
+    row
+        That row, by the table's index.
+    rows
+        How many rows it covers that those before it do not.
+
+    """
+
+    reason: SufficientReason
+    row: Any
+    rows: int
+
+    def __str__(self) -> str:
+        facts = " and ".join(self.reason.facts) or "whatever the row says"
+        coverage = self.reason.coverage
+        others = coverage.met - coverage.alike
+        level = "proved, minimal" if self.reason.level == "minimal" else self.reason.level
+        note = f", but not for {others:,} of {coverage.met:,} rows that meet it" if others else ""
+        noun = "row" if self.rows == 1 else "rows"
+        return f"{self.rows:,} {noun}, because {facts} ({level}{note})"
+
+
+@dataclass(frozen=True)
+class TableReasons:
+    """Why a model decides the rows of a table so: reasons, the one that covers most rows first.
+
+    Parameters
+    ----------
+    reasons
+        The reasons.
+    rows
+        How many rows the table has.
+    outcomes
+        The classes and how many rows the model decides for each, in words.
+    uncovered
+        The rows that none of the reasons covers, by the table's index.
+    found
+        How many different reasons were found, of which these cover most.
+    notes
+        What else there is to say, such as that the model changes its answers.
+
+    """
+
+    reasons: tuple[CoveringReason, ...]
+    rows: int
+    outcomes: tuple[tuple[str, int], ...]
+    uncovered: tuple[Any, ...]
+    found: int
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = []
+        for outcome, count in self.outcomes:
+            own = [each for each in self.reasons if each.reason.outcome == outcome]
+            lines.append(f"{outcome}: {count:,} of {self.rows:,} rows")
+            lines += [f"  {each}" for each in own]
+        covered = self.rows - len(self.uncovered)
+        lines.append(f"{len(self.reasons)} of {self.found} reasons cover {covered:,} of {self.rows:,} rows")
+        if self.uncovered:
+            shown = ", ".join(map(str, self.uncovered[:MAX_SHOWN_ROWS]))
+            more = len(self.uncovered) - MAX_SHOWN_ROWS
+            lines.append(f"these rows remain: {shown}" + (f" and {more:,} more" if more > 0 else ""))
+        return "\n".join([*lines, *self.notes])
+
+    def to_object(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "reasons": [
+                {**each.reason.to_object(), "row": each.row, "rows": each.rows} for each in self.reasons
+            ],
+            "rows": self.rows,
+            "outcomes": dict(self.outcomes),
+            "uncovered": list(self.uncovered),
+            "found": self.found,
+            "notes": list(self.notes),
+        }
+
+
+def why_table(
+    model: Any,
+    X: Any,
+    target: str = "label",
+    *,
+    max_reasons: int = 10,
+    share: float = 0.95,
+    prefer: Sequence[str] = (),
+    proof: bool = True,
+    seconds: float = 60.0,
+    seed: int = 0,
+    code_book: CodeBookSource = None,
+) -> TableReasons:
+    """Why a model decides the rows of a table so: the few reasons that cover most of them.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
+        made of one.
+    X
+        Rows as the model reads them.
+    target
+        What the model predicts: what its classes are called in words.
+    max_reasons
+        The most reasons that are named.
+    share, prefer, proof, code_book
+        As for `why`.
+    seconds
+        Time limit of the search; rows that it is not enough for remain.
+    seed
+        Makes the answer repeatable.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
+    >>> print(why_table(model, X, "virginica", max_reasons=2))
+    not virginica: 98 of 150 rows
+      98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
+    virginica: 52 of 150 rows
+      46 rows, because petal length (cm) > 4.97 (proved, minimal)
+    2 of 3 reasons cover 144 of 150 rows
+    these rows remain: 70, 121, 123, 126, 127, 138
+
+    """
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    frame = read_frame(X)
+    words = read_code_book(code_book, frame)
+    teacher = bind_classifier(model, frame, seed)
+    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed)
+    return cover_table(reasoner, max_reasons, share=share, prefer=prefer, proof=proof, seconds=seconds)
+
+
+def cover_table(
+    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **asked: Any
+) -> TableReasons:
+    """The few reasons that cover most rows of a reasoner's table; `asked` is what `explain` takes."""
+    if seconds <= 0 or max_reasons < 1:
+        raise HornbookError(
+            f"at least one reason is looked for, in some time; got max_reasons={max_reasons}, "
+            f"seconds={seconds}"
+        )
+    deadline = time.perf_counter() + seconds
+    frame = reasoner.teacher.frame
+    labels = reasoner.teacher.labels(frame)
+    found: list[tuple[int, SufficientReason, Bools]] = []
+    covered = np.zeros(len(frame), np.bool_)
+    for row in generator(reasoner.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
+        if covered[row]:
+            continue
+        left = deadline - time.perf_counter()
+        if left <= 0:
+            break
+        limit = min(left, REASON_SECONDS)
+        (reason,) = reasoner.explain(
+            frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **asked
+        ).reasons
+        if not reason.keeps_share:
+            continue
+        own = meet_conditions(reason.conditions, frame) & (labels == labels[row])
+        found.append((row, reason, own))
+        covered |= own
+    chosen = _choose_reasons(found, len(frame), max_reasons)
+    left_over = np.ones(len(frame), np.bool_)
+    for number, _ in chosen:
+        left_over &= ~found[number][2]
+    counts, names = Counter(labels.tolist()), frame.index.tolist()
+    return TableReasons(
+        tuple(CoveringReason(found[number][1], names[found[number][0]], rows) for number, rows in chosen),
+        len(frame),
+        tuple((name, counts[number]) for number, name in enumerate(reasoner.classes)),
+        tuple(names[row] for row in np.flatnonzero(left_over)),
+        len(found),
+        tuple(AnswerCheck(reasoner.teacher.labels, frame, labels).describe_changes()),
+    )
+
+
+def _choose_reasons(
+    found: Sequence[tuple[int, SufficientReason, Bools]], rows: int, count: int
+) -> list[tuple[int, int]]:
+    """The numbers of reasons that cover most rows, each with the rows that it covers first; greedily."""
+    left = np.ones(rows, np.bool_)
+    chosen: list[tuple[int, int]] = []
+    while found and len(chosen) < count:
+        gains = [int((own & left).sum()) for _, _, own in found]
+        best = max(range(len(found)), key=lambda number: (gains[number], -len(found[number][1].conditions)))
+        if not gains[best]:
+            break
+        chosen.append((best, gains[best]))
+        left &= ~found[best][2]
+    return chosen

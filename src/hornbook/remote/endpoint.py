@@ -1,0 +1,308 @@
+"""`Endpoint`: a model behind a URL, asked in batches, several at a time, and never twice about a row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hornbook.errors import ModelError, ModelTimeout
+from hornbook.remote.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
+from hornbook.remote.cell_rows import CellRows
+from hornbook.remote.http import BatchTooLarge, HttpClient
+from hornbook.remote.protocols import EndpointProtocol, find_protocol
+from hornbook.remote.settings import EndpointSettings
+from hornbook.storage import cache_folder
+
+FIRST_BATCH = 16
+"""Rows of the first request."""
+
+BATCH_SECONDS = 0.5
+"""How long a request should take: batches grow or shrink towards it."""
+
+MAX_CHECKED_ANSWERS = 16
+"""Answers of earlier calls that are checked before they are used; after the first time no more than an
+eighth of those that a call needs."""
+
+MIN_CHANGED_ANSWERS, CHANGED_ANSWER_CHECKS = 4, 3
+"""So many answers must have changed, and stay as they are so often, before a model is taken for another
+one: a model that tosses a coin passes for another with probability 2 to the -12 at most."""
+
+ANSWER_ROUNDING = 1e-5
+"""Numbers that differ by no more are the same answer: scores round with the other rows of a batch."""
+
+
+@dataclass(frozen=True)
+class EndpointCounts:
+    """What an endpoint was asked so far.
+
+    Parameters
+    ----------
+    requests, retries
+        Requests that were sent, and how many of them repeat one that was throttled or lost.
+    rows, seconds
+        Rows that were sent, and the time until they were answered.
+    answers, cached
+        Answers that were needed, and how many of them were known already.
+    repeated, changed
+        Rows that were asked about again, and how many of them got another answer.
+
+    """
+
+    requests: int = 0
+    retries: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+    answers: int = 0
+    cached: int = 0
+    repeated: int = 0
+    changed: int = 0
+
+    def __str__(self) -> str:
+        share = 100 * self.cached / max(1, self.answers)
+        return (
+            f"{self.requests:,} requests with {self.rows:,} rows in {self.seconds:.1f} s, "
+            f"{self.retries:,} retries; "
+            f"{share:.0f} % of {self.answers:,} answers were known already"
+        )
+
+
+class Endpoint:
+    """A model behind a URL.
+
+    Parameters
+    ----------
+    settings
+        Where it is and how it is asked; a URL alone is enough for MLflow and v2 servers.
+    folder
+        Where answers are kept; by default the user's cache folder.
+
+    Attributes
+    ----------
+    name
+        Its URL without the scheme.
+    identity
+        The URL, the protocol, and what the server says about its model: what answers are kept by.
+    classes_
+        Its classes; None until they are given or found.
+
+    """
+
+    def __init__(self, settings: EndpointSettings | str, folder: Path | None = None) -> None:
+        self.settings = EndpointSettings(settings) if isinstance(settings, str) else settings
+        self.folder = folder
+        self.classes_ = self.settings.classes
+        self.client = HttpClient(self.settings)
+        self.protocol: EndpointProtocol = find_protocol(self.settings, self.client)
+        self.cache = AnswerCache((folder or cache_folder()) / ANSWERS_FILE)
+        self._counts = EndpointCounts()
+        self._lock = threading.RLock()
+        self._batch = FIRST_BATCH
+        self._cache_is_checked = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens connections and the cache of its own."""
+        return _restore_endpoint, (self.settings, self.folder, self.classes_)
+
+    @property
+    def name(self) -> str:
+        """The URL without the scheme."""
+        return self.settings.url.partition("://")[2]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What answers depend on besides rows: URL, protocol, and the server's own description."""
+        return {
+            "url": self.protocol.url,
+            "protocol": self.protocol.name,
+            "output": self.settings.output,
+            "missing": self.settings.missing,
+            **self.protocol.describe(),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """What decisions depend on besides rows: the identity, and how answers are understood."""
+        settings = self.settings
+        understood = {
+            "classes": settings.classes,
+            "threshold": settings.threshold,
+            "columns": settings.columns,
+        }
+        return {**self.identity, **understood}
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns that the model reads, if the user or the server says so."""
+        return self.settings.columns or self.protocol.columns
+
+    @property
+    def counts(self) -> EndpointCounts:
+        """What the endpoint was asked so far."""
+        return replace(self._counts, requests=self.client.requests, retries=self.client.repetitions)
+
+    def answer_rows(self, rows: Any) -> list[Any]:
+        """The server's answer about each row of a frame or an array, as a JSON value.
+
+        Rows whose answers are known are not sent, unless they are asked about anew (`ask_anew`).
+        """
+        with self._lock:
+            cells = CellRows.of(rows)
+            if not len(cells):
+                return []
+            digest = hashlib.sha256(json.dumps([self.identity, cells.columns]).encode()).hexdigest()
+            places = {row_key(digest, row): place for row, place in cells.find_different().items()}
+            known = self.cache.find(list(places))
+            lacking = {key: place for key, place in places.items() if key not in known}
+            self._counts = replace(
+                self._counts,
+                answers=self._counts.answers + len(places),
+                cached=self._counts.cached + len(known),
+            )
+            if is_asked_anew():
+                answers = self._ask_rows(cells, places, keep=False)
+                self._compare(known, {key: answers[key] for key in known})
+            else:
+                self._check_cached_answers(cells, known, places)
+                answers = known | self._ask_rows(cells, lacking)
+            by_row = {cells.rows[place]: answers[key] for key, place in places.items()}
+            return [by_row[row] for row in cells.rows]
+
+    def _check_cached_answers(
+        self, cells: CellRows, known: Mapping[bytes, Any], places: Mapping[bytes, int]
+    ) -> None:
+        """Ask again about some answers of earlier calls; refuse them if the model is another one.
+
+        It is if most of these answers have changed, and do not go on changing.
+        """
+        size = len(known) // 8 if self._cache_is_checked else len(known)
+        chosen = {key: places[key] for key in sorted(known)[: min(size, MAX_CHECKED_ANSWERS)]}
+        self._cache_is_checked |= bool(chosen)
+        now = self._ask_rows(cells, chosen, keep=False)
+        changed = self._compare(known, now)
+        if len(changed) < MIN_CHANGED_ANSWERS or 2 * len(changed) <= len(now):
+            return
+        for _ in range(CHANGED_ANSWER_CHECKS):
+            again = self._ask_rows(cells, {key: places[key] for key in changed}, keep=False)
+            if not all(same_answer(now[key], again[key]) for key in changed):
+                return
+        raise ModelError(
+            f"{self.settings.url} answers {len(changed)} of {len(now)} rows otherwise than it did earlier: "
+            f"the model has changed; remove {self.cache.path} to ask it anew"
+        )
+
+    def _compare(self, before: Mapping[bytes, Any], now: Mapping[bytes, Any]) -> list[bytes]:
+        """Count the answers that have changed, and return their keys."""
+        changed = [key for key, answer in now.items() if not same_answer(before[key], answer)]
+        self._counts = replace(
+            self._counts,
+            repeated=self._counts.repeated + len(now),
+            changed=self._counts.changed + len(changed),
+        )
+        return changed
+
+    def _ask_rows(self, cells: CellRows, places: Mapping[bytes, int], keep: bool = True) -> dict[bytes, Any]:
+        """Ask the server about rows, in batches; each answer is on the disk as soon as it comes.
+
+        After an error or an interrupt no request is sent or repeated, and those in flight are waited
+        for: their answers are paid for.
+        """
+        answers: dict[bytes, Any] = {}
+        start = time.monotonic()
+        queue, pending = deque(places), dict[Future[tuple[list[Any], float]], list[bytes]]()
+        with ThreadPoolExecutor(self.settings.in_flight) as pool:
+            try:
+                while queue or pending:
+                    while queue and len(pending) < self.settings.in_flight:
+                        batch = self._take_batch(queue)
+                        rows = cells.take([places[key] for key in batch])
+                        pending[pool.submit(self._ask_batch, rows)] = batch
+                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                        batch = pending.pop(future)
+                        try:
+                            answers |= self._receive(batch, future, keep)
+                        except BatchTooLarge:
+                            self._halve_batches(batch)
+                            queue.extendleft(reversed(batch))
+            except BaseException:
+                with self.client.without_repetitions():
+                    for future in wait(pending).done:
+                        if future.exception() is None:
+                            self._receive(pending[future], future, keep)
+                raise
+        self._counts = replace(self._counts, seconds=self._counts.seconds + time.monotonic() - start)
+        return answers
+
+    def _take_batch(self, queue: deque[bytes]) -> list[bytes]:
+        """The rows of the next request; raise if the budget of rows does not allow them."""
+        limits = (len(queue), self._batch, self.settings.max_batch, self.protocol.max_rows or len(queue))
+        batch = [queue.popleft() for _ in range(min(limits))]
+        rows, most = self._counts.rows + len(batch), self.settings.max_rows
+        if most is not None and rows > most:
+            raise ModelError(
+                f"{self.settings.url} may be asked about max_rows = {most:,} rows, and more are needed; "
+                "what it answered is kept: allow more, and run the same command again"
+            )
+        self._counts = replace(self._counts, rows=rows)
+        return batch
+
+    def _ask_batch(self, rows: CellRows) -> tuple[list[Any], float]:
+        """The answers about some rows, and the seconds that they took; runs in a thread of its own."""
+        url, written = self.protocol.url, rows.write_nan() if self.settings.missing == "nan" else rows
+        body = json.dumps(self.protocol.write(written), ensure_ascii=False).encode("utf-8", "replace")
+        response = self.client.post(url, body)
+        return self.protocol.read(response.json(url), len(rows)), response.seconds
+
+    def _receive(
+        self, batch: list[bytes], future: Future[tuple[list[Any], float]], keep: bool
+    ) -> dict[bytes, Any]:
+        """The answers to a request; keep them, and fit the size of batches to the time they took."""
+        values, seconds = future.result()
+        answers = dict(zip(batch, values, strict=True))
+        if keep:
+            self.cache.add(answers)
+        if len(batch) >= self._batch or seconds > BATCH_SECONDS:
+            growth = min(2.0, max(0.5, BATCH_SECONDS / max(seconds, 1e-3)))
+            self._batch = min(self.settings.max_batch, max(1, round(len(batch) * growth)))
+        return answers
+
+    def _halve_batches(self, batch: list[bytes]) -> None:
+        """Ask about half as many rows at a time; raise if a request about one row was too large or slow."""
+        if len(batch) == 1:
+            raise ModelTimeout(
+                f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
+            )
+        self._batch = max(1, len(batch) // 2)
+
+
+def _restore_endpoint(
+    settings: EndpointSettings, folder: Path | None, classes: tuple[Any, ...] | None
+) -> Endpoint:
+    """An endpoint that was pickled; credentials come from the environment again."""
+    endpoint = Endpoint(settings, folder)
+    endpoint.classes_ = classes
+    return endpoint
+
+
+def same_answer(one: Any, other: Any) -> bool:
+    """Whether two answers are equal, numbers up to rounding.
+
+    Examples
+    --------
+    >>> same_answer([0.25, 0.75], [0.2500001, 0.7499999]), same_answer("yes", "no"), same_answer(0, 1)
+    (True, False, False)
+
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_answer(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_answer, one, other))
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) <= ANSWER_ROUNDING * max(1.0, abs(one))
+    return bool(one == other)

@@ -1,0 +1,203 @@
+"""Adapter for models behind an endpoint: their answers become classes, scores and decisions.
+
+A server answers with a label a row (a word, a whole number, true or false), a number, or a list of
+numbers, one a class. A number from 0 to 1 is the score of the second of two classes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError, ModelError
+from hornbook.logic import Bools
+from hornbook.models.answered_classes import MAX_LABELS
+from hornbook.models.from_sklearn import decide_for
+from hornbook.models.outputs import Output, class_column, positive_scores
+from hornbook.models.predictor import Predictor
+from hornbook.remote.endpoint import Endpoint
+from hornbook.remote.protocols import shorten
+
+TWO_CLASSES = (0, 1)
+"""The classes of a server that says nothing about them."""
+
+
+def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> Predictor:
+    """The score of the positive class, and the server's own decision.
+
+    Labels decide as they are; of several numbers the largest decides, the first of equal ones; a
+    single number decides for the second class from ½ on, or from the threshold of the settings on.
+    """
+    classes = list(model.classes_ or TWO_CLASSES)
+    column = class_column(classes, positive, name)
+    labels = partial(number_rows, model, output)
+    return Predictor(
+        partial(score_rows, model, column, output),
+        name,
+        positive=classes[column],
+        output="probability" if output in ("probability", "logit") else "score",
+        names=model.columns,
+        inputs=None if model.columns is None else len(model.columns),
+        dtype=np.float64,
+        decisions=partial(decide_for, labels, column),
+        classes=tuple(classes),
+        labels=labels,
+        row_wise=True,
+        form=_keep,
+        limits_time=True,
+    )
+
+
+def _keep(rows: Any) -> Any:
+    """Rows as they are, words and all."""
+    return rows
+
+
+def find_classes(model: Endpoint, rows: Any) -> None:
+    """Learn a server's classes from its answers about rows, unless they are known."""
+    if model.classes_ is not None:
+        return
+    answers = [_unwrap(each) for each in model.answer_rows(rows)]
+    if not answers:
+        return
+    if isinstance(answers[0], dict):
+        model.classes_ = tuple(answers[0])
+    elif isinstance(answers[0], list):
+        model.classes_ = tuple(range(len(answers[0])))
+    else:
+        model.classes_ = _list_labels(model, answers)
+    if len(model.classes_) < 2:
+        model.classes_ = None
+        raise ModelError(
+            f"{model.settings.url} answers with {shorten(answers[0])}, which is about no two classes"
+        )
+
+
+def _unwrap(answer: Any) -> Any:
+    """The only item of a list of one, which some servers make of a number."""
+    return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
+
+
+def score_rows(model: Endpoint, column: int, output: Output | None, rows: Any) -> NDArray[Any]:
+    """The score of a class for each row, shape (rows,)."""
+    answers = read_answers(model, model.answer_rows(rows))
+    if answers.dtype == np.intp:
+        return np.asarray(answers == column, np.float64)
+    return positive_scores(answers, column, output or "score", model.name)
+
+
+def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np.intp]:
+    """The number of the class that the server decides for, for each row."""
+    answers, threshold = read_answers(model, model.answer_rows(rows)), model.settings.threshold
+    if answers.dtype == np.intp:
+        return answers
+    if threshold is not None:
+        second: Bools = positive_scores(answers, 1, output or "score", model.name) >= np.float32(threshold)
+        return second.astype(np.intp)
+    if answers.ndim == 2:
+        largest: NDArray[np.intp] = answers.argmax(axis=1)
+        return largest
+    if output is None and (outside := answers[(answers < 0) | (answers > 1)]).size:
+        raise ModelError(_no_classes(model, outside[0]))
+    second = answers >= (0.0 if output == "logit" else 0.5)
+    return second.astype(np.intp)
+
+
+def read_answers(model: Endpoint, answers: list[Any]) -> NDArray[Any]:
+    """Answers as numbers of classes, or as scores of shape (rows,) or (rows, classes).
+
+    The data type tells which: class numbers are `intp`, scores are `float64`.
+    """
+    classes, answers = model.classes_ or TWO_CLASSES, [_unwrap(each) for each in answers]
+    if answers and isinstance(answers[0], dict):
+        answers = [
+            [each.get(str(name)) for name in classes] if isinstance(each, dict) else each for each in answers
+        ]
+    if answers and isinstance(answers[0], list):
+        return _read_scores(model, answers, (len(answers), len(classes)))
+    try:
+        numbers = {label: number for number, label in enumerate(classes)}
+        labels = [numbers.get(each) for each in answers]
+    except TypeError:  # a list or an object among them
+        return _read_scores(model, answers, (len(answers),))
+    if None not in labels:
+        return np.array(labels, np.intp)
+    if len(classes) == 2:
+        return _read_scores(model, answers, (len(answers),))
+    return np.array([_number_class(model, numbers, each) for each in answers], np.intp)
+
+
+def _read_scores(model: Endpoint, answers: list[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Numbers as an array of the given shape; raise for anything else."""
+    try:
+        scores = np.array(answers, np.float64)
+    except (TypeError, ValueError):
+        scores = np.full(shape, np.nan)  # such as rows of several lengths
+    if scores.shape == shape and np.isfinite(scores).all():
+        return scores
+    if len(shape) == 2 and scores.shape[1:] != shape[1:]:
+        raise ModelError(
+            f"{model.settings.url} gives {scores.shape[1]} numbers a row, and there are {shape[1]} classes; "
+            "name them in a TOML file: classes = […]"
+        )
+    wrong = next(each for each in answers if not _is_score(each, shape[1:]))
+    raise ModelError(
+        f"{model.settings.url} answered a row with {shorten(wrong)}, which is no score and none of the "
+        f"classes {list(model.classes_ or TWO_CLASSES)}; name the classes in a TOML file: classes = […]"
+    )
+
+
+def _is_score(answer: Any, shape: tuple[int, ...]) -> bool:
+    """Whether the answer about a row is a finite number, or a list of as many as the shape says."""
+    if shape:
+        return (
+            isinstance(answer, list)
+            and len(answer) == shape[0]
+            and all(_is_score(each, ()) for each in answer)
+        )
+    return isinstance(answer, int | float) and bool(np.isfinite(answer))
+
+
+def _number_class(model: Endpoint, numbers: dict[Any, int], answer: Any) -> int:
+    """The number of a class, which is a label or that number itself."""
+    if answer in numbers:
+        return numbers[answer]
+    if isinstance(answer, int) and 0 <= answer < len(numbers):
+        return answer
+    raise ModelError(
+        f"{model.settings.url} answered a row with {shorten(answer)}, which is none of the classes "
+        f"{list(numbers)}; name all of them in a TOML file: classes = […]"
+    )
+
+
+def _list_labels(model: Endpoint, answers: list[Any]) -> tuple[Any, ...]:
+    """The classes of a server that gives one label or number a row."""
+    try:
+        distinct = set(answers)
+    except TypeError:
+        distinct = {None}
+    if all(isinstance(each, int | float) for each in distinct):
+        if all(0 <= each <= 1 for each in distinct):
+            return TWO_CLASSES  # scores, or labels that mean the same
+        if len(distinct) > MAX_LABELS or not all(float(each).is_integer() for each in distinct):
+            raise HornbookError(_no_classes(model, max(distinct)))
+    elif not all(isinstance(each, str) for each in distinct):
+        raise ModelError(
+            f"{model.settings.url} gives answers of several kinds, such as {shorten(answers[0])}"
+        )
+    if len(distinct) < 2:
+        raise HornbookError(
+            f"{model.settings.url} answers every row with {shorten(answers[0])}; name its classes in a TOML "
+            "file: classes = […]"
+        )
+    return tuple(sorted(distinct))
+
+
+def _no_classes(model: Endpoint, number: float) -> str:
+    return (
+        f"{model.settings.url} answers with numbers, such as {number:g}, and an explanation needs classes; "
+        "say from which number on it says yes, in a TOML file: threshold = …"
+    )

@@ -1,0 +1,415 @@
+"""Tables with missing values: kinds of columns, binary labels, and reading."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import pandas as pd
+
+from hornbook.errors import HornbookError
+from hornbook.tables.files import open_parts
+from hornbook.tables.given_form import remember_form
+from hornbook.tables.notation import PLAIN
+from hornbook.tables.rows import MISSING_MARKERS, check_names, read_rows
+from hornbook.tables.text_format import TextFormat
+
+Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+COLUMNS_PER_CHECK = 256
+"""Number of columns whose numbers are checked at a time."""
+
+TRUE_WORDS = frozenset({"1", "true", "t", "yes", "y"})
+FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
+
+
+def infer_kind(values: pd.Series[Any]) -> Kind:
+    """Infer the kind of a column from its known values.
+
+    A column is binary if it has truth values, or at most two values that are words or whole
+    numbers; quantitative if it has other numbers; and categorical otherwise.
+
+    Examples
+    --------
+    >>> infer_kind(pd.Series([0, 1, None])), infer_kind(pd.Series([1, 2, 3]))
+    ('binary', 'quantitative')
+    >>> infer_kind(pd.Series(["no", "yes"])), infer_kind(pd.Series(["red", "green", "blue"]))
+    ('binary', 'categorical')
+
+    """
+    known = known_values(values)
+    if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
+        levels = sorted_levels(known)
+        return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
+    numbers = known.unique()
+    is_binary = len(numbers) <= 2 and all(float(number).is_integer() for number in numbers)
+    return "binary" if is_binary else "quantitative"
+
+
+def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the known values of a column, as numbers if possible; refuse a column with none."""
+    known = values.dropna()
+    if known.empty:
+        raise HornbookError(f"column {values.name!r} has no known value; drop it")
+    if known.dtype == object:
+        known = known.infer_objects()
+    if pd.api.types.is_datetime64_any_dtype(known) or pd.api.types.is_timedelta64_dtype(known):
+        raise HornbookError(
+            f"column {values.name!r} holds times; make them numbers, such as days, or drop it"
+        )
+    return known
+
+
+def sorted_levels(known: pd.Series[Any]) -> list[Any]:
+    """Return the distinct values of a column, in a category's own order or sorted."""
+    if isinstance(known.dtype, pd.CategoricalDtype):
+        present = set(known.unique())
+        return [level for level in known.cat.categories if level in present]
+    try:
+        distinct = [level.item() if isinstance(level, np.generic) else level for level in known.unique()]
+    except TypeError:
+        distinct = [None]
+    if not all(isinstance(level, str | int | float) for level in distinct):
+        example = str(known.iloc[0])[:40]
+        raise HornbookError(
+            f"column {known.name!r} holds values that are not numbers or text, such as {example!r}; "
+            "make them numbers or words, or drop it"
+        )
+    return sorted(distinct, key=lambda level: (isinstance(level, str), level))
+
+
+def are_truths(levels: list[Any]) -> bool:
+    """Whether every level is a word or number for true or false."""
+    return all(truth_value(level) is not None for level in levels)
+
+
+def truth_value(level: object) -> bool | None:
+    """Return the truth value that a level spells; None if it spells none."""
+    word = spell_level(level).lower()
+    return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+
+
+def spell_level(level: object) -> str:
+    """Spell a level as in variable names: whole numbers without a decimal point."""
+    if isinstance(level, float) and level.is_integer():
+        return str(int(level))
+    return str(level).strip()
+
+
+def as_frame(data: Any) -> pd.DataFrame | None:
+    """Convert a pandas or polars frame to pandas; None for anything else."""
+    if isinstance(data, pd.DataFrame):
+        return data
+    if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect_schema"):
+        eager = data.collect() if hasattr(data, "collect") else data
+        return pd.DataFrame(eager.to_dict(as_series=False))
+    return None
+
+
+def read_frame(X: Any) -> pd.DataFrame:
+    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
+    frame = as_frame(X)
+    if frame is None:
+        frame = pd.DataFrame(np.asarray(X)).infer_objects()
+    refuse_unusable(frame)
+    named = frame.set_axis(name_columns(frame), axis=1)
+    remember_form(named, X)
+    return named
+
+
+def replace_columns(rows: pd.DataFrame, values: Mapping[Any, Any]) -> pd.DataFrame:
+    """The rows with other values in some columns, or with further columns.
+
+    A column may have any name; pandas' `assign` takes names as keywords, and none can be `self`.
+    """
+    changed = rows.copy(deep=False)
+    for name, value in values.items():
+        changed[name] = value
+    return changed
+
+
+def name_columns(frame: pd.DataFrame) -> list[str]:
+    """The names of columns; x0, x1, … where they have none."""
+    if all(isinstance(name, str) for name in frame.columns):
+        return list(frame.columns)
+    return [f"x{number}" for number in range(frame.shape[1])]
+
+
+def refuse_unusable(frame: pd.DataFrame) -> None:
+    """Refuse a frame without rows, or with infinite numbers."""
+    if not len(frame):
+        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
+    refuse_infinity(frame)
+
+
+def refuse_infinity(frame: pd.DataFrame, first_row: int = 0) -> None:
+    """Refuse infinite numbers, naming the first; `first_row` is the number of the frame's first row."""
+    numbers = frame.select_dtypes("number")
+    for start in range(0, numbers.shape[1], COLUMNS_PER_CHECK):
+        part = numbers.iloc[:, start : start + COLUMNS_PER_CHECK]
+        infinite = np.isinf(part.to_numpy(np.float64, na_value=np.nan))  # (rows, columns)
+        if infinite.any():
+            column = int(infinite.any(axis=0).argmax())
+            row, name = first_row + int(infinite[:, column].argmax()), part.columns[column]
+            raise HornbookError(f"row {row}, column {name!r} is infinity; make it missing or finite")
+
+
+def binary_label(
+    values: pd.Series[Any], positive: str | float | None = None, above: float | None = None
+) -> tuple[str, pd.Series[Any]]:
+    """Return the name of the class and its values as 0 and 1; refuse a missing or constant class.
+
+    Examples
+    --------
+    >>> name, classes = binary_label(pd.Series([35, 70, 62], name="age"), above=60)
+    >>> name, classes.tolist()
+    ('age>60', [0.0, 1.0, 1.0])
+
+    """
+    if values.isna().any():
+        rows = np.flatnonzero(values.isna()).tolist()
+        shown = ", ".join(map(str, rows[:5])) + (" …" if len(rows) > 5 else "")
+        raise HornbookError(f"the label {values.name!r} is missing in {len(rows)} rows ({shown}); drop them")
+    name, classes = _binary_classes(values, positive, above)
+    if classes.nunique() < 2:
+        constant = "true" if classes.iloc[0] else "false"
+        raise HornbookError(f"the label {name!r} is {constant} in every row: there is nothing to learn")
+    return name, classes
+
+
+def _binary_classes(
+    values: pd.Series[Any], positive: str | float | None, above: float | None
+) -> tuple[str, pd.Series[Any]]:
+    """Return the name of the class and its values as 0 and 1."""
+    column = str(values.name)
+    levels = sorted_levels(known_values(values))
+    if above is not None:
+        if not pd.api.types.is_numeric_dtype(values):
+            raise HornbookError(
+                f"the label {column!r} has no numbers to compare with {above}; give positive="
+            )
+        return f"{column}>{above:g}", (values > above).astype(float)
+    if positive is not None:
+        matching = [level for level in levels if spell_level(level) == spell_level(positive)]
+        if not matching:
+            known = ", ".join(map(spell_level, levels[:10]))
+            raise HornbookError(
+                f"the label {column!r} is never {spell_level(positive)!r}; its values are {known}"
+            )
+        return f"{column}={spell_level(positive)}", (values == matching[0]).astype(float)
+    if are_truths(levels):
+        return column, values.map(truth_value).astype(float)
+    if len(levels) > 2:
+        first, middle = spell_level(levels[0]), spell_level(levels[len(levels) // 2])
+        choice = f"positive={first!r}" if isinstance(levels[0], str) else f"above={middle}"
+        raise HornbookError(
+            f"the label {column!r} has {len(levels)} distinct values; make it binary with {choice} "
+            f"(--{choice.replace('=', ' ')})"
+        )
+    return f"{column}={spell_level(levels[-1])}", (values == levels[-1]).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table whose columns have known kinds, with missing values as NaN.
+
+    Parameters
+    ----------
+    frame
+        The values.
+    kinds
+        For each column, `binary`, `categorical` or `quantitative`.
+    name
+        Its name in reports.
+    label
+        The class column, with values 0 and 1, if there is one.
+    text_format
+        How the file was written, if it was a text.
+    source_rows
+        The number of rows of the source, if the table is a sample of them.
+
+    """
+
+    frame: pd.DataFrame
+    kinds: dict[str, Kind]
+    name: str
+    label: str | None = None
+    text_format: TextFormat | None = None
+    source_rows: int | None = None
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """The columns without the label."""
+        return self.frame if self.label is None else self.frame.drop(columns=self.label)
+
+    @property
+    def missing(self) -> float:
+        """The share of missing values in the features."""
+        return float(self.features.isna().to_numpy().mean())
+
+    @property
+    def complete(self) -> int:
+        """The number of rows without missing features."""
+        return int(self.features.notna().all(axis=1).sum())
+
+    def with_label(
+        self, column: str, positive: str | float | None = None, above: float | None = None
+    ) -> Table:
+        """Return the table with one column as its class, converted to 0 and 1.
+
+        Parameters
+        ----------
+        column
+            The column.
+        positive
+            The value that counts as 1; the others count as 0.
+        above
+            Numbers greater than this count as 1; the others count as 0.
+
+        """
+        if column not in self.frame:
+            close = get_close_matches(column, self.frame.columns, n=3)
+            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise HornbookError(f"there is no column {column!r} to be the label{hint}")
+        name, classes = binary_label(self.frame[column], positive, above)
+        position = self.frame.columns.get_loc(column)
+        names = [name if number == position else other for number, other in enumerate(self.frame.columns)]
+        frame = replace_columns(self.frame, {column: classes}).set_axis(check_names(names), axis=1)
+        kinds = {name if other == column else other: kind for other, kind in self.kinds.items()}
+        return replace(self, frame=frame, kinds={**kinds, name: "binary"}, label=name)
+
+    def checksum(self) -> str:
+        """The SHA-256 of the values and column names."""
+        return hashlib.sha256(self.frame.to_csv(index=False).encode()).hexdigest()
+
+    def describe(self) -> str:
+        """The table in one line."""
+        counts = ", ".join(f"{count} {kind}" for kind in KINDS if (count := list(self._kinds()).count(kind)))
+        rows = f"{len(self)} rows" if self.source_rows is None else f"{len(self)} of {self.source_rows} rows"
+        shape = f"{rows}, {self.features.shape[1]} features ({counts})"
+        holes = f"{100 * self.missing:.2f} % missing, {self.complete} complete rows"
+        if self.label is None:
+            return f"{self.name}: {shape}, {holes}"
+        positive = int(self.frame[self.label].sum())
+        return f"{self.name}: {shape}, {holes}, {self.label} {positive} to {len(self) - positive}"
+
+    def _kinds(self) -> Iterable[Kind]:
+        return (kind for column, kind in self.kinds.items() if column != self.label)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        return f"<Table {self.describe()}>"
+
+
+def read_table(
+    source: Any,
+    *,
+    label: str | None = None,
+    positive: str | float | None = None,
+    above: float | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    names: Sequence[str] | None = None,
+    missing: Iterable[str] = MISSING_MARKERS,
+    kinds: Mapping[str, Kind] | None = None,
+    name: str | None = None,
+    max_rows: int | None = None,
+    seed: int = 0,
+) -> Table:
+    """Read a table from a file or a frame; missing values stay missing.
+
+    A file that is larger than memory is read as a sample of its rows, by `max_rows`.
+
+    Parameters
+    ----------
+    source
+        A path to a CSV, TSV or similar text, an `.arff` or a `.parquet` file; a text may be
+        compressed by gzip, bzip2, xz or Zstandard. Or a pandas or polars frame.
+    label, positive, above
+        The class column; see `Table.with_label`.
+    delimiter, encoding, decimal, thousands
+        How a text is written, see `TextFormat`; what is not given is found out.
+    names
+        The column names of a text without a header.
+    missing
+        All markers of missing values, in upper or lower case; `[*MISSING_MARKERS, "-9"]` adds
+        one to the defaults.
+    kinds
+        The kinds of some columns, instead of the inferred ones.
+    name
+        The table's name in reports; by default the file's name.
+    max_rows
+        The size of a sample: of a table with more rows, this many are drawn uniformly. A CSV or
+        Parquet file is then read some rows at a time, and memory does not grow with it.
+    seed
+        The seed of the sample.
+
+    Examples
+    --------
+    >>> table = read_table(pd.DataFrame({"age": [40, 50, 61], "ill": ["no", "?", "yes"]}))
+    >>> table.kinds
+    {'age': 'quantitative', 'ill': 'binary'}
+    >>> print(table.describe())
+    table: 3 rows, 2 features (1 binary, 1 quantitative), 16.67 % missing, 2 complete rows
+
+    """
+    if max_rows is not None and max_rows < 1:
+        raise HornbookError(f"max_rows is at least 1; got {max_rows}")
+    given = as_frame(source)
+    name = name or ("table" if given is not None else Path(source).name)
+    text_format = None
+    if given is not None:
+        frame, _, rows = read_rows([given], missing, max_rows, seed, words=kinds or ())
+    else:
+        asked = TextFormat(delimiter, encoding, decimal, thousands)
+        frame, text_format, rows = read_file_rows(
+            Path(source), asked, names, missing, max_rows, seed, words=kinds or ()
+        )
+    if frame.empty:
+        raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
+    refuse_infinity(frame)
+    for column, kind in (kinds or {}).items():
+        if column not in frame or kind not in KINDS:
+            raise HornbookError(
+                f"{column!r}: {kind!r} is not a column with one of the kinds {', '.join(KINDS)}"
+            )
+        if kind == "quantitative" and not pd.api.types.is_numeric_dtype(frame[column]):
+            example = str(known_values(frame[column]).iloc[0])[:40]
+            raise HornbookError(
+                f"column {column!r} should hold numbers and holds {example!r}; mend the values"
+            )
+    inferred = {str(column): infer_kind(values) for column, values in frame.items()}
+    source_rows = rows if rows > len(frame) else None
+    table = Table(
+        frame, {**inferred, **(kinds or {})}, name, text_format=text_format, source_rows=source_rows
+    )
+    return table if label is None else table.with_label(label, positive, above)
+
+
+def read_file_rows(
+    path: Path,
+    asked: TextFormat,
+    names: Sequence[str] | None = None,
+    missing: Iterable[str] = MISSING_MARKERS,
+    max_rows: int | None = None,
+    seed: int = 0,
+    words: Collection[str] = (),
+) -> tuple[pd.DataFrame, TextFormat | None, int]:
+    """The rows of a file, how it is written if it is a text, and how many rows it has.
+
+    `words` are columns that may hold dates.
+    """
+    with open_parts(path, asked, names, whole=max_rows is None) as (parts, text_format):
+        notations = (PLAIN,) if text_format is None else text_format.notations
+        frame, notation, rows = read_rows(parts, missing, max_rows, seed, notations, words=words)
+    return frame, text_format and text_format.with_notation(notation), rows

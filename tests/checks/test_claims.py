@@ -1,0 +1,131 @@
+"""Claims as text: what is written reads back, and what is wrong is named with its line."""
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
+from hornbook.conditions import Category, CategorySet, Missing, Threshold, condition_object, read_condition
+from hornbook.errors import HornbookError
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
+    [
+        "true",
+        "more",
+        "not",
+        "in",
+        "is",
+        "a -> b",
+        "petal width (cm)",
+        '"',
+        "#",
+        "5",
+        "x=1",
+        "-",
+        "->",
+        "\\",
+        "\n",
+    ]
+)
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
+values = names | numbers | st.integers(-(2**53) + 1, 2**53 - 1) | st.booleans()
+conditions = st.one_of(
+    st.builds(Threshold, names, numbers, st.booleans()),
+    st.builds(Category, names, values, st.booleans()),
+    st.builds(
+        CategorySet, names, st.lists(names | numbers, min_size=1, max_size=4).map(tuple), st.booleans()
+    ),
+    st.builds(Missing, names, st.booleans()),
+)
+claims = st.one_of(
+    st.builds(RuleClaim, st.lists(conditions, max_size=3).map(tuple), names),
+    st.builds(MonotoneClaim, names, st.sampled_from(["lowers", "raises"]), names),
+)
+
+
+@given(st.lists(claims, max_size=4))
+def test_written_claims_read_back_as_the_same_claims(several):
+    assert list(parse_claims("\n".join(map(str, several)))) == several
+
+
+@given(conditions)
+def test_conditions_survive_their_object_form(condition):
+    again = read_condition(json.loads(json.dumps(condition_object(condition))))
+    assert again == condition
+
+
+table = pd.DataFrame({"v": ["a", "b", "c", "d", None]})
+sets = st.builds(
+    CategorySet, st.just("v"), st.sets(st.sampled_from("abcd"), min_size=1).map(tuple), st.booleans()
+) | st.builds(Category, st.just("v"), st.sampled_from("abcd"), st.booleans())
+
+
+@given(sets, sets)
+def test_sets_of_values_imply_and_exclude_only_what_their_rows_say(first, second):
+    (met, _), (other, failed) = first.evaluate(table), second.evaluate(table)
+    assert (first.negate().evaluate(table)[0] == first.evaluate(table)[1]).all()
+    if first.implies(second):
+        assert (met <= other).all()
+    if first.excludes(second):
+        assert (met <= failed).all()
+    assert first.implies(first) and first.excludes(first.negate())
+
+
+def test_parse_claims_reads_every_kind_of_line():
+    text = """
+    # what the bank promises
+    income <= 90 & age > 40 -> good
+    status in {A11, A12} ∧ x is missing → not good
+    sex = f, x is present -> good
+    "petal width (cm)" > 1.75 -> virginica  # quoted
+    age >= 40 -> grade 1
+    true -> good
+    more income never lowers good
+    more "the age" never raises not good
+    """
+    read = parse_claims(text)
+    assert read[:3] == (
+        RuleClaim((Threshold("income", 90, above=False), Threshold("age", 40)), "good"),
+        RuleClaim((CategorySet("status", ("A11", "A12")), Missing("x")), "not good"),
+        RuleClaim((Category("sex", "f"), Missing("x", missing=False)), "good"),
+    )
+    assert read[3] == RuleClaim((Threshold("petal width (cm)", 1.75),), "virginica")
+    assert str(read[4]) == "age >= 40 -> grade 1"
+    assert read[4].body[0].evaluate(pd.DataFrame({"age": [39.9, 40.0]}))[0].tolist() == [False, True]
+    assert read[5:] == (
+        RuleClaim((), "good"),
+        MonotoneClaim("income", "lowers", "good"),
+        MonotoneClaim("the age", "raises", "not good"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("petal width > 1 -> a", "comes <=, >, =, in or is"),
+        ("age > old -> a", "with a number, not with 'old'"),
+        ("age > 40", "not 'the end of the line'"),
+        ("age > 40 ->", "ends with a class"),
+        ("-> a", "true -> class"),
+        ("age is odd -> a", "missing or is present"),
+        ("s in A11 -> a", "stand in braces"),
+        ("s in {a b} -> a", "commas stand between them"),
+        ("more income never moves good", "never lowers good"),
+        ('"age > 40 -> a', "a quote is not closed"),
+        ("age > 40 b -> a", "after a condition comes & or ->"),
+    ],
+)
+def test_parse_claims_names_the_line_and_what_to_write(line, says):
+    with pytest.raises(HornbookError, match=r"^line 2: ") as error:
+        parse_claims(f"true -> a\n{line}")
+    assert says in str(error.value)
+
+
+def test_name_outcome_prefers_the_models_own_words():
+    assert name_outcome("not dead", ("not dead", "dead")) == (0, True)
+    assert name_outcome("not a", ("a", "b", "c")) == (0, False)
+    with pytest.raises(HornbookError, match="its classes are a, b"):
+        name_outcome("c", ("a", "b"))

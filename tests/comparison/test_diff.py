@@ -1,0 +1,325 @@
+"""What changed between two models: laws on small models whose disagreement is known."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import draw_examples
+from sklearn.tree import DecisionTreeClassifier
+
+import hornbook as hb
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.comparison.disagreement import GuidedSampler, PairSamples, match_classes, pair_models
+from hornbook.comparison.groups import find_diff_groups
+from hornbook.comparison.measures import measure_samples
+from hornbook.comparison.search import ClassSwitches
+from hornbook.conditions import Category, Threshold
+from hornbook.errors import HornbookError
+from hornbook.explanations import ConditionRule, RuleSet
+from hornbook.models import RowSampler
+from hornbook.statistics import Share, StratifiedShare, measure_enrichment
+from hornbook.testing import FaultyClassifier
+
+
+class Function:
+    """A classifier that is a function of rows."""
+
+    def __init__(self, decide, columns, classes=(0, 1)):
+        self.decide, self.classes_ = decide, np.array(classes)
+        self.feature_names_in_ = np.array(columns)
+
+    def predict(self, rows):
+        return np.asarray(self.classes_)[np.asarray(self.decide(rows), np.intp)]
+
+
+def draw_table(size, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, size),
+            "dose": rng.normal(size=size).round(4),
+            "site": rng.choice(["north", "south", "east", "west"], size),
+        }
+    )
+
+
+COLUMNS = ["age", "dose", "site"]
+OLD = Function(lambda rows: rows.dose > 0.3, ["dose"])
+PLANTED = Function(lambda rows: (rows.dose > 0.3) | ((rows.site == "north") & (rows.age > 70)), COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return hb.diff(OLD, PLANTED, draw_table(600), "ill", n_samples=4000)
+
+
+def test_diff_says_which_model_changes_its_answers():
+    rows = draw_table(120)[["age", "dose"]]
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, rows.dose > 0.3)
+    lying = FaultyClassifier(model, "lie", after=1500)
+    notes = hb.diff(model, lying, rows, n_samples=500).notes
+    assert [note[:51] for note in notes] == ["asked 96 questions again, the new model gave anothe"]
+    assert hb.diff(model, model, rows, n_samples=500).notes == ()
+
+
+def test_diff_finds_a_planted_slice_as_one_rule(planted):
+    """The models read different columns."""
+    [rule] = planted.explanation.rules
+    assert set(rule.body) == {
+        Threshold("age", 70.0),
+        Category("site", "north"),
+        Category("old says", "ill", equal=False),
+    } or set(rule.body) == {
+        Threshold("age", 70.0),
+        Category("site", "north"),
+        Category("old says", "not ill"),
+    }
+    assert planted.explanation.classes == ("the same", "old not ill, new ill")
+    changed, same = planted.lines
+    assert changed.precision.estimate == 1 and changed.unseen.hits == changed.unseen.size
+    assert same.precision.hits == same.precision.size
+    assert planted.recall.hits == planted.recall.size
+    assert [model.columns for model in planted.models] == [("dose",), tuple(COLUMNS)]
+
+
+def test_diff_counts_what_the_models_say_of_the_unseen_rows(planted):
+    from hornbook.tables import split_rows
+
+    table = draw_table(600)
+    held_out = table.iloc[split_rows(table, 0)[1]]
+    differs = OLD.predict(held_out) != PLANTED.predict(held_out)
+    assert planted.unseen_rows == Share.where(differs)
+    assert {row.row for row in planted.rows} <= {*held_out.index[differs]}
+    assert planted.switches["old not ill, new ill"] == planted.unseen_rows
+
+
+def test_diff_names_changes_that_end_the_disagreement_of_a_row(planted):
+    """Each row with its new values is given the same class by both models."""
+    table = draw_table(600)
+    assert planted.rows
+    for row in planted.rows:
+        changed = table.iloc[[row.row]].copy()
+        for change in row.changes:
+            name, _, _, value = change.split(" ")
+            changed[name] = value if name == "site" else float(value)
+        assert OLD.predict(changed) == PLANTED.predict(changed) == [row.agreed == "ill"]
+        assert len(row.changes) == 1, "one new value is enough"
+
+
+def test_diff_of_identical_models_finds_nothing_and_says_how_sure_that_is():
+    model = DecisionTreeClassifier(max_depth=2, random_state=0)
+    table = draw_table(300)[["age", "dose"]]
+    model.fit(table, (table.dose > 0.1) & (table.age > 40))
+    found = hb.diff(model, model, table, n_samples=2000)
+    assert str(found.explanation) == "always: the same"
+    assert found.unseen_rows == Share.of(0, 60) and found.switches == {} and found.rows == ()
+    assert found.samples.estimate == found.samples.low == 0 and 0 < found.samples.high < 0.01
+    assert not any(group.is_discovery for group in found.groups)
+    assert "0.00 % (95 % interval 0.00 %" in str(found)
+
+
+def test_diff_of_several_classes_tells_from_which_class_to_which():
+    old = Function(lambda rows: np.digitize(rows.dose, [-0.5, 0.5]), ["dose"], ("low", "middle", "high"))
+    new = Function(lambda rows: np.digitize(rows.dose, [-0.5, 0.9]), ["dose"], ("low", "middle", "high"))
+    found = hb.diff(old, new, draw_table(400), n_samples=2000)
+    assert found.explanation.classes == ("the same", "old high, new middle")
+    assert found.recall.hits == found.recall.size > 0
+
+
+def test_diff_takes_models_that_do_not_name_their_columns():
+    """As networks in files: they are given all columns of the table, as numbers, and no others."""
+    table = draw_table(200)[["age", "dose"]]
+    models = [
+        DecisionTreeClassifier(max_depth=2).fit(table.to_numpy(), (table.dose > 0.3) | (table.age > limit))
+        for limit in (99, 70)
+    ]
+    found = hb.diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
+    assert "age ≥ 71" in str(found.explanation) and found.regions
+
+
+@pytest.mark.parametrize("form", ["tree", "card", "auto"])
+def test_diff_says_it_in_every_form(form):
+    found = hb.diff(OLD, PLANTED, draw_table(120), "ill", n_samples=300, form=form, max_literals=4)
+    assert form in ("auto", found.explanation.form)
+    assert sum(line is not None for line in found.lines) >= 2
+
+
+def test_diff_refuses_classes_that_have_nothing_in_common_and_takes_them_by_a_code_book():
+    with pytest.raises(HornbookError, match="no class in common"):
+        match_classes(("no", "yes"), (0, 1))
+    book = CodeBook(classes={"0": "no", "1": "yes"})
+    assert [list(numbers) for numbers in match_classes(("yes", "no"), (0, 1), book)[1]] == [[0, 1], [1, 0]]
+
+
+# guidance
+
+
+def test_guided_samples_estimate_shares_of_all_samples_without_bias():
+    """Brute force: every pair of rows, every exchange of columns."""
+    table = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [0, 0, 1, 1, 2, 2], "c": list("xyxyxz")})
+    rare = lambda rows: ((rows.a >= 4) & (rows.c == "x") & (rows.b == 1)).to_numpy()  # noqa: E731
+    pair = pair_models(
+        Function(lambda rows: rows.a > 99, ["a"]), Function(rare, ["a", "b", "c"]), table, "y", 0
+    )
+    expected = 0.0
+    share = pair.old.sampler.shares
+    for kept in itertools.product([0, 1], repeat=3):
+        pairs = itertools.product(table.to_numpy(), repeat=2)
+        exchanged = [np.where(kept, first, second) for first, second in pairs]
+        chance = np.mean([np.prod([1 - s if own else s for own in kept]) for s in share])
+        expected += chance * rare(pd.DataFrame(exchanged, columns=["a", "b", "c"])).mean()
+    sampler, rng, shares = GuidedSampler.start(pair), np.random.default_rng(0), []
+    for _ in range(15):
+        samples, _ = sampler.draw_rounds(2000, rng)
+        shares.append(samples.share)
+    whole = 3 / 500  # of the samples of a round, which are rows as they are; none of these disagrees
+    error = np.std(shares) / np.sqrt(len(shares))
+    assert abs(np.mean(shares) - expected * (1 - whole)) < 4 * error
+
+
+def test_guided_sampler_looks_where_disagreement_is():
+    table = draw_table(600)
+    pair = pair_models(OLD, PLANTED, table, "ill", 0)
+    rng = np.random.default_rng(0)
+    samples, _ = GuidedSampler.start(pair).draw_rounds(4000, rng)
+    natural = (~pair.agree(pair.old.sample(20_000, rng))).mean()
+    assert samples.differs.mean() > 4 * natural and abs(samples.share - natural) < 0.2 * natural
+
+
+def test_guided_sampler_weighs_rows_by_how_often_they_would_be_drawn():
+    table = pd.DataFrame({"a": np.arange(10)})
+    chances = np.arange(1, 11) / 55
+    rng = np.random.default_rng(0)
+    frame, first = RowSampler(table).draw_guided(20_000, chances, rng)
+    weights = 1 / (10 * chances[first])
+    assert abs(weights.mean() - 1) < 0.03
+    for value in range(10):  # each value is as common among weighted samples as in the table
+        assert abs(weights[frame.a == value].sum() / 20_000 - 0.1) < 0.02
+
+
+@draw_examples(0.75)
+@given(st.lists(st.tuples(st.floats(0.02, 1), st.floats(0, 1)), min_size=1, max_size=5), st.integers(0, 99))
+def test_stratified_share_is_the_sum_of_strata_by_their_size(strata, seed):
+    sizes = np.array([size for size, _ in strata])
+    sizes, shares = sizes / sizes.sum(), np.array([share for _, share in strata])
+    members = np.maximum(1, np.round(sizes * 10_000)).astype(int)
+    asked = np.full(len(strata), 50)
+    hits = np.random.default_rng(seed).binomial(asked, shares)
+    found = StratifiedShare.of(members.tolist(), hits.tolist(), asked.tolist())
+    assert np.isclose(found.estimate, (members / members.sum() * hits / 50).sum())
+    assert 0 <= found.low <= found.estimate + 1e-9 and found.estimate <= found.high + 1e-9 <= 1 + 1e-9
+
+
+def test_stratified_share_covers_the_truth_and_has_no_bias():
+    rng = np.random.default_rng(0)
+    sizes, shares = np.array([0.9, 0.08, 0.02]), np.array([0.001, 0.3, 0.9])
+    truth, found = float(sizes @ shares), []
+    for _ in range(300):
+        members, asked = rng.multinomial(4000, sizes), [400, 60, 40]
+        found.append(StratifiedShare.of(members.tolist(), rng.binomial(asked, shares).tolist(), asked))
+    assert abs(np.mean([share.estimate for share in found]) - truth) < 0.001
+    assert np.mean([share.low <= truth <= share.high for share in found]) >= 0.95
+
+
+def test_samples_are_measured_without_bias_though_lines_are_asked_about_more_often():
+    """The estimate is the natural share, whatever the rules say."""
+    table = draw_table(300)
+    pair = pair_models(OLD, PLANTED, table, "ill", 0)
+    natural = (~pair.agree(pair.old.sample(200_000, np.random.default_rng(1)))).mean()
+    switches = ClassSwitches.of(pair.answer(table), pair.classes, ("old", "new"))
+    rules = RuleSet(switches.outcomes, (ConditionRule((Threshold("age", 60.0),), 1),), 0)
+    found = [measure_samples(pair, rules, switches, 500, seed).share for seed in range(40)]
+    error = np.std([share.estimate for share in found]) / np.sqrt(40)
+    assert abs(np.mean([share.estimate for share in found]) - natural) < 4 * error
+    assert np.mean([share.low <= natural <= share.high for share in found]) >= 0.95
+
+
+# the truth
+
+
+def test_diff_with_the_truth_finds_the_group_in_which_a_model_errs():
+    table = draw_table(800)
+    truth = pd.Series(OLD.predict(table))
+    wrong = (table.site == "north") & (table.age > 60)
+    truth[wrong] = 1 - truth[wrong]
+    found = hb.diff(OLD, truth, table, "ill")
+    best = found.groups[0]
+    assert found.samples is None and found.sides == ("model", "truth")
+    assert best.is_discovery and best.share.estimate == 1
+    assert "site = north" in best.condition and "age ≥ 6" in best.condition
+    assert found.unseen_rows.size == 400
+
+
+def test_groups_have_few_false_discoveries_where_errors_fall_on_all_rows_alike():
+    """Under the null every discovery is false: at most 5 % of the runs may have one."""
+    runs, false = 40, 0
+    for seed in range(runs):
+        rng, halves = np.random.default_rng(seed), []
+        for part in range(2):
+            answers = rng.integers(2, size=150)
+            truth = answers ^ (rng.random(150) < 0.2)
+            halves.append(PairSamples(draw_table(150, 2 * seed + part), answers, truth, np.ones(150)))
+        groups = find_diff_groups(*halves, [], EMPTY_BOOK)
+        false += any(group.is_discovery for group in groups)
+    assert len(groups) > 3
+    assert false <= 4  # of a binomial variable with a mean of 2, 95 % are at most this
+
+
+def test_intervals_of_discoveries_hold_for_what_was_selected_because_it_differs_much():
+    """Many groups, a few of which differ somewhat more: those that are found are found by luck too."""
+    missed, found, plain = 0, 0, 0
+    for seed in range(40):
+        rng, halves = np.random.default_rng(seed), []
+        for _ in range(2):
+            rows = pd.DataFrame({f"x{column}": rng.integers(2, size=400).astype(str) for column in range(12)})
+            chance = np.where(
+                rows.x0 == "1", 0.16, 0.03
+            )  # with the answer itself: 12 columns that say nothing
+            answers = np.zeros(400, np.intp)
+            halves.append(PairSamples(rows, answers, (rng.random(400) < chance).astype(int), np.ones(400)))
+        groups = find_diff_groups(*halves, [], EMPTY_BOOK)
+        truth = {"x0 = 1": 0.16, "x0 = 0": 0.03}
+        for group in groups:
+            if group.is_discovery:
+                share, true = group.share, truth.get(group.condition, 0.095)
+                rows = Share.of(share.hits, share.size)
+                found, missed = found + 1, missed + (not share.low <= true <= share.high)
+                plain += not rows.low <= true <= rows.high
+                assert share.low <= rows.low and rows.high <= share.high
+                assert share.confidence == 1 - 0.05 * sum(g.is_discovery for g in groups) / len(groups)
+    assert found >= 15 and missed <= 0.05 * found + 1
+
+
+def test_rows_that_repeat_make_no_discoveries_more_certain():
+    table = draw_table(400)
+    truth = pd.Series(OLD.predict(table))
+    wrong = np.random.default_rng(0).random(400) < 0.2
+    truth[wrong] = 1 - truth[wrong]
+    plain = hb.diff(OLD, truth, table, "ill")
+    tenfold = np.repeat(np.arange(400), 10)
+    found = hb.diff(OLD, truth[tenfold].to_numpy(), table.iloc[tenfold], "ill")
+    assert found.unseen_rows.size == 2000 and found.unseen_rows.independent == 200
+    assert found.unseen_rows.high - found.unseen_rows.low > 0.1
+    assert not any(group.is_discovery for group in (*plain.groups, *found.groups))
+    assert "3,600 of 4,000 rows repeat another one; equal rows were held out together" in found.notes
+    patients = hb.diff(OLD, truth, table, "ill", groups=np.arange(400) // 4)
+    assert patients.unseen_rows.independent == 50 and patients.unseen_rows.size == 200
+
+
+@given(st.integers(1, 8), st.data())
+def test_enrichment_is_the_share_of_arrangements_with_as_many_hits(size, data):
+    hits, part = data.draw(st.integers(0, size)), data.draw(st.integers(0, size))
+    seen = data.draw(st.integers(max(0, hits + part - size), min(hits, part)))
+    ways = [len({*chosen} & set(range(part))) for chosen in itertools.combinations(range(size), hits)]
+    p_value = measure_enrichment(Share.of(seen, part), Share.of(hits, size))
+    assert np.isclose(p_value, np.mean([count >= seen for count in ways]))
+
+
+def test_diff_refuses_labels_of_other_rows():
+    with pytest.raises(HornbookError, match="200 rows and 10 labels"):
+        hb.diff(OLD, [0] * 10, draw_table(200))
+    with pytest.raises(HornbookError, match="at least 60"):
+        hb.diff(OLD, [0] * 20, draw_table(20))

@@ -1,0 +1,209 @@
+"""Completions: sound, the same whoever asks, and asked about no more than needed."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.models import as_predictor
+from hornbook.models.predictor import SCORE_ROUNDING
+from hornbook.queries import Cached, Classifier, Completions, Counted, Random, Rows
+from hornbook.queries import completions as module
+from hornbook.queries.completions import TRUE_SHARES, CompletionTable, rounds
+from hornbook.testing import Constant, Network, batches, theories
+
+PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
+PLAIN = Vocabulary([f"x{i}" for i in range(9)])
+GROUPS = ((0, 1, 2), (4, 5))
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def total_only(theory):
+    """The theory as a teacher who takes complete inputs only."""
+
+    def member(batch):
+        assert not np.isnan(batch.to_array()).any()
+        return theory.satisfied_by(batch)
+
+    return member
+
+
+def brute_force(member, batch):
+    answers = []
+    for row in batch.to_array():
+        cells = np.flatnonzero(np.isnan(row))
+        table = np.tile(row, (2 ** len(cells), 1))
+        table[:, cells] = list(product([0, 1], repeat=len(cells)))
+        answers.append(bool(member(Batch.from_array(table, batch.vocabulary)).any()))
+    return answers
+
+
+@given(st.data())
+def test_with_draws_enough_completions_equal_brute_force(data):
+    theory = data.draw(theories(max_variables=4))
+    batch = data.draw(batches(theory.vocabulary, 40))
+    some = Completions(total_only(theory), theory.vocabulary, draws=400, rng=rng())
+    assert some(batch).tolist() == brute_force(theory.satisfied_by, batch)
+
+
+@given(st.data(), st.integers(1, 20))
+def test_completions_accepted_is_certain(data, draws):
+    theory = data.draw(theories())
+    batch = data.draw(batches(theory.vocabulary, 100))
+    some = Completions(total_only(theory), theory.vocabulary, draws, rng=rng())
+    assert (theory.satisfied_by(batch) | ~some(batch)).all()
+
+
+def test_completions_least_model_is_tried_first():
+    theory = HornTheory(PLAIN, [Rule({v}, BOTTOM) for v in range(9)])
+    unknown = Batch.from_array(np.full((1, 9), np.nan), PLAIN)
+    assert Completions(total_only(theory), PLAIN, draws=1, rng=rng())(unknown)[0]
+
+
+def random_teacher(vocabulary):
+    return Network(Random(vocabulary, 0.0), rng(5), accepted=0.1)
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monkeypatch):
+    batch = Random(vocabulary, 0.4).draw(350, rng(1))
+    teacher = random_teacher(vocabulary)
+
+    def some(draws=6):
+        return Completions(teacher, vocabulary, draws, rng=rng(2))
+
+    expected = some()(batch)
+    assert 0.1 < expected.mean() < 0.9
+    order = rng(3).permutation(len(batch))
+    assert (some()(batch[order]) == expected[order]).all()
+    assert (Cached(some())(batch) == expected).all()
+    asked_before = some()
+    asked_before(batch[::7])
+    assert [bool(asked_before(batch[[at]])[0]) for at in range(30)] == expected[:30].tolist()
+    monkeypatch.setattr(module, "COMPLETIONS_BLOCK", 50)
+    assert (some()(batch) == expected).all()
+
+
+def test_other_seeds_try_other_completions():
+    batch = Random(PLAIN, 0.6).draw(500, rng(1))
+    answers = [Completions(random_teacher(PLAIN), PLAIN, 3, rng=rng(seed))(batch) for seed in range(2)]
+    assert (answers[0] != answers[1]).any()
+
+
+def test_no_more_is_asked_once_a_completion_is_accepted():
+    batch = Random(PLAIN, 0.5).draw(3000, rng())
+    partial = np.isnan(batch.to_array()).any(axis=1)
+    for answer, questions in ((True, 3000), (False, 3000 + 19 * int(partial.sum()))):
+        counted = Counted(Constant(answer))
+        Completions(counted, PLAIN, 20, rng=rng())(batch)
+        assert counted.questions == questions
+        assert counted.batches <= 2 * len(list(rounds(20)))
+
+
+@given(st.integers(1, 200))
+def test_rounds_count_every_draw_once(draws):
+    found = list(rounds(draws))
+    assert np.concatenate(found).tolist() == list(range(draws))
+    assert max(map(len, found)) <= module.MAX_ROUND
+
+
+@pytest.mark.parametrize("vocabulary", [PLAIN, PAIRED])
+@pytest.mark.parametrize("groups", [(), GROUPS])
+def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
+    batch = Random(vocabulary, 0.5, groups).draw(300, rng())
+    cells = CompletionTable(vocabulary, rng(1), groups=groups).prepare(batch)
+    known = batch.to_array()
+    for number in range(30):
+        filled = cells.complete(np.arange(300), np.full(300, number)).to_array()
+        assert not np.isnan(filled).any()
+        assert ((filled == known) | np.isnan(known)).all()
+        for v, w in vocabulary.pairs:
+            assert (filled[:, v] == 1 - filled[:, w]).all()
+        for group in groups:
+            assert (filled[:, list(group)].sum(axis=1) <= 1).all()
+
+
+def test_completion_table_fillings_have_the_stated_densities_and_do_not_repeat():
+    batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
+    table = CompletionTable(batch.vocabulary, rng())
+    numbers = np.arange(1, 1401)
+    filled = table.prepare(batch).complete(np.zeros(1400, np.intp), numbers).to_array()
+    for place, density in enumerate(TRUE_SHARES):
+        share = filled[place :: len(TRUE_SHARES)].mean()
+        assert abs(share - density) < 6 * np.sqrt(density * (1 - density) / (200 * 64))
+    assert len(np.unique(filled[1 :: len(TRUE_SHARES)], axis=0)) == 200
+    everything = table.prepare(batch).complete(np.zeros(len(table), np.intp), np.arange(len(table)))
+    assert len(everything) == len(table)
+
+
+@pytest.mark.parametrize("groups", [(), GROUPS])
+def test_unknown_values_can_come_from_rows(groups):
+    rows = Random(PAIRED, 0.0, groups).draw(5, rng())
+    batch = Random(PAIRED, 1.0).draw(4, rng(1))
+    table = CompletionTable(PAIRED, rng(), groups=groups, rows=Rows(rows))
+    filled = table.prepare(batch).complete(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
+    assert set(filled) <= set(rows)
+    assert len(set(filled)) > 1
+
+
+def test_completion_table_some_variables_can_be_left_as_they_are():
+    batch = Random(PAIRED, 0.5).draw(200, rng())
+    filled = (
+        CompletionTable(PAIRED, rng(), keep={3})
+        .prepare(batch)
+        .complete(np.arange(200), np.full(200, 4))
+        .to_array()
+    )
+    left = [3, 12]
+    np.testing.assert_array_equal(filled[:, left], batch.to_array()[:, left])
+    assert not np.isnan(np.delete(filled, left, axis=1)).any()
+
+
+def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
+    """A forest takes no ?, and an unknown label is accepted without completing it."""
+    inputs = rng().integers(0, 2, (200, 4))
+    forest = RandomForestClassifier(5, random_state=0).fit(inputs, inputs[:, 0] & inputs[:, 1])
+    vocabulary = Vocabulary(["a", "b", "c", "d", "both"])
+    classifier = Classifier(as_predictor(forest), vocabulary, "both")
+    some = Completions(classifier, vocabulary, 200, rng=rng(), keep=classifier.heads)
+    nan = np.nan
+    rows = [[1, nan, 0, nan, 1], [0, nan, nan, nan, 1], [1, 1, nan, 0, 0], [0, nan, nan, nan, nan]]
+    assert some(Batch.from_array(rows, vocabulary)).tolist() == [True, False, False, True]
+
+
+def test_completions_margin_is_the_largest_and_agrees_with_the_answer():
+    teacher = random_teacher(PAIRED)
+    some = Completions(teacher, PAIRED, 12, teacher.margin, rng=rng())
+    batch = Random(PAIRED, 0.4).draw(400, rng(1))
+    margins = some.margin(batch)
+    cells = some.completions.prepare(batch)
+    each = [teacher.margin(cells.complete(np.arange(400), np.full(400, number))) for number in range(12)]
+    np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=SCORE_ROUNDING)
+    assert ((margins >= 0) == some(batch)).all()
+
+
+def test_empty_batches_have_no_answers():
+    some = Completions(Constant(True), PLAIN, 3, lambda batch: np.ones(len(batch), np.float32), rng=rng())
+    empty = Batch.from_interpretations([], PLAIN)
+    assert some(empty).tolist() == [] and some.margin(empty).tolist() == []
+
+
+def test_completions_bad_settings_are_refused():
+    for draws in (0, 10**6):
+        with pytest.raises(HornbookError, match=f"got draws={draws}"):
+            Completions(Constant(True), PLAIN, draws, rng=rng())
+    some = Completions(Constant(True), PLAIN, rng=rng())
+    with pytest.raises(HornbookError, match="only decide"):
+        some.margin(Random(PLAIN).draw(1, rng()))
+    with pytest.raises(HornbookError, match="different vocabularies"):
+        some(Random(PAIRED).draw(1, rng()))
+    with pytest.raises(HornbookError, match="in a group already"):
+        Completions(Constant(True), PLAIN, rng=rng(), groups=((0, 1), (1, 2)))

@@ -1,0 +1,148 @@
+"""Difficult teachers and small budgets: every run ends, and says truthfully how."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from extractions import (
+    PARTIAL,
+    QUICK,
+    SCARCE,
+    THEORY,
+    hasty,
+    is_faithful,
+    rng,
+)
+
+from hornbook.errors import HornbookError
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
+from hornbook.queries import Budget, Counted, Estimated, Pac, Settings, extract
+from hornbook.testing import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
+
+
+def test_constant_yes():
+    found = extract(Constant(True), PARTIAL, replace(QUICK, size="angluin"))
+    assert not found.theory.rules and found.stop_reason == "equivalent" and isinstance(found.guarantee, Pac)
+    assert found.disagreement.hits == 0 and len(found.trace.entries) == 1
+
+
+def test_constant_no():
+    found = extract(Constant(False), PARTIAL, QUICK)
+    assert found.rules == (Rule((), BOTTOM),) and found.stop_reason == "equivalent"
+    assert found.disagreement.hits == 0
+
+
+@pytest.mark.parametrize("accepted", [0.05, 0.5, 0.95])
+def test_a_coin(accepted):
+    coin = Coin(rng(), accepted)
+    found = extract(coin, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
+    assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
+    assert isinstance(found.guarantee, Estimated) and is_faithful(found, coin, PARTIAL)
+
+
+def test_extract_stall_is_reported_as_such(monkeypatch):
+    idle = 5
+    monkeypatch.setitem(extract.__globals__, "MAX_IDLE_COUNTEREXAMPLES", idle)
+    patient = replace(QUICK, seed=6, budget=Budget(equivalence_queries=1000))
+    found = extract(Coin(rng()), PARTIAL, patient)
+    assert found.stop_reason == (
+        f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
+    )
+    assert [entry["change"].keys() - {"failed"} for entry in found.trace.entries[-idle:]] == (
+        idle * [{"given_up"}]
+    )
+
+
+@pytest.mark.parametrize("kind", [Noisy, Mistaken])
+def test_extract_with_one_percent_of_the_answers_flipped(kind):
+    member = kind(THEORY.satisfied_by, rng()) if kind is Noisy else kind(THEORY.satisfied_by, 0)
+    found = extract(member, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
+    fresh = PARTIAL.draw(20_000, rng(5))
+    assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
+    assert is_faithful(found, member, PARTIAL)
+    assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_incoherent_network(seed):
+    network = Network(PARTIAL, rng(seed))
+    settings = replace(QUICK, budget=Budget(equivalence_queries=12))
+    found = extract(network, PARTIAL, settings, margin=network.margin)
+    assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
+    assert is_faithful(found, network, PARTIAL)
+    assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
+    done = {"added", "removed"}
+    changed = [entry for entry in found.trace.entries if done & entry["change"].keys()]
+    assert len(found.frontier) <= len(changed) + 1
+    assert found.frontier[-1].rules == len(found.rules)
+    assert found.frontier[-1].literals == sum(len(rule.body) for rule in found.rules)
+
+
+def test_refuted_rules_stay_away_and_their_witnesses_are_accepted():
+    found = extract(hasty, PARTIAL, replace(QUICK, **SCARCE | {"pool": 20}))
+    assert found.refuted and not set(found.refuted) & set(found.rules)
+    for rule, witness in found.refuted.items():
+        batch = Batch.from_interpretations([witness], THEORY.vocabulary)
+        assert hasty(batch)[0]
+        assert not HornTheory(THEORY.vocabulary, [rule]).satisfied_by(batch)[0]
+
+
+def test_extract_known_difference_is_no_equivalence():
+    hurried = extract(hasty, PARTIAL, Settings(pool=20, size=100, evaluation=500, min_precision=0.8))
+    assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
+
+
+@pytest.mark.parametrize("at", [1, 700, 1000])
+def test_a_failing_model(at):
+    settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
+    found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
+    assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
+    learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
+    assert len(found.rules) == len(learned)
+    if at == 1000:
+        assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
+
+
+def test_extract_model_that_answers_nonsense():
+    found = extract(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
+    assert found.stop_reason.startswith(
+        "the model failed: 1000 questions were answered by bool of shape (3,)"
+    )
+
+
+def test_extract_errors_that_are_not_the_models_are_raised(tmp_path):
+    def watch(step, trace):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        extract(THEORY.satisfied_by, PARTIAL, QUICK, watch=watch)
+    (tmp_path / "file").touch()
+    with pytest.raises(HornbookError, match=r"cannot write to .*file: File exists; choose another place"):
+        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "file" / "trace.jsonl")
+
+
+def test_a_slow_model_ends_in_time():
+    settings = replace(QUICK, budget=Budget(seconds=0.5), size=10_000_000, pool=1000)
+    start = time.perf_counter()
+    found = extract(Slow(THEORY.satisfied_by, 0.002), PARTIAL, settings)
+    assert time.perf_counter() - start < 1.5
+    assert found.stop_reason == "budget of 0.5 seconds" and found.rules
+
+
+@pytest.mark.parametrize("budget", [500, 2999, 3500, 6000, 7900])
+def test_a_budget_of_membership_queries_is_kept_exactly(budget):
+    counted = Counted(THEORY.satisfied_by)
+    found = extract(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
+    assert counted.questions == found.membership_queries <= budget
+    assert found.stop_reason == f"budget of {budget} membership queries"
+
+
+def test_a_budget_of_equivalence_queries():
+    seen = []
+    settings = replace(QUICK, budget=Budget(equivalence_queries=3), tries=1, seed=1)
+    found = extract(
+        THEORY.satisfied_by, PARTIAL, settings, watch=lambda step, trace: seen.append(len(trace.entries))
+    )
+    assert found.stop_reason == "budget of 3 equivalence queries" and seen == [1, 2, 3]
+    assert len(found.rules) == len(found.frontier) == 3 and isinstance(found.guarantee, Estimated)

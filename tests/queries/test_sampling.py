@@ -1,0 +1,414 @@
+"""Equivalence oracles: what they find, what they may claim, and what they remember."""
+
+import math
+import os
+import threading
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from hornbook.errors import HornbookError, ModelError
+from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
+from hornbook.queries import (
+    SAMPLING_CHUNK,
+    Budgeted,
+    BudgetExhausted,
+    Chain,
+    Checked,
+    Counted,
+    Counterexample,
+    Estimated,
+    Pac,
+    PoolOracle,
+    Random,
+    RuleOracle,
+    Sampling,
+    Unknown,
+)
+from hornbook.queries import sampling as module
+from hornbook.statistics import Share, log2_horn_functions, sample_size
+from hornbook.testing import Constant
+
+THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))
+NOTHING = HornTheory(THEORY.vocabulary)
+PARTIAL = Random(THEORY.vocabulary)
+
+
+class Watched:
+    """A distribution that remembers what was drawn."""
+
+    kind = "random"
+
+    def __init__(self, distribution):
+        self.distribution = distribution
+        self.vocabulary = distribution.vocabulary
+        self.sizes, self.drawn, self.keep = [], [], True
+
+    def draw(self, size, rng):
+        batch = self.distribution.draw(size, rng)
+        self.sizes.append(size)
+        if self.keep:
+            self.drawn.append(batch)
+        return batch
+
+    def describe(self):
+        return self.distribution.describe()
+
+    def settings(self):
+        return self.distribution.settings()
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLING_CHUNK", 128)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_sampling_chunks_are_fresh_and_the_same_by_seed():
+    runs = []
+    for seed in (0, 0, 1):
+        watched = Watched(PARTIAL)
+        asked = Sampling(THEORY.satisfied_by, watched, 1000, seed=seed)
+        for _ in range(2):
+            asked(THEORY)
+        assert watched.sizes == 2 * [*7 * [128], 104]
+        runs.append(watched.drawn)
+    first, again, other = runs
+    assert all(one == two for one, two in zip(first, again, strict=True))
+    assert all(one != two for one, two in zip(first, other, strict=True))
+    assert all(one != two for one, two in pairwise(first))
+    assert all(first[at] != first[at + 8] for at in range(8))  # the second query draws anew
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("pays", [True, False])
+def test_sampling_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pays(pays):
+    made = []
+
+    def job(item):
+        made.append(threading.current_thread() is threading.main_thread())
+        return item * item
+
+    assert list(module.prefetch(job, range(5), lambda: pays)) == [0, 1, 4, 9, 16]
+    assert made == [True] + 4 * [not pays]
+
+
+def test_sampling_core_is_free_unless_torch_takes_all(monkeypatch):
+    threads = torch.get_num_threads()
+    try:
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        torch.set_num_threads(1)
+        assert module.core_is_free()
+        torch.set_num_threads(2)
+        assert not module.core_is_free()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_a_counterexample_is_one_and_the_same_by_seed():
+    for hypothesis in (NOTHING, THEORY | HornTheory(THEORY.vocabulary, [Rule({0}, 1)])):
+        found, again = (Sampling(THEORY.satisfied_by, PARTIAL, 5000, seed=7)(hypothesis) for _ in range(2))
+        assert found == again and found.found_by == "sampling"
+        batch = Batch.from_interpretations([found.interpretation], THEORY.vocabulary)
+        assert THEORY.satisfied_by(batch)[0] == found.positive
+        assert hypothesis.satisfied_by(batch)[0] != found.positive
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_missing_rule_comes_before_a_wrong_one_of_the_same_chunk():
+    wrong = HornTheory(THEORY.vocabulary, [Rule({0}, 1)])
+    for seed in range(10):
+        watched = Watched(PARTIAL)
+        found = Sampling(THEORY.satisfied_by, watched, 5000, seed=seed)(wrong)
+        missed = wrong.satisfied_by(watched.drawn[-1]) & ~THEORY.satisfied_by(watched.drawn[-1])
+        assert found.positive == (not missed.any())
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_sampling_recall_draws_the_same_chunk_again():
+    kept = []
+    asked = Sampling(
+        THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: kept.append(labelled)
+    )
+    almost = HornTheory(THEORY.vocabulary, THEORY.rules[1:])
+    found = [asked(almost) for _ in range(3)]
+    recalled = []
+    again = Sampling(
+        THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: recalled.append(labelled)
+    )
+    for answer in found:
+        again.replay(almost, answer)
+    assert len(kept) == len(recalled) == 3
+    for (batch, labels), (batch2, labels2) in zip(kept, recalled, strict=True):
+        assert batch == batch2 and (labels == labels2).all()
+    again.replay(
+        almost, Counterexample(found[0].interpretation, found_by="local search")
+    )  # asked, found nothing
+    asked(THEORY)
+    assert len(recalled) == 3 and again(almost) == asked(almost)
+
+
+def test_sampling_memory_is_bounded_by_the_chunk():
+    watched = Watched(Random(Vocabulary(["a", "b"])))
+    watched.keep = False
+    counted = Counted(Constant(True))
+    answer = Sampling(counted, watched, 3_000_000, seed=0)(HornTheory(watched.vocabulary))
+    assert counted.questions == sum(watched.sizes) == 3_000_000
+    assert max(watched.sizes) == SAMPLING_CHUNK and len(watched.sizes) == math.ceil(
+        3_000_000 / SAMPLING_CHUNK
+    )
+    assert answer == Estimated(Share.of(0, 3_000_000), watched.describe())
+
+
+@pytest.mark.parametrize(
+    ("rule", "width", "expected"),
+    [
+        ("paper", 12, math.ceil((12**2.1 + math.log2(10)) / 0.1)),
+        ("angluin", 12, math.ceil((math.log(10) + math.log(2)) / 0.1)),
+        ("vapnik", 4, math.ceil((math.log2(4960) + math.log2(10)) / 0.1)),
+        ("vapnik", 12, math.ceil((32 * math.log2(28175296471414704944) + math.log2(10)) / 0.1)),
+        (77, 12, 77),
+    ],
+)
+def test_sampling_sizes(rule, width, expected):
+    watched = Watched(Random(Vocabulary([f"v{i}" for i in range(width)])))
+    answer = Sampling(Constant(True), watched, rule, epsilon=0.1, delta=0.1, seed=0)(
+        HornTheory(watched.vocabulary)
+    )
+    assert sum(watched.sizes) == expected
+    if rule == 77:
+        assert answer == Estimated(Share.of(0, 77), watched.describe())
+    else:
+        assert answer == Pac(0.1, 0.1, watched.describe())
+
+
+def horn_functions(width):
+    """Every set of models that is closed under intersection, as bits of a number: brute force."""
+    models = 1 << width
+    families = np.arange(1 << models, dtype=np.uint32)
+    closed = np.ones(len(families), bool)
+    for left in range(models):
+        for right in range(left):
+            both = (families >> left) & (families >> right) & 1 == 1
+            closed &= ~both | ((families >> (left & right)) & 1 == 1)
+    return families[closed]
+
+
+@pytest.mark.parametrize("width", range(5))
+def test_log2_horn_functions_counts_them(width):
+    assert math.isclose(2 ** log2_horn_functions(width), len(horn_functions(width)))
+
+
+def test_log2_horn_functions_counts_those_of_five_variables():
+    # a function of five is two of four, one for the fifth false and one for it true; where a model of
+    # the one meets a model of the other, the fifth is false
+    fours = horn_functions(4)
+    allowed = np.zeros(len(fours), np.uint32)  # the models that may be in the other beside this one
+    for model in range(16):
+        ok = np.ones(len(fours), bool)
+        for own in range(16):
+            ok &= ((fours >> own) & 1 == 0) | ((fours >> (own & model)) & 1 == 1)
+        allowed |= ok.astype(np.uint32) << np.uint32(model)
+    count = sum(int(((fours & ~one) == 0).sum()) for one in allowed)
+    assert count == 2771104 == round(2 ** log2_horn_functions(5))
+
+
+def test_log2_horn_functions_is_no_less_than_what_is_known_of_more_variables():
+    # C(n, n/2) is a lower bound, 2^n counts all functions, and each variable squares the number at most
+    for width in range(3, 60):
+        assert math.comb(width, width // 2) < log2_horn_functions(width) < 2**width
+        assert log2_horn_functions(width) <= 2 * log2_horn_functions(width - 1)
+    assert math.isclose(2 ** log2_horn_functions(6), 151947502948)
+
+
+def test_sample_size_later_queries_of_angluin_draw_more():
+    sizes = [sample_size("angluin", 5, 0.05, 0.05, query) for query in range(1, 30)]
+    assert all(before < after for before, after in pairwise(sizes))
+    # the chance that some query passes a hypothesis that is wrong on more than ε adds up to δ at most
+    assert sum((1 - 0.05) ** size for size in sizes) <= 0.05
+
+
+def test_a_size_of_the_paper_that_is_too_small_for_so_many_queries_claims_no_pac():
+    vocabulary = Vocabulary(["a", "b"])
+    asked = Sampling(Constant(True), Random(vocabulary), "paper", epsilon=0.1, delta=0.1, seed=0)
+    answers = [asked(HornTheory(vocabulary)) for _ in range(20)]
+    kinds = [answer.kind for answer in answers]
+    assert kinds[0] == "pac" and kinds[-1] == "estimated" and kinds == sorted(kinds, reverse=True)
+    size = sample_size("paper", 2, 0.1, 0.1, 1)
+    assert kinds.count("pac") * (1 - 0.1) ** size <= 0.1
+
+
+@pytest.mark.parametrize("size", ["vapnik", "enough", 0, -5])
+def test_sizes_beyond_reach_or_unknown_are_refused_at_once(size):
+    vocabulary = Vocabulary([f"v{i}" for i in range(204)])
+    message = "out of reach; choose paper, angluin" if size == "vapnik" else "a sample size is"
+    with pytest.raises(HornbookError, match=message):
+        Sampling(Constant(True), Random(vocabulary), size, seed=0)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+@pytest.mark.parametrize("value", [0, 1, -0.1])
+def test_shares_outside_their_range_are_refused(name, value):
+    with pytest.raises(HornbookError, match=f"{name} is between 0 and 1"):
+        Sampling(Constant(True), PARTIAL, "paper", seed=0, **{name: value})
+
+
+@pytest.mark.parametrize("share", [0.001, 0.02, 0.3])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_share_intervals_cover_as_often_as_they_say(share, confidence):
+    size, runs = 400, 4000
+    hits = np.random.default_rng(0).binomial(size, share, runs)
+    interval = {h: Share.of(h, size, confidence) for h in set(hits.tolist())}
+    covered = sum(interval[h].low <= share <= interval[h].high for h in hits.tolist())
+    assert covered / runs >= confidence - 3 * math.sqrt(confidence * (1 - confidence) / runs)
+
+
+def test_share_intervals_equal_those_of_scipy():
+    from scipy.stats import binomtest
+
+    for hits, size in [(0, 1), (1, 1), (0, 50), (50, 50), (3, 1000), (499, 1000), (2, 10**6)]:
+        for confidence in (0.9, 0.95, 0.999):
+            expected = binomtest(hits, size).proportion_ci(confidence, "exact")
+            share = Share.of(hits, size, confidence)
+            assert (share.low, share.high) == pytest.approx(
+                (expected.low, expected.high), rel=1e-9, abs=1e-12
+            )
+
+
+class Scripted:
+    """An oracle with a name that gives one answer, and notes who was asked."""
+
+    def __init__(self, name, answer, log):
+        self.name, self.answer, self.log = name, answer, log
+
+    def __call__(self, hypothesis):
+        self.log.append(self.name)
+        return self.answer
+
+    def replay(self, hypothesis, found):
+        self.log.append(f"replay {self.name}")
+
+
+def test_a_chain_asks_in_order_and_stops_at_the_first_counterexample():
+    log = []
+    found = Counterexample(Interpretation(frozenset({0})), found_by="second")
+    later = Counterexample(Interpretation(frozenset({1})), found_by="third")
+    chain = Chain(
+        [
+            Scripted("first", Unknown("nothing"), log),
+            Scripted("second", found, log),
+            Scripted("third", later, log),
+        ]
+    )
+    assert chain(NOTHING) is found and log == ["first", "second"]
+    log.clear()
+    chain.replay(NOTHING, found)
+    assert log == ["replay first", "replay second"]
+
+
+def test_a_chain_without_a_counterexample_gives_the_first_real_guarantee():
+    pac, estimated = Pac(0.1, 0.1, "words"), Estimated(Share.of(0, 9), "words")
+    answers = [Unknown("one"), pac, estimated, Unknown("two")]
+    assert Chain([Scripted(str(i), answer, []) for i, answer in enumerate(answers)])(NOTHING) is pac
+    assert Chain([Scripted("only", Unknown("one"), [])])(NOTHING) == Unknown("one")
+    assert isinstance(Chain([])(NOTHING), Unknown)
+
+
+def test_pool_oracle_stored_offers_what_is_missed():
+    item = Interpretation(frozenset({0}))
+    assert PoolOracle(lambda hypothesis: item)(NOTHING) == Counterexample(item, False, "stored")
+    assert isinstance(PoolOracle(lambda hypothesis: None)(NOTHING), Unknown)
+
+
+def test_rule_by_rule_finds_wrong_rules_and_asks_once():
+    counted = Counted(THEORY.satisfied_by)
+    asked = RuleOracle(counted, ())
+    assert isinstance(asked(THEORY), Unknown)
+    first = counted.questions
+    assert 0 < first <= len(THEORY)
+    assert isinstance(asked(THEORY), Unknown) and counted.questions == first
+    wrong = THEORY | HornTheory(THEORY.vocabulary, [Rule({0}, 1)])
+    assert not THEORY.entails(wrong)
+    found = asked(wrong)
+    assert found.positive and found.found_by == "rules"
+    batch = Batch.from_interpretations([found.interpretation], THEORY.vocabulary)
+    assert THEORY.satisfied_by(batch)[0] and not wrong.satisfied_by(batch)[0]
+    recalled = RuleOracle(counted, ())
+    recalled.replay(wrong, found)
+    assert isinstance(recalled(wrong), Unknown)
+
+
+def test_rule_by_rule_leaves_background_and_redundant_rules_alone():
+    counted = Counted(Constant(True))
+    vocabulary = Vocabulary.with_duals(["a", "b", "c"])
+    background = HornTheory.background(vocabulary)
+    assert isinstance(RuleOracle(counted, background.rules)(background), Unknown)
+    assert counted.questions == 0
+    redundant = background | HornTheory.parse("a -> b\nb -> c\na -> c", vocabulary)
+    RuleOracle(counted, background.rules)(redundant)
+    assert counted.questions == 2  # a → c follows from the others
+
+
+BATCH = PARTIAL.draw(3000, np.random.default_rng(0))
+
+
+def test_budgeted_questions_are_never_exceeded():
+    counted = Counted(THEORY.satisfied_by)
+    budgeted = Budgeted(counted, 2500, None)
+    budgeted(BATCH[:2000])
+    with pytest.raises(BudgetExhausted, match="budget of 2500 membership queries"):
+        budgeted(BATCH[:501])
+    budgeted(BATCH[:500])
+    assert budgeted.asked == counted.questions == 2500
+
+
+def test_budgeted_seconds_ask_in_parts():
+    counted = Counted(THEORY.satisfied_by)
+    budgeted = Budgeted(counted, None, 100)
+    assert (budgeted(BATCH) == THEORY.satisfied_by(BATCH)).all() and counted.batches == 3
+    assert len(budgeted(BATCH[:0])) == 0
+    budgeted.deadline = 0
+    with pytest.raises(BudgetExhausted, match="budget of 100 seconds"):
+        budgeted(BATCH)
+    assert budgeted.asked == counted.questions == 3000
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "message"),
+    [
+        (lambda batch: 1 / 0, np.bool_, "^ZeroDivisionError: division by zero$"),
+        (lambda batch: HornTheory.parse("->"), np.bool_, "^line 1"),
+        (lambda batch: np.ones(3, np.bool_), np.bool_, r"answered by bool of shape \(3,\); expected as many"),
+        (lambda batch: np.ones(len(batch)), np.bool_, "answered by float64 .* expected as many booleans"),
+        (lambda batch: np.ones(len(batch), np.int64), np.floating, "negative where it rejects"),
+        (lambda batch: np.full(len(batch), np.nan), np.floating, "3000 of 3000 answers are NaN"),
+    ],
+)
+def test_checked_answers_that_are_none_are_told(answers, kind, message):
+    with pytest.raises(ModelError, match=message):
+        Checked(answers, kind)(BATCH)
+
+
+def test_checked_nothing_is_not_asked_about():
+    counted = Counted(Constant(True))
+    assert len(Checked(counted)(BATCH[:0])) == 0 and counted.batches == 0
+    assert (Checked(counted)(BATCH) == counted(BATCH)).all()
+
+
+def test_a_chain_keeps_to_its_shares_and_says_who_answered():
+    found = [Counterexample(Interpretation(frozenset({0})), found_by=name) for name in "abc"]
+    links = [Scripted(name, answer, []) for name, answer in zip("abc", found, strict=True)]
+    for shares, expected in [
+        ({}, {"a": 40}),
+        ({"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 20, "b": 10, "c": 10}),
+        ({"a": 0.1}, {"a": 4, "b": 36}),
+        ({"a": 0.0, "b": 0.0}, {"c": 40}),
+    ]:
+        chain = Chain(links, shares)
+        answers = Counter(chain(NOTHING).found_by for _ in range(40))
+        assert all(abs(answers[name] - expected.get(name, 0)) <= 1 for name in "abc")
+    nothing = Scripted("nothing", Unknown("none"), [])
+    assert Chain([links[0], nothing], {"a": 0.0})(NOTHING) is found[0]  # past its share, but the only one

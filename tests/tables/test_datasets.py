@@ -1,0 +1,237 @@
+"""The datasets: figures as published, downloads held to their checksum, holes on request."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+import hornbook.tables
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch
+from hornbook.paper import HARD_PROTOCOL, draw_training_set, target_theory
+from hornbook.paper.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
+from hornbook.queries import Binariser, binarise_table
+from hornbook.tables import DATASETS, DEFAULT_DATASET, Table, load_dataset
+from hornbook.tables.datasets import hide_values
+
+REAL = Path(
+    os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
+)
+needs_hcc = pytest.mark.skipif(
+    not REAL.is_file(), reason="the HCC file is not here; set HORNBOOK_HCC to the path of a copy"
+)
+
+
+@pytest.fixture(params=[pytest.param("hcc", marks=needs_hcc), "hcc-synthetic"], scope="module")
+def patients(request: pytest.FixtureRequest) -> Table:
+    return load_dataset(request.param, path=REAL if request.param == "hcc" else None)
+
+
+@pytest.fixture(scope="module")
+def binarised(patients: Table) -> tuple[Binariser, Batch]:
+    return binarise_table(patients, dual=True)
+
+
+def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
+    assert len(patients) == 165
+    assert patients.features.shape == (165, 49)
+    assert round(100 * patients.missing, 2) == 10.22
+    assert patients.complete == 8
+    assert patients.frame["survives"].value_counts().to_dict() == {1: 102, 0: 63}
+    kinds = [patients.kinds[column] for column in patients.features]
+    assert (kinds.count("quantitative"), kinds.count("binary")) == (26, 23)
+    assert [int(n) for n in patients.features.isna().sum()] == [feature.missing for feature in FEATURES]
+    for feature in FEATURES:
+        values = patients.frame[feature.name].dropna()
+        if feature.kind == "quantitative":
+            assert feature.figures[0] <= values.min()
+            assert values.max() <= feature.figures[-1]
+
+
+def test_target_theory_of_the_hcc_patients(patients: Table, binarised: tuple[Binariser, Batch]) -> None:
+    plain, _ = binarise_table(patients)
+    assert len(plain.vocabulary_) == 102
+    binariser, rows = binarised
+    assert len(binariser.vocabulary_) == 204
+    assert len(binariser.groups_) == 26
+    theory = target_theory(rows, "survives")
+    assert theory == target_theory(patients)
+    assert len(theory) == 165 + 102
+    assert theory.satisfied_by(rows).all()
+    dense = rows.to_array()
+    label, dual = (binariser.vocabulary_.index(name) for name in ("survives", "not_survives"))
+    dense[:, [label, dual]] = dense[:, [dual, label]]
+    assert not theory.satisfied_by(Batch.from_array(dense, rows.vocabulary)).any()
+
+
+def test_draw_training_set_of_the_hcc_patients(binarised: tuple[Binariser, Batch]) -> None:
+    _, rows = binarised
+    theory = target_theory(rows, "survives")
+    examples = draw_training_set(theory, HARD_PROTOCOL.recipe(theory, rows), np.random.default_rng(0))
+    assert examples.accepted.sum() == (~examples.accepted).sum() == 200
+    assert np.array_equal(theory.satisfied_by(examples.batch), examples.accepted)
+
+
+def test_make_synthetic_hcc_says_so_and_is_the_same_every_time() -> None:
+    assert DEFAULT_DATASET == "hcc-synthetic"
+    table = load_dataset()
+    assert "synthetic" in table.name
+    assert "synthetic" in table.describe()
+    assert "synthetic" in DATASETS["hcc-synthetic"]
+    assert table.checksum() == make_synthetic_hcc().checksum()
+    other = make_synthetic_hcc(seed=1)
+    assert other.checksum() != table.checksum()
+    assert (other.complete, round(other.missing, 4)) == (8, 0.1022)
+
+
+def test_make_synthetic_hcc_has_something_to_learn() -> None:
+    frame = make_synthetic_hcc().frame
+    related = frame.corr()["survives"]
+    assert related["albumin"] > 0.2
+    assert related["performance_status"] < -0.2
+    assert abs(related["gender"]) < 0.2
+
+
+@pytest.mark.parametrize("name", [name for name in DATASETS if name != "hcc"])
+def test_every_dataset_loads_as_its_line_says(name: str) -> None:
+    table = load_dataset(name)
+    assert f"{len(table):,} rows" in DATASETS[name]
+    assert f"{table.features.shape[1]} features" in DATASETS[name]
+    assert table.label is not None
+    assert set(table.frame[table.label]) == {0, 1}
+    holed = load_dataset(name, missing=0.3, rng=np.random.default_rng(0))
+    assert holed.frame[table.label].notna().all()
+    assert holed.missing == pytest.approx(1 - 0.7 * (1 - table.missing), abs=0.05)
+    assert list(holed.frame) == list(table.frame)
+    assert holed.name.startswith(table.name)
+    assert binarise_table(holed)[1].size == len(table)
+
+
+def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:
+    for call, message in (
+        (lambda: load_dataset("hcc-synthetc"), "no dataset 'hcc-synthetc'; did you mean 'hcc-synthetic'"),
+        (lambda: load_dataset("mushrooms"), "no dataset 'mushrooms'; there are hcc-synthetic, hcc"),
+        (lambda: load_dataset("iris", path="x.csv"), "takes no path; to read a file use read_table"),
+        (lambda: load_dataset("iris", missing=0.1), "needs a random generator"),
+        (lambda: hide_values(load_dataset("iris"), 2, np.random.default_rng(0)), "between 0 and 1"),
+        (lambda: load_hcc("nowhere.csv"), "there is no file 'nowhere.csv'"),
+    ):
+        with pytest.raises(HornbookError, match=message):
+            call()
+
+
+made_up = cache(make_synthetic_hcc)
+"""Patients that nobody changes."""
+
+
+def archive_of(table: Table, member: str = "hcc-survival/hcc-data.txt") -> bytes:
+    """Made-up patients packed as the published archive is: no header, ? for missing."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("hcc-survival/hcc-description.txt", "made up")
+        archive.writestr(member, table.frame.to_csv(header=False, index=False, na_rep="?"))
+    return content.getvalue()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A local server of a folder with a made-up archive: its address and the folder."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "hcc-survival.zip").write_bytes(archive_of(made_up(9)))
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/hcc-survival.zip", folder
+        server.shutdown()
+        thread.join()
+
+
+def test_a_download_is_cached_and_held_to_its_checksum(
+    served: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, folder = served
+    monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
+    first = load_hcc(url=url)
+    assert first.checksum() == made_up(9).checksum()
+    (folder / "hcc-survival.zip").unlink()
+    assert load_hcc(url=url).checksum() == first.checksum()
+    kept = tmp_path / "cache" / "hcc-survival.zip"
+    kept.write_bytes(kept.read_bytes() + b"!")
+    with pytest.raises(HornbookError, match="has changed since it was downloaded; delete it to get it anew"):
+        load_hcc(url=url)
+    kept.unlink()
+    with pytest.raises(HornbookError, match=r"could not download http.*404.*give the path of a copy instead"):
+        load_hcc(url=url)
+
+
+def test_download_cached_without_a_server_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(HornbookError, match="could not download"):
+        download_cached("http://127.0.0.1:9/x.zip", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_cache_folder_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HORNBOOK_CACHE", "somewhere")
+    assert cache_folder() == Path("somewhere")
+    monkeypatch.delenv("HORNBOOK_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
+    assert cache_folder() == Path("xdg/hornbook")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "hornbook"
+
+
+def test_copies_with_and_without_a_header_are_one_dataset(tmp_path: Path) -> None:
+    table = made_up(0)
+    headed, plain, packed = (tmp_path / name for name in ("h.csv", "hcc-data.txt", "hcc.zip"))
+    headings = [*(feature.heading.replace(" (", "\t(") for feature in FEATURES), "1_survives_0_dies"]
+    table.frame.to_csv(headed, index=False, header=headings, na_rep="?")
+    table.frame.to_csv(plain, index=False, header=False, na_rep="?")
+    packed.write_bytes(archive_of(table))
+    assert (
+        load_hcc(headed).checksum()
+        == load_hcc(plain).checksum()
+        == load_hcc(packed).checksum()
+        == table.checksum()
+    )
+
+
+def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
+    table = made_up(0)
+    path = tmp_path / "other.csv"
+    for text, message in (
+        ("age,sex\n1,2\n", "other.csv is not the HCC dataset: it has 2 columns, not 50"),
+        ("1,2\n3,4\n", "line 1 has 2 values and there are 50 columns"),
+        (table.frame.rename(columns={"gender": "sex"}).to_csv(index=False), "column 1 is called 'sex', not"),
+    ):
+        path.write_text(text)
+        with pytest.raises(HornbookError, match=message):
+            load_hcc(path)
+    packed = tmp_path / "other.zip"
+    packed.write_bytes(archive_of(table, "data.csv"))
+    with pytest.raises(HornbookError, match=r"the archive has no hcc-data.txt"):
+        load_hcc(packed)
+    packed.write_bytes(b"not an archive")
+    with pytest.raises(HornbookError, match=r"other.zip is not the HCC dataset"):
+        load_hcc(packed)
+
+
+def test_data_public_names_are_there() -> None:
+    for name in hornbook.tables.__all__:
+        assert getattr(hornbook.tables, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = hornbook.tables.nothing  # type: ignore[attr-defined]

@@ -1,0 +1,372 @@
+"""Tables as people have them: encodings, compression, delimiters and the signs in numbers."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+from laws import draw_examples
+
+from hornbook.errors import HornbookError
+from hornbook.tables import TextFormat, compressed, files, read_table
+from hornbook.tables.notation import NOTATIONS, PLAIN, ColumnReadings, Notation
+from hornbook.tables.text_format import DELIMITERS
+
+QUICK = draw_examples(1, suppress_health_check=[HealthCheck.function_scoped_fixture])
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda content: pa.Codec("zstd").compress(content, asbytes=True),
+}
+
+
+def write_number(value: float, notation: Notation, digits: int) -> str:
+    """Write a number with so many digits after the decimal sign."""
+    text = f"{value:,.{digits}f}" if notation.thousands else f"{value:.{digits}f}"
+    return text.translate({ord(","): notation.thousands, ord("."): notation.decimal})
+
+
+def write_csv(rows: list[list[str]], delimiter: str = ",") -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue()
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def can_read(cell: str, notation: Notation) -> bool:
+    """Whether a notation reads a cell: sign by sign, without patterns."""
+    head, *fraction = cell.removeprefix("-").split(notation.decimal)
+    groups = head.split(notation.thousands) if notation.thousands else [head]
+    if not all(part.isdigit() for part in [*groups, *fraction]) or len(fraction) > 1:
+        return False
+    grouped = 1 <= len(groups[0]) <= 3 and groups[0][0] != "0" and all(len(part) == 3 for part in groups[1:])
+    return len(groups) == 1 or grouped
+
+
+NUMBERS = st.tuples(st.integers(-9_999_999, 9_999_999), st.integers(0, 4))
+CELLS = st.text("0123456789.,' -", min_size=1, max_size=9).map(str.strip).filter(bool) | st.builds(
+    lambda number, notation: write_number(number[0] / 10 ** number[1], notation, number[1]),
+    NUMBERS,
+    st.sampled_from(NOTATIONS),
+)
+
+
+@given(st.lists(st.lists(CELLS, max_size=4), max_size=3))
+@draw_examples(2.0)
+def test_column_readings_are_the_notations_that_read_each_cell(parts: list[list[str]]) -> None:
+    column = ColumnReadings()
+    for part in parts:
+        column.add(part)
+    cells = [cell for part in parts for cell in part]
+    plain_extras = {PLAIN} if all(_is_python_number(cell) for cell in cells) else set()  # "1." and ".5"
+    expected = {notation for notation in NOTATIONS if all(can_read(cell, notation) for cell in cells)}
+    found = {reading for reading in column.readings if isinstance(reading, Notation)}
+    assert expected <= found
+    if not any(part in ("", "-") for cell in cells for part in cell.replace(",", ".").split(".")):
+        assert found - plain_extras <= expected
+
+
+def _is_python_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.lists(NUMBERS, min_size=3, max_size=3)), min_size=2, max_size=3),
+    st.sampled_from(NOTATIONS),
+    st.sampled_from([";", "\t", ","]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    st.sampled_from(list(COMPRESSIONS)),
+)
+@QUICK
+def test_read_table_never_takes_a_number_for_another(
+    tmp_path: Path, columns: list[Any], notation: Notation, delimiter: str, encoding: str, suffix: str
+) -> None:
+    """Guessed numbers are those written, or are refused; numbers with a known decimal sign are read."""
+    cells = [
+        [write_number(value / 10**digits, notation, digits) for value, _ in values]
+        for digits, values in columns
+    ]
+    header = [f"größe {number}" for number in range(len(cells))]
+    rows = [header, *map(list, zip(*cells, strict=True))]
+    content = COMPRESSIONS[suffix](write_csv(rows, delimiter).encode(encoding))
+    path = written(tmp_path, f"table.csv{suffix}", content)
+    expected = {
+        name: [float(f"{value / 10**digits:.{digits}f}") for value, _ in values]
+        for name, (digits, values) in zip(header, columns, strict=True)
+    }
+    known = read_table(path, delimiter=delimiter, encoding=encoding, decimal=notation.decimal)
+    assert {name: known.frame[name].tolist() for name in known.frame} == expected
+    try:
+        guessed = read_table(path)
+    except HornbookError as error:
+        if notation == PLAIN or "is the decimal sign a point or a comma?" not in str(error):
+            raise
+        return
+    is_plain = all(can_read(cell, PLAIN) for column in cells for cell in column)
+    if not is_plain:  # plain numbers are what they look like: 1.234 is less than 2
+        assert {name: guessed.frame[name].tolist() for name in guessed.frame} == expected
+    assert guessed.text_format is not None
+    again = read_table(path, **asdict(guessed.text_format))
+    pd.testing.assert_frame_equal(again.frame, guessed.frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "guesses"),
+    [
+        ("a;b\n3,5;1\n2,25;2\n", [3.5, 2.25], "delimiter=; decimal=,"),
+        ("a;b\n1.234,5;1\n2;2\n", [1234.5, 2], "delimiter=; decimal=, thousands=."),
+        ('a,b\n"1,234.5",1\n"2,225",2\n', [1234.5, 2225], "thousands=,"),
+        ("a,b\n1\u202f234,1\n2 225,2\n", [1234, 2225], "thousands=space"),
+        ("a,b\n1'234.5,1\n2,2\n", [1234.5, 2], "thousands='"),
+        ("a\tb\n3,5\t1\n,5\t2\n", [3.5, 0.5], "delimiter=tab decimal=,"),
+        ("a,b\n1.234,5\n2,6\n", [1.234, 2], ""),
+        ("a,b\n1e3,5\n-.5,6\n", [1000, -0.5], ""),
+    ],
+)
+def test_read_table_finds_the_signs_of_numbers(
+    tmp_path: Path, text: str, values: list[float], guesses: str
+) -> None:
+    table = read_table(written(tmp_path, "t.csv", text))
+    assert table.frame["a"].tolist() == values
+    assert table.text_format is not None and table.text_format.describe_guesses(TextFormat()) == guesses
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a;b\n1,234;1\n5,678;2\n", "column 'a' has '1,234': is the decimal sign"),
+        ("a;b\n1.234;3,5\n2.345;1\n", "column 'b' has '3,5' and column 'a' has '1.234'"),
+        ("a;b\n7;3,5\n3.5;1\n", "column 'b' has '3,5' and column 'a' has '3.5'"),
+    ],
+)
+def test_read_table_refuses_signs_that_can_mean_two_things(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(HornbookError, match=words):
+        read_table(written(tmp_path, "t.csv", text))
+
+
+def test_read_table_decides_by_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "ROWS_PER_PART", 7)
+    path = written(tmp_path, "t.csv", "a;b\n" + "1;x\n" * 100 + "2,5;y\n")
+    assert read_table(path, max_rows=5).frame["a"].dtype == np.float64
+    path = written(tmp_path, "t.csv", "a;b\n" + "1,5;x\n" * 100 + "2 or 3;y\n")
+    assert set(read_table(path).frame["a"]) == {"1,5", "2 or 3"}
+
+
+@pytest.mark.parametrize("date", ["2024-01-31", "2024-01-31T12:00:00Z", "31.01.2024", "1/31/2024 8:15"])
+def test_read_table_refuses_dates_by_name(tmp_path: Path, date: str) -> None:
+    path = written(tmp_path, "t.csv", f"seen,b\n{date},1\n?,2\n")
+    with pytest.raises(HornbookError, match=r"t.csv: column 'seen' holds dates .*; make them numbers"):
+        read_table(path)
+    assert read_table(path, kinds={"seen": "categorical"}).frame["seen"].tolist()[0] == date
+    mixed = written(tmp_path, "t.csv", f"seen,b\n{date},1\nnever,2\n")
+    assert read_table(mixed).kinds["seen"] == "binary"
+
+
+def test_read_table_true_and_false_are_truth_values(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, "t.csv", "a,b,c\nTrue,true,yes\nFALSE,?,no\n"))
+    assert table.frame["a"].tolist() == [True, False] and table.frame["a"].dtype == bool
+    assert table.frame["b"].tolist()[0] == 1.0 and np.isnan(table.frame["b"][1])
+    assert table.kinds == dict.fromkeys("abc", "binary")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20))
+@QUICK
+def test_read_table_takes_utf_8_for_nothing_else(tmp_path: Path, word: str) -> None:
+    path = written(tmp_path, "t.csv", write_csv([["a", "b"], [f"x{word}", "1"], ["y", "2"]]))
+    table = read_table(path, delimiter=",")
+    assert table.frame["a"][0] == f"x{word}".strip()
+    assert table.text_format is not None and table.text_format.encoding == "utf-8"
+
+
+def test_read_table_finds_western_text_but_not_in_damaged_utf_8(tmp_path: Path) -> None:
+    text = "name,n\nMüller,1\n„José“,2\n"
+    table = read_table(written(tmp_path, "t.csv", text.encode("cp1252")))
+    assert table.frame["name"].tolist() == ["Müller", "„José“"]
+    damaged = text.encode().replace(b"1", b"\xff")
+    with pytest.raises(
+        HornbookError, match=r"not utf-8 text \(byte 15\); if it is in another encoding, name it"
+    ):
+        read_table(written(tmp_path, "t.csv", damaged))
+    assert read_table(tmp_path / "t.csv", encoding="latin-1").frame["n"].tolist() == ["ÿ", "2"]
+
+
+def test_read_table_encoding_that_is_named_must_fit(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", "a,b\nä,1\nb,2\n".encode("latin-1"))
+    with pytest.raises(HornbookError, match=r"t.csv: the file is not utf-8 text \(byte 4\)"):
+        read_table(path, encoding="utf-8")
+    with pytest.raises(HornbookError, match="there is no encoding 'klingon'"):
+        read_table(path, encoding="klingon")
+    sixteen = written(tmp_path, "t.csv", "a,b\nc,1\nd,2\n".encode("utf-16-le"))
+    with pytest.raises(HornbookError, match=r"holds NUL characters: .*encoding='utf-16-le'"):
+        read_table(sixteen)
+    assert read_table(sixteen, encoding="utf-16-le").frame["a"].tolist() == ["c", "d"]
+
+
+FORMATS = st.builds(
+    TextFormat,
+    st.none() | st.sampled_from([*DELIMITERS, " ", "x"]),
+    st.none() | st.sampled_from(["utf-8", "cp1252", "latin-1"]),
+    st.none() | st.just("."),
+    st.none() | st.sampled_from(["", ",", " ", "'"]),
+)
+
+
+@given(FORMATS)
+def test_text_format_parses_its_own_description(text_format: TextFormat) -> None:
+    assert TextFormat.parse(text_format.describe()) == text_format
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("decimal", "'decimal' is not one of delimiter=…, encoding=…, decimal=…, thousands=…"),
+        ("colour=red", "'colour=red' is not one of"),
+        ("decimal=. decimal=,", "once each"),
+        ("decimal=x", "the decimal sign is . or ,; got 'x'"),
+        ("encoding=utf_8_x", "there is no encoding 'utf_8_x'"),
+        ("delimiter=;;", "the delimiter is one character, such as ; or tab; got ';;'"),
+        ("thousands=_", "the sign between thousands is"),
+        ("decimal=, thousands=,", "',' is either the decimal sign or between thousands"),
+    ],
+)
+def test_text_format_refuses_bad_descriptions(text: str, message: str) -> None:
+    with pytest.raises(HornbookError, match=message):
+        TextFormat.parse(text)
+
+
+CSV_TEXT = st.text('ab1 ,"\n', max_size=30)
+
+
+@given(CSV_TEXT, st.integers(1, 3))
+@draw_examples(2)
+def test_read_delimited_reads_what_the_csv_module_does(text: str, rows_per_part: int) -> None:
+    """In parts, and row by row; what it refuses is uneven, unfinished or unnamed."""
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True))
+        full = [row for row in rows if len(row) > 1 or "".join(row).strip()]
+    except csv.Error:
+        full = []
+    names = [" ".join(name.split()) for name in full[0]] if full else []
+    is_table = all(names) and len({*names}) == len(names) and len({*map(len, full)}) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "ROWS_PER_PART", rows_per_part)
+        if is_table:
+            assert files.read_delimited(text, ",").to_numpy().tolist() == full[1:]
+        else:
+            with pytest.raises(HornbookError):
+                files.read_delimited(text, ",")
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS))
+def test_read_table_decompresses_by_content(tmp_path: Path, suffix: str) -> None:
+    content = "@attribute a real\n@attribute b {x,y}\n@data\n1,x\n2,y\n"
+    for name in (f"t.arff{suffix}", "t.arff"):
+        table = read_table(written(tmp_path, name, COMPRESSIONS[suffix](content.encode())))
+        assert table.frame["a"].tolist() == [1, 2]
+    assert table.text_format is not None
+    assert read_table(tmp_path / "t.arff", **asdict(table.text_format)).text_format == table.text_format
+    with pytest.raises(HornbookError, match=r"t.arff: an ARFF file has no decimal=,; leave that out"):
+        read_table(tmp_path / "t.arff", decimal=",")
+
+
+@pytest.mark.parametrize("suffix", list(COMPRESSIONS)[1:])
+def test_read_table_refuses_what_expands_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(compressed, "SMALL_EXPANSION", 1 << 18)
+    content = COMPRESSIONS[suffix](b"a,b\n" + b"1,2\n" * (1 << 17))
+    with pytest.raises(HornbookError, match="expands to more than 200 times its size"):
+        read_table(written(tmp_path, f"t.csv{suffix}", content), max_rows=10)
+
+
+def test_read_table_zstandard_without_a_library_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "t.csv.zst", COMPRESSIONS[".zst"](b"a,b\n1,2\n3,4\n"))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(compressed, "find_spec", lambda name: None)
+    with pytest.raises(
+        HornbookError, match=r't.csv.zst: this needs pyarrow: pip install "hornbook\[parquet\]"'
+    ):
+        read_table(path)
+
+
+def test_read_table_takes_thousands_of_columns(tmp_path: Path) -> None:
+    width = 2000
+    rows = [[f"c{number}" for number in range(width)], *(["1.5"] * width for _ in range(3)), ["2"] * width]
+    table = read_table(written(tmp_path, "t.csv", write_csv(rows)))
+    assert table.frame.shape == (4, width) and set(table.kinds.values()) == {"quantitative"}
+    rows[0][-1] = "c0"
+    with pytest.raises(HornbookError, match=f"columns 1 and {width} are both called 'c0'"):
+        read_table(written(tmp_path, "t.csv", write_csv(rows)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "the file is empty"),
+        ("t.csv", b"\xef\xbb\xbf", "the file is empty"),
+        ("t.csv", b"a,b\n1,\x00\n", "the file holds NUL characters"),
+        ("t.csv", b'a,b\n1,"2\n3,4\n', "line 3: a quote is opened and not closed; is the file cut short"),
+        ("t.csv", b'a,b\n1,"x"y"\n3,4\n', "line 2: a quote inside a quoted value is to be written twice"),
+        ("t.csv", b"PK\x03\x04rest", "this is a ZIP archive or an Excel workbook; save the table as CSV"),
+        (
+            "t.csv.gz",
+            gzip.compress(b"a,b\n1,2\n" * 999, mtime=0)[:-9],
+            "the compressed file is damaged or cut short",
+        ),
+        ("t.parquet", b"a,b\n1,2\n", "this is no Parquet file: it does not begin with PAR1"),
+        ("t.parquet", b"PAR1 and no more", "the Parquet file is damaged or cut short"),
+        ("t.parquet.gz", gzip.compress(b"PAR1 and more", mtime=0), "compressed once more; decompress it"),
+        ("t.arff", b"\xff\xfe\x00\xd8", "the file is not utf-16 text"),
+    ],
+)
+def test_read_table_says_what_is_wrong_with_a_file(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    with pytest.raises(HornbookError, match=f"^{name}: .*{message}"):
+        read_table(written(tmp_path, name, content))
+
+
+def test_read_table_refuses_what_is_no_file(tmp_path: Path) -> None:
+    for path, message in [
+        (tmp_path, "this is a folder; give a table file"),
+        (Path("/dev/null"), "this is not a file on disk"),
+        (tmp_path / ("x" * 5000), "there is no file '.*…'"),
+        (tmp_path / "a\0b", "there is no file"),
+    ]:
+        with pytest.raises(HornbookError, match=message) as error:
+            read_table(path)
+        assert len(str(error.value)) < 300
+
+
+def test_read_table_refuses_a_format_where_there_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path)
+    with pytest.raises(HornbookError, match="a Parquet file has no decimal=,; leave that out"):
+        read_table(path, decimal=",")
