@@ -1,18 +1,14 @@
-"""Formats: what round-trips does, and what is exported says the same in the other language."""
+"""Theories as JSON and DIMACS: what is written is read back."""
 
 import json
-import sqlite3
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import draw_examples
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, HornTheory, Vocabulary
-from hornbook.logic.exports import LANGUAGES
-from hornbook.testing import batches, names, rules, theories
+from hornbook.logic import HornTheory, Vocabulary
+from hornbook.testing import names, rules
 
 
 @st.composite
@@ -75,61 +71,3 @@ def test_theory_formats_dimacs_from_elsewhere():
 def test_theory_formats_bad_files_are_refused(read, text, message):
     with pytest.raises(HornbookError, match=message):
         read(text)
-
-
-@given(named_theories(), st.data())
-def test_theory_formats_exported_python_judges_alike(theory, data):
-    module: dict = {}
-    exec(theory.export("python"), module)
-    batch = data.draw(batches(theory.vocabulary, 20))
-    named = theory.vocabulary.named
-    judged = [module["satisfied"](named(item.true), named(item.false)) for item in batch]
-    assert judged == theory.satisfied_by(batch).tolist()
-
-
-@draw_examples(1.25)
-@given(theories(max_variables=5), st.data())
-def test_theory_formats_exported_sql_judges_alike(theory, data):
-    batch = data.draw(batches(theory.vocabulary, 30))
-    columns = ", ".join(f'"{name}"' for name in theory.vocabulary)
-    with sqlite3.connect(":memory:") as database:
-        database.execute(f"CREATE TABLE facts ({columns})")
-        values = [[None if np.isnan(x) else int(x) for x in row] for row in batch.to_array()]
-        database.executemany(f"INSERT INTO facts VALUES ({', '.join('?' * len(theory.vocabulary))})", values)
-        rows = database.execute(theory.export("sql")).fetchall()
-    database.close()
-    assert [bool(row[-1]) for row in rows] == theory.satisfied_by(batch).tolist()
-
-
-@draw_examples(0.62)
-@given(theories(max_variables=3, max_rules=4))
-def test_theory_formats_exported_sympy_means_the_same(theory):
-    import sympy
-
-    module: dict = {}
-    exec(theory.export("sympy"), module)
-    for values in np.ndindex(*[2] * len(theory.vocabulary)):
-        point = {sympy.Symbol(name): bool(x) for name, x in zip(theory.vocabulary, values, strict=True)}
-        batch = Batch.from_array([values], theory.vocabulary)
-        assert bool(module["theory"].subs(point)) == theory.satisfied_by(batch)[0]
-
-
-def test_theory_formats_exported_prolog_and_latex():
-    theory = HornTheory.parse("""horse & "it's 5%" -> pegasus_1\ntrue -> horse\nhorse -> false""")
-    assert theory.export("prolog") == (
-        ":- dynamic fact/1, contradiction/0.\n:- table holds/1.\nholds(X) :- fact(X).\n"
-        "holds('pegasus_1') :- holds('horse'), holds('it\\'s 5%').\n"
-        "holds('horse').\ncontradiction :- holds('horse').\n"
-    )
-    assert theory.export("latex") == (
-        "\\begin{align*}\n"
-        "  \\mathsf{horse} \\land \\mathsf{\\text{it's 5\\%}} &\\rightarrow \\mathsf{pegasus\\_1} \\\\\n"
-        "  \\top &\\rightarrow \\mathsf{horse} \\\\\n"
-        "  \\mathsf{horse} &\\rightarrow \\bot\n"
-        "\\end{align*}\n"
-    )
-
-
-def test_other_languages_are_refused_with_the_list():
-    with pytest.raises(HornbookError, match=f"choose one of {', '.join(LANGUAGES)}"):
-        HornTheory.parse("a -> b").export("cobol")

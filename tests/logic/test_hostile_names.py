@@ -18,9 +18,11 @@ from hornbook.cli.show import _csv as format_csv
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
+from hornbook.exports import write_source
+from hornbook.exports.dialects import sql_name
+from hornbook.exports.theories import sql_columns
 from hornbook.extraction import LineStatistics
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
-from hornbook.logic.exports import sql_columns, sql_name
 from hornbook.statistics import Share
 from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
 
@@ -122,7 +124,7 @@ def test_half_a_character_is_no_name():
 @given(hostile_theories(), st.data())
 def test_exported_sql_says_the_same_in_sqlite(theory, data):
     batch = data.draw(batches(theory.vocabulary, 12))
-    rows = answers_in_sqlite(theory.export("sql"), sql_columns(theory.vocabulary), batch)
+    rows = answers_in_sqlite(write_source(theory, "sql"), sql_columns(theory.vocabulary), batch)
     found = as_numbers(rows, len(theory.vocabulary) + 1)
     np.testing.assert_array_equal(found[:, -1], theory.satisfied_by(batch))
     np.testing.assert_array_equal(found[:, :-1], closed_rows(theory, batch))
@@ -133,7 +135,7 @@ def test_theories_of_explanations_in_sql_decide_the_same_in_sqlite(case):
     explanation, frame = case
     compiled = explanation.compile()
     vocabulary, rows = compiled.theory.vocabulary, compiled.read_rows(frame)
-    answers = answers_in_sqlite(compiled.theory.export("sql"), sql_columns(vocabulary), rows)
+    answers = answers_in_sqlite(write_source(compiled.theory, "sql"), sql_columns(vocabulary), rows)
     decided = [[row[v] for v in compiled.classes].index(1) for row in answers]
     np.testing.assert_array_equal(decided, explanation.decide(frame))
 
@@ -168,7 +170,9 @@ def read_prolog(text):
 
 @given(hostile_theories())
 def test_exported_prolog_reads_back_as_the_same_rules(theory):
-    clauses = [Rule.of(theory.vocabulary, body, head) for head, body in read_prolog(theory.export("prolog"))]
+    clauses = [
+        Rule.of(theory.vocabulary, body, head) for head, body in read_prolog(write_source(theory, "prolog"))
+    ]
     assert set(clauses) == set(theory.rules) and len(clauses) == len(theory)
 
 
@@ -177,12 +181,12 @@ def test_exported_python_and_sympy_mean_the_same(theory, data):
     import sympy
 
     module: dict = {}
-    exec(theory.export("python"), module)
+    exec(write_source(theory, "python"), module)
     named = theory.vocabulary.named
     batch = data.draw(batches(theory.vocabulary, 10))
     judged = [module["satisfied"](named(item.true), named(item.false)) for item in batch]
     assert judged == theory.satisfied_by(batch).tolist()
-    exec(theory.export("sympy"), module)
+    exec(write_source(theory, "sympy"), module)
     values = data.draw(
         st.lists(st.booleans(), min_size=len(theory.vocabulary), max_size=len(theory.vocabulary))
     )

@@ -27,15 +27,12 @@ class Format(StrEnum):
     CSV = "csv"
     RULES = "rules"
     PROLOG = "prolog"
-    DIMACS = "dimacs"
-    SYMPY = "sympy"
     PYTHON = "python"
     SQL = "sql"
     PMML = "pmml"
     SVG = "svg"
     XLSX = "xlsx"
     HTML = "html"
-    LATEX = "latex"
 
 
 @app.command()
@@ -46,7 +43,7 @@ def show(
     ] = Format.TEXT,
     background: Annotated[
         bool,
-        typer.Option("--background", help="Include rules that hold by construction (rules, latex)."),
+        typer.Option("--background", help="Include rules that hold by construction (rules)."),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write instead of printing.")
@@ -56,9 +53,9 @@ def show(
     """Show the explanation of a run.
 
     SQL, Python, Prolog, PMML and Excel decide by the columns of your table: SQL as one expression for
-    the SELECT of any query, Excel as a sheet into which values are typed. DIMACS, SymPy and LaTeX hold
-    the theory: the rules that derive what the explanation decides. Of a run by queries SQL, Python and
-    Prolog hold the theory too, and there is no PMML and no sheet. SVG is the drawing of a tree.
+    the SELECT of any query, Excel as a sheet into which values are typed. Rules are the theory that
+    derives what the explanation decides. Of a run by queries SQL, Python and Prolog hold the theory
+    too, and there is no PMML and no sheet. SVG is the drawing of a tree.
 
     Examples:
       hornbook show run/
@@ -133,48 +130,19 @@ def _read_points(cell: str) -> int:
     return int(cell.replace("−", "-"))
 
 
-def _pmml(run: Run, background: bool) -> str:
-    from hornbook.exports import write_pmml
-
-    return write_pmml(run.extraction.explanation, run.extraction.target)
-
-
 def _svg(run: Run, background: bool) -> str:
     from hornbook.report import write_svg
 
     return write_svg(run.extraction)
 
 
-def _xlsx(run: Run, background: bool) -> bytes:
-    from hornbook.exports import write_workbook
+def _export(form: Format) -> Callable[[Run, bool], str | bytes]:
+    """The explanation in a format of another program."""
 
-    return write_workbook(run.extraction.explanation, run.extraction.target)
+    def write(run: Run, background: bool) -> str | bytes:
+        from hornbook.exports import write_explanation
 
-
-def _latex(run: Run, background: bool) -> str:
-    extraction = run.extraction
-    return (extraction.compiled.theory if background else extraction.theory).export("latex")
-
-
-def _dimacs(run: Run, background: bool) -> str:
-    return run.extraction.compiled.theory.to_dimacs()
-
-
-def _sympy(run: Run, background: bool) -> str:
-    return run.extraction.compiled.theory.export("sympy")
-
-
-def _source(language: str) -> Callable[[Run, bool], str]:
-    """The decision in a language; a theory from queries as it is."""
-
-    def write(run: Run, background: bool) -> str:
-        from hornbook.exports import write_source
-        from hornbook.queries import HornRules
-
-        explanation = run.extraction.explanation
-        if isinstance(explanation, HornRules):
-            return explanation.theory.export(language)
-        return write_source(explanation, language)
+        return write_explanation(run.extraction.explanation, form.value, run.extraction.target)
 
     return write
 
@@ -185,11 +153,6 @@ _FORMATS: dict[Format, Callable[[Run, bool], str | bytes]] = {
     Format.CSV: _csv,
     Format.RULES: _rules,
     Format.HTML: _html,
-    Format.LATEX: _latex,
-    Format.DIMACS: _dimacs,
-    Format.SYMPY: _sympy,
-    Format.PMML: _pmml,
     Format.SVG: _svg,
-    Format.XLSX: _xlsx,
-    **{form: _source(form.value) for form in (Format.PROLOG, Format.PYTHON, Format.SQL)},
+    **{form: _export(form) for form in (Format.PMML, Format.PROLOG, Format.PYTHON, Format.SQL, Format.XLSX)},
 }

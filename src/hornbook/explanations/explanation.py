@@ -14,7 +14,6 @@ from hornbook.code_book import CodeBook
 from hornbook.conditions import Category, CategorySet, Condition, Missing
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
-from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 Ints: TypeAlias = NDArray[np.intp]
@@ -223,10 +222,6 @@ class Explanation(ABC):
     @abstractmethod
     def compile(self) -> CompiledExplanation:
         """A Horn theory that derives the same classes."""
-
-    def write_decision(self, dialect: Dialect) -> str:
-        """An expression of a language that decides the class of a row by its columns."""
-        raise HornbookError(f"a {self.form} is no single expression over columns; export its theory instead")
 
     @abstractmethod
     def to_object(self) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from hornbook.conditions import Condition, condition_object, read_condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
-from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 
@@ -118,17 +117,6 @@ class RuleSet(Explanation):
                     builder.add([here, failure], after)
             here = after
         return builder.build()
-
-    def write_decision(self, dialect: Dialect) -> str:
-        """A choice with a case for each rule."""
-        cases = [
-            (
-                dialect.join([dialect.write_condition(condition) for condition in rule.body]),
-                dialect.write_value(self.classes[rule.outcome]),
-            )
-            for rule in self.rules
-        ]
-        return dialect.choose(cases, dialect.write_value(self.classes[self.default]))
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Missing, condition_object, read_condition
+from hornbook.conditions import Condition, condition_object, read_condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.card_points import (
     CardLine,
@@ -38,7 +38,6 @@ from hornbook.explanations.explanation import (
     ReasonCode,
     describe_answer,
 )
-from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 
@@ -268,36 +267,6 @@ class ScoreCard(Explanation):
             others = (other for other in range(len(self.classes)) if other != number)
             builder.add([before(number, other) for other in others], outcome)
         return builder.build()
-
-    def write_decision(self, dialect: Dialect) -> str:
-        """A choice by the sums of points: of two classes by the sign, else by the greatest sum."""
-        scores = [self._write_score(dialect, output) for output in range(len(self.base))]
-        names = [dialect.write_value(name) for name in self.classes]
-        if len(scores) == 1:
-            return dialect.choose([(dialect.compare(scores[0], dialect.write_value(0)), names[1])], names[0])
-        cases = []
-        for number, score in enumerate(scores[:-1]):
-            beats_later = [dialect.compare(score, other) for other in scores[number + 1 :]]
-            cases.append((dialect.join(beats_later), names[number]))
-        return dialect.choose(cases, names[-1])
-
-    def _write_score(self, dialect: Dialect, output: int) -> str:
-        """The sum of points for one output."""
-        terms = [dialect.write_value(self.base[output])]
-        for line in self.lines_of_points:
-            *above, own = (dialect.write_condition(condition) for condition in line.body)
-            missing = dialect.write_condition(Missing(line.body[-1].column))
-            points = [((own,), line.points[output])]
-            if not isinstance(line.body[-1], Missing):
-                points.append(((missing,), line.unknown_points[output]))
-            cases = [
-                (dialect.join([*above, *met]), dialect.write_value(number))
-                for met, number in points
-                if number
-            ]
-            if cases:
-                terms.append(dialect.choose(cases, dialect.write_value(0)))
-        return dialect.add(terms)
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

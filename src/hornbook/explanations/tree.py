@@ -15,7 +15,6 @@ from hornbook.conditions import Condition, condition_object, read_condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answer
-from hornbook.exports.dialects import Dialect
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
@@ -169,19 +168,6 @@ class DecisionTree(Explanation):
                 for failure in builder.failures(node.question):
                     builder.add([here, failure], otherwise)
         return builder.build()
-
-    def write_decision(self, dialect: Dialect) -> str:
-        """Choices within choices: what follows a yes stands inside, what follows a no beside it."""
-
-        def write(node: Node[Condition]) -> str:
-            cases = []
-            while isinstance(node, Split):
-                cases.append((dialect.write_condition(node.question), write(node.yes)))
-                node = node.no
-            leaf = dialect.write_value(self.classes[node])
-            return dialect.choose(cases, leaf) if cases else leaf
-
-        return write(self.root)
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

@@ -1,15 +1,18 @@
 """Explanations in the formats of other programs."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.exports.dialects import write_source
+    from hornbook.exports.excel import write_workbook
     from hornbook.exports.pmml import write_pmml
-    from hornbook.exports.spreadsheet import write_workbook
+    from hornbook.exports.source import write_explanation, write_source
 
 __all__ = [
+    "write_explanation",
     "write_pmml",
     "write_source",
     "write_workbook",
@@ -18,8 +21,8 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.exports",
     {
-        "dialects": ["write_source"],
+        "excel": ["write_workbook"],
         "pmml": ["write_pmml"],
-        "spreadsheet": ["write_workbook"],
+        "source": ["write_explanation", "write_source"],
     },
 )

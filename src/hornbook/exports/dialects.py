@@ -1,8 +1,6 @@
-"""Explanations as source over the user's own columns: SQL, Python and Prolog.
+"""How SQL, Python and Prolog write conditions on columns, choices and sums.
 
-An explanation writes its decision by choices, conjunctions and sums (`Explanation.write_decision`);
-a dialect says how a language writes these. What is written decides every row as `decide` does: a
-missing value is NULL in SQL, None or NaN in Python, and a column without a value in Prolog.
+A missing value is NULL in SQL, None or NaN in Python, and a column without a value in Prolog.
 """
 
 from __future__ import annotations
@@ -12,24 +10,40 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.logic.exports import prolog_atom, sql_name
-
-if TYPE_CHECKING:
-    from hornbook.explanations.explanation import Explanation
 
 
 class Dialect(ABC):
     """How a language writes conditions on columns, choices and sums."""
 
-    @abstractmethod
     def write_condition(self, condition: Condition) -> str:
         """Whether a condition is true of the row; false where its column is missing."""
+        match condition:
+            case Threshold(column, cut, above):
+                return self.write_threshold(column, cut, above)
+            case Category(column, value, equal):
+                return self.write_membership(column, (value,), equal)
+            case CategorySet(column, values, inside):
+                return self.write_membership(column, values, inside)
+            case Missing(column, missing):
+                return self.write_missing(column, missing)
+
+    @abstractmethod
+    def write_threshold(self, column: str, cut: float, above: bool) -> str:
+        """Whether the number in a column is above a cut, or at most the cut."""
+
+    @abstractmethod
+    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
+        """Whether the value of a column is one of some, or another one."""
+
+    @abstractmethod
+    def write_missing(self, column: str, missing: bool) -> str:
+        """Whether a column has no value, or has one."""
 
     @abstractmethod
     def join(self, parts: Sequence[str]) -> str:
@@ -62,19 +76,23 @@ class SqlDialect(Dialect):
     Numbers are compared as doubles, whatever the column's type; see `_write_double`.
     """
 
-    def write_condition(self, condition: Condition) -> str:
-        """The condition as SQL; NULL where the column is, which a choice takes for not true."""
-        column = sql_name(_without_nul(condition.column))
-        match condition:
-            case Threshold():
-                return f"{column} {'>' if condition.above else '<='} {self.write_value(condition.cut)}"
-            case Category():
-                return f"{column} {'=' if condition.equal else '<>'} {self.write_value(condition.value)}"
-            case CategorySet():
-                values = ", ".join(map(self.write_value, condition.values))
-                return f"{column} {'IN' if condition.inside else 'NOT IN'} ({values})"
-            case Missing():
-                return f"{column} IS {'NULL' if condition.missing else 'NOT NULL'}"
+    def write_threshold(self, column: str, cut: float, above: bool) -> str:
+        """A comparison; NULL where the column is, which a choice takes for not true."""
+        return f"{self._name(column)} {'>' if above else '<='} {self.write_value(cut)}"
+
+    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
+        """A comparison with one value, or with a list; NULL where the column is."""
+        written = [self.write_value(value) for value in values]
+        if len(written) == 1:
+            return f"{self._name(column)} {'=' if inside else '<>'} {written[0]}"
+        return f"{self._name(column)} {'IN' if inside else 'NOT IN'} ({', '.join(written)})"
+
+    def write_missing(self, column: str, missing: bool) -> str:
+        """A test for NULL."""
+        return f"{self._name(column)} IS {'NULL' if missing else 'NOT NULL'}"
+
+    def _name(self, column: str) -> str:
+        return sql_name(_without_nul(column))
 
     def join(self, parts: Sequence[str]) -> str:
         """All parts by AND."""
@@ -107,20 +125,20 @@ class SqlDialect(Dialect):
 class PythonDialect(Dialect):
     """A Python function without imports: `decide(row)` of a mapping of columns to values."""
 
-    def write_condition(self, condition: Condition) -> str:
-        """The condition as a call of a function that `finish` defines."""
-        column = repr(condition.column)
-        match condition:
-            case Threshold():
-                return f"{'above' if condition.above else 'at_most'}({column}, {condition.cut!r})"
-            case Category():
-                name = "is_one" if condition.equal else "is_none"
-                return f"{name}({column}, {self.write_value(condition.value)})"
-            case CategorySet():
-                values = ", ".join(map(self.write_value, condition.values))
-                return f"{'is_one' if condition.inside else 'is_none'}({column}, {values})"
-            case Missing():
-                return f"{'' if condition.missing else 'not '}missing({column})"
+    # conditions are calls of functions that `finish` defines
+
+    def write_threshold(self, column: str, cut: float, above: bool) -> str:
+        """A call of `above` or `at_most`."""
+        return f"{'above' if above else 'at_most'}({column!r}, {cut!r})"
+
+    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
+        """A call of `is_one` or `is_none`."""
+        written = ", ".join(map(self.write_value, values))
+        return f"{'is_one' if inside else 'is_none'}({column!r}, {written})"
+
+    def write_missing(self, column: str, missing: bool) -> str:
+        """A call of `missing`."""
+        return f"{'' if missing else 'not '}missing({column!r})"
 
     def join(self, parts: Sequence[str]) -> str:
         """All parts by `and`."""
@@ -174,21 +192,18 @@ class PythonDialect(Dialect):
 class PrologDialect(Dialect):
     """Clauses for Prolog: `decide(Row, Class)` of a list of `Column-Value` pairs."""
 
-    def write_condition(self, condition: Condition) -> str:
-        """The condition as a goal about the row."""
-        column = prolog_atom(condition.column)
-        match condition:
-            case Threshold():
-                name = "above" if condition.above else "at_most"
-                return f"{name}(R, {column}, {_write_number(condition.cut)})"
-            case Category():
-                name = "one_of" if condition.equal else "none_of"
-                return f"{name}(R, {column}, [{self.write_value(condition.value)}])"
-            case CategorySet():
-                values = ", ".join(map(self.write_value, condition.values))
-                return f"{'one_of' if condition.inside else 'none_of'}(R, {column}, [{values}])"
-            case Missing():
-                return f"{'missing' if condition.missing else 'present'}(R, {column})"
+    def write_threshold(self, column: str, cut: float, above: bool) -> str:
+        """A goal `above` or `at_most` about the row."""
+        return f"{'above' if above else 'at_most'}(R, {prolog_atom(column)}, {_write_number(cut)})"
+
+    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
+        """A goal `one_of` or `none_of` about the row."""
+        written = ", ".join(map(self.write_value, values))
+        return f"{'one_of' if inside else 'none_of'}(R, {prolog_atom(column)}, [{written}])"
+
+    def write_missing(self, column: str, missing: bool) -> str:
+        """A goal `missing` or `present` about the row."""
+        return f"{'missing' if missing else 'present'}(R, {prolog_atom(column)})"
 
     def join(self, parts: Sequence[str]) -> str:
         """All parts as a conjunction of goals."""
@@ -242,28 +257,18 @@ equals_one(V, [_|Values]) :- equals_one(V, Values).
 """
 
 DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), "prolog": PrologDialect()}
-"""The languages that an explanation can be written in."""
+"""The languages that decide by the columns of a table."""
 
 
-def write_source(explanation: Explanation, language: str) -> str:
-    """An explanation as source of a language, over the user's own columns.
+def prolog_atom(name: str) -> str:
+    """A name as a quoted atom of Prolog; what does not print is written by its code."""
+    escaped = name.replace("\\", r"\\").replace("'", r"\'")
+    return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped) + "'"
 
-    Examples
-    --------
-    >>> from hornbook.explanations import DecisionTree, Split
-    >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
-    >>> tree = DecisionTree(("low", "high"), root)
-    >>> print(write_source(tree, "sql"), end="")
-    CASE WHEN "age" > 40 THEN CASE WHEN "sex" = 'f' THEN 'high' ELSE 'low' END ELSE 'low' END
-    >>> exec(write_source(tree, "python"))
-    >>> decide({"age": 50, "sex": "f"}), decide({"age": None, "sex": "f"})
-    ('high', 'low')
 
-    """
-    if language not in DIALECTS:
-        raise HornbookError(f"cannot write {language!r}; choose one of {', '.join(DIALECTS)}")
-    dialect = DIALECTS[language]
-    return dialect.finish(explanation.write_decision(dialect))
+def sql_name(name: str) -> str:
+    """A name in double quotes, as SQL has identifiers."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _write_number(value: Any) -> str:

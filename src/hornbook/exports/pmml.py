@@ -19,11 +19,8 @@ import numpy as np
 import hornbook
 from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
-from hornbook.explanations.card_points import Characteristic
-from hornbook.explanations.explanation import Explanation
-from hornbook.explanations.rules import RuleSet
-from hornbook.explanations.score_card import ScoreCard
-from hornbook.explanations.tree import DecisionTree, Node, Split
+from hornbook.explanations import Characteristic, DecisionTree, Explanation, RuleSet, ScoreCard, Split
+from hornbook.explanations.tree import Node
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import bits, chaining, exports, formats, minimise, syntax
+from hornbook.logic import bits, chaining, formats, minimise, syntax
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
@@ -169,10 +169,6 @@ class HornTheory:
     def to_dimacs(self) -> str:
         """The rules as DIMACS CNF, names in comments."""
         return formats.to_dimacs(self.vocabulary, self.rules)
-
-    def export(self, language: str) -> str:
-        """The theory as source: `sympy`, `prolog`, `python`, `sql` or `latex`."""
-        return exports.export(language, self.vocabulary, self.rules)
 
     @cached_property
     def program(self) -> chaining.Program:

@@ -1,4 +1,4 @@
-"""Theories as source for other tools: SymPy, Prolog, Python, SQL and LaTeX."""
+"""Horn theories as source for other tools: SymPy, Prolog, Python, SQL and LaTeX."""
 
 from __future__ import annotations
 
@@ -7,19 +7,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-from hornbook.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.vocabulary import Vocabulary, fresh_name
+from hornbook.exports.dialects import prolog_atom, sql_name
+from hornbook.logic import BOTTOM, Bottom, Head, Rule, Vocabulary, fresh_name
 
 
-def export(language: str, vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
-    """The theory in `language`, one of `LANGUAGES`."""
-    if language not in LANGUAGES:
-        raise HornbookError(f"cannot export to {language!r}; choose one of {', '.join(LANGUAGES)}")
-    return LANGUAGES[language](vocabulary, rules)
-
-
-def to_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+def _write_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """Python source that binds `theory` to a SymPy formula."""
     lines = []
     for rule in rules:
@@ -29,7 +21,7 @@ def to_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     return "\n".join(["from sympy import And, Implies, Symbol, false", "", "theory = And(", *lines, ")", ""])
 
 
-def to_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+def _write_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `contradiction`."""
     lines = [":- dynamic fact/1, contradiction/0.", ":- table holds/1.", "holds(X) :- fact(X)."]
     # the clauses of a predicate stand together
@@ -40,7 +32,7 @@ def to_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_python(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+def _write_python(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """A module without imports: RULES, closure(facts) and satisfied(true, false)."""
     lines = []
     for rule in rules:
@@ -49,7 +41,7 @@ def to_python(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     return "\n".join(["RULES = [", *lines, "]", _PYTHON_FUNCTIONS])
 
 
-def to_sql(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+def _write_sql(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """A query over a table `facts` of 1, 0 and NULL: the closed columns, and `satisfied`.
 
     The columns are those of `sql_columns`; comments name the variables that are called otherwise.
@@ -153,7 +145,7 @@ def _chaining_steps(rules: Sequence[Rule]) -> int:
     return max(steps.values(), default=0)
 
 
-def to_latex(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+def _write_latex(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
     """An `align*` environment, one rule a line."""
     lines = []
     for rule in rules:
@@ -187,27 +179,17 @@ def _holds(name: str) -> str:
     return f"holds({prolog_atom(name)})"
 
 
-def prolog_atom(name: str) -> str:
-    """A name as a quoted atom of Prolog; what does not print is written by its code."""
-    escaped = name.replace("\\", r"\\").replace("'", r"\'")
-    return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):x}\\" for c in escaped) + "'"
-
-
-def sql_name(name: str) -> str:
-    """A name in double quotes, as SQL has identifiers."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _latex_name(name: str) -> str:
     named = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
     escaped = re.sub(r"[\\^~{}_$&#%]", lambda m: named.get(m[0], "\\" + m[0]), name)
     return rf"\mathsf{{\text{{{escaped}}}}}" if " " in name else rf"\mathsf{{{escaped}}}"
 
 
-LANGUAGES: dict[str, Callable[[Vocabulary, Sequence[Rule]], str]] = {
-    "sympy": to_sympy,
-    "prolog": to_prolog,
-    "python": to_python,
-    "sql": to_sql,
-    "latex": to_latex,
+THEORY_WRITERS: dict[str, Callable[[Vocabulary, Sequence[Rule]], str]] = {
+    "sql": _write_sql,
+    "python": _write_python,
+    "prolog": _write_prolog,
+    "sympy": _write_sympy,
+    "latex": _write_latex,
 }
+"""For each language that a theory can be written in, the function that writes it."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Threshold, write_value
 from hornbook.errors import HornbookError, library
-from hornbook.explanations.explanation import Explanation
-from hornbook.explanations.score_card import ScoreCard
+from hornbook.explanations import Explanation, ScoreCard
 from hornbook.exports.dialects import Dialect
+from hornbook.exports.source import write_decision
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell
@@ -39,22 +39,21 @@ class ExcelDialect(Dialect):
     def __init__(self, cells: Mapping[str, str]) -> None:
         self.cells = cells
 
-    def write_condition(self, condition: Condition) -> str:
-        """The condition as a truth value; texts are compared letter by letter."""
-        cell = self.cells[condition.column]
-        match condition:
-            case Threshold():
-                sign = ">" if condition.above else "<="
-                return f"AND(ISNUMBER({cell}),{cell}{sign}{self.write_value(condition.cut)})"
-            case Missing():
-                return f"ISBLANK({cell})" if condition.missing else f"NOT(ISBLANK({cell}))"
-            case Category():
-                values, inside = (condition.value,), condition.equal
-            case CategorySet():
-                values, inside = condition.values, condition.inside
+    def write_threshold(self, column: str, cut: float, above: bool) -> str:
+        """A comparison, of numbers alone."""
+        cell = self.cells[column]
+        return f"AND(ISNUMBER({cell}),{cell}{'>' if above else '<='}{self.write_value(cut)})"
+
+    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
+        """Comparisons with each value; texts are compared letter by letter."""
+        cell = self.cells[column]
         tests = [self._write_equality(cell, value) for value in values]
         equal = tests[0] if len(tests) == 1 else f"OR({','.join(tests)})"
         return equal if inside else f"AND(NOT(ISBLANK({cell})),NOT({equal}))"
+
+    def write_missing(self, column: str, missing: bool) -> str:
+        """Whether the cell is blank."""
+        return f"ISBLANK({self.cells[column]})" if missing else f"NOT(ISBLANK({self.cells[column]}))"
 
     def _write_equality(self, cell: str, value: Any) -> str:
         if isinstance(value, bool | np.bool_):
@@ -124,7 +123,7 @@ def write_workbook(explanation: Explanation, target: str = "class") -> bytes:
     if isinstance(explanation, ScoreCard):
         formula = _lay_points(sheet, explanation, dialect, first)
     else:
-        formula = dialect.finish(explanation.write_decision(dialect))
+        formula = dialect.finish(write_decision(explanation, dialect))
         _lay_lines(sheet, explanation, first)
     _write_text(sheet.cell(decision, 1), "decision", bold=True)
     sheet.cell(decision, 2).value = formula
