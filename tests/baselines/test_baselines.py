@@ -29,6 +29,7 @@ from hornbook.baselines.tree import (
     split_at,
     tree_input,
 )
+from hornbook.deadline import NO_DEADLINE
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
 from hornbook.queries import Budget, Counted, Mixture, Random, Violations
@@ -185,7 +186,7 @@ def test_our_copy_of_a_hoeffding_tree_predicts_what_river_predicts(seed):
     growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=20, delta=0.3))
     for size in (7, 200, 800):
         batch = MIXED.draw(size, rng)
-        growing.learn(batch, THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1), np.inf)
+        growing.learn(batch, THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1), NO_DEADLINE)
         assert growing.member(EVERYTHING).tolist() == river_answers(growing.model, EVERYTHING)
 
 
@@ -193,7 +194,7 @@ def test_learning_in_batches_is_learning_one_by_one():
     batch = MIXED.draw(900, np.random.default_rng(1))
     labels = THEORY.satisfied_by(batch)
     growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2))
-    growing.learn(batch, labels, np.inf)
+    growing.learn(batch, labels, NO_DEADLINE)
     plain = HoeffdingTreeClassifier(grace_period=30, delta=0.2, leaf_prediction="mc")
     for row, label in zip(
         tree_input(batch, one_variable_per_pair(PAIRED)).tolist(), labels.tolist(), strict=True

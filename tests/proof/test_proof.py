@@ -1,13 +1,12 @@
 """Proofs against brute force: every verdict on a small network equals what all its inputs say."""
 
-import importlib
 from functools import lru_cache
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
@@ -20,7 +19,6 @@ from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")
 
-branching = importlib.import_module("hornbook.proof.branch")
 
 ENCODINGS = ["half", "signed", "two-channel", "complete"]
 
@@ -123,7 +121,7 @@ def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, grou
         climbed, outputs = climb(bounds, region, random_states(space, region, 4, rng))
         assert {tuple(row) for row in climbed} <= {tuple(row) for row in states}
         assert outputs.max() <= top + 1e-9
-        found = branch_and_bound(bounds, root, 20)
+        found = branch_and_bound(bounds, root, Deadline.after(20))
         assert found.upper >= top - 1e-9 or found.best > 0
         assert (found.best > 0) == (top > 0)
         assert (found.upper < 0) == (top < 0)
@@ -306,7 +304,7 @@ def test_only_rounding_leaves_a_search_that_ended_undecided():
         region = space.region(rng.choice(5, 2, replace=False).tolist(), ())
         bounds = Bounds(relu_net(predictor), space, region)
         top = bounds.outputs(states_of(bounds.space, region)).max()
-        found = branch_and_bound(bounds, bounds.root(), 20)
+        found = branch_and_bound(bounds, bounds.root(), Deadline.after(20))
         assert (found.best > 0) == (top > 0)
         assert found.best > 0 or (found.ended and found.upper < 0.01), (top, found)
         signs.add(bool(top > 0))
@@ -329,17 +327,19 @@ def test_single_inputs_within_rounding_are_decided_by_the_model():
         bounds, rounding = read()
         outputs = bounds.outputs(states)
         assert -rounding < outputs.max() < 0
-        assert branch_and_bound(bounds, bounds.root(), 20).upper >= 0
+        assert branch_and_bound(bounds, bounds.root(), Deadline.after(20)).upper >= 0
         asked = []
 
         def reject(some, asked=asked):
             asked.extend(map(tuple, some.tolist()))
             return np.zeros(len(some), np.bool_)
 
-        found = branch_and_bound(bounds, bounds.root(), 20, accepts=reject)
+        found = branch_and_bound(bounds, bounds.root(), Deadline.after(20), accepts=reject)
         assert outputs.max() <= found.upper < 0 and tuple(states[outputs.argmax()].tolist()) in asked
         assert (bounds.outputs(np.array(asked)) > -2 * rounding).all()
-        found = branch_and_bound(bounds, bounds.root(), 20, accepts=lambda some: np.ones(len(some), np.bool_))
+        found = branch_and_bound(
+            bounds, bounds.root(), Deadline.after(20), accepts=lambda some: np.ones(len(some), np.bool_)
+        )
         assert found.best > 0 and tuple(found.states.tolist()) in asked
         prover = Prover(as_predictor(net, encoding="half"), vocabulary)
         assert prover.prove_rejection((), ()).status == "proved"
@@ -378,7 +378,7 @@ def test_ten_free_inputs_are_decided_as_by_brute_force():
         )
         sums = first[:, None] + second[None] + bounds.net.biases[0]
         top = bounds.net.from_first(sums.reshape(-1, sums.shape[2])).max()
-        found = branch_and_bound(bounds, bounds.root(), 20)
+        found = branch_and_bound(bounds, bounds.root(), Deadline.after(20))
         assert (found.best > 0) == (top > 0)
         assert (found.upper < 0) == (top < 0)
         signs.append(top > 0)
@@ -396,7 +396,7 @@ def test_a_search_without_time_claims_no_more_than_rounding_allows(turns, monkey
     with torch.no_grad():
         net[-1].bias -= top + 0.8 * tolerance
     bounds = Bounds(relu_net(predictor), space)
-    ticks = iter([0.0] * (turns + 1) + [100.0] * 1000)
-    monkeypatch.setattr(branching, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    found = branch_and_bound(bounds, bounds.root(), 50)
+    ticks = iter([0.0] * (turns + 1) + [100.0] * 1000)  # the deadline looks at it once, then each turn
+    monkeypatch.setattr("time.monotonic", lambda: next(ticks))
+    found = branch_and_bound(bounds, bounds.root(), Deadline.after(50))
     assert found.best < 0 <= found.upper

@@ -2,22 +2,19 @@
 
 import json
 import sys
-from itertools import count, product
-from types import SimpleNamespace
+from itertools import product
 
-import cloudpickle
 import numpy as np
 import pytest
-from joblib import parallel_config
 from test_proof import accepted, module, states_of, vocabulary_of
 
 from hornbook.cli import main
+from hornbook.deadline import Deadline
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
 from hornbook.proof import (
     Certificates,
     Prover,
-    primes,
     prove_rules,
     repair_rule,
     shrink_rule,
@@ -82,14 +79,21 @@ def test_shrunk_rules_are_prime_by_brute_force():
     assert found > 5
 
 
-def test_rules_shrunk_in_any_time_call_needed_what_an_input_shows(monkeypatch):
+class LookedAt(Deadline):
+    """A deadline that comes nearer by a second whenever it is looked at."""
+
+    @property
+    def left(self):
+        object.__setattr__(self, "limit", self.limit - 1)
+        return max(0.0, self.limit + 1)
+
+
+def test_rules_shrunk_in_any_time_call_needed_what_an_input_shows():
     seen = set()
     prover = judge(2)
     (item,) = draw_rejected_inputs(prover, np.random.default_rng(2), 1)
     for looks in (0, 5, 6, 99):
-        clock = count()  # each look at it takes a second
-        monkeypatch.setattr(primes, "time", SimpleNamespace(time=lambda clock=clock: next(clock)))
-        prime = shrink_rule(prover, Rule(item.true, BOTTOM), item.true, deadline=looks)
+        prime = shrink_rule(prover, Rule(item.true, BOTTOM), item.true, LookedAt(looks))
         assert holds(prover, prime.rule) and {*prime.needed, *prime.open} == prime.rule.body
         for literal, witness in prime.needed.items():
             smaller = interpretation(prover.vocabulary, prime.rule.body - {literal}, ())
@@ -172,25 +176,12 @@ def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
 
 def test_time_for_all_rules_ends_truthfully():
     prover = judge(3)
-    (late,) = prove_rules(Certificates(prover), [Rule({0}, BOTTOM)], total=-1)
+    (late,) = prove_rules(Certificates(prover), [Rule({0}, BOTTOM)], Deadline.after(-1))
     assert late.verdict.status == "undecided" and "time for all" in late.verdict.reason
     item = prover.space.batch(np.zeros((1, 5), np.intp))
     rule = Rule(next(iter(item)).true, BOTTOM)
     if prover.prove_rule(rule).status == "proved":
-        assert shrink_rule(prover, rule, deadline=0.0).open == tuple(sorted(rule.body))
-
-
-def test_workers_reach_the_same_verdicts_in_the_same_order():
-    """The workers are threads, with a prover as processes get it; these would have to load PyTorch first."""
-    prover = judge(2)
-    sent = cloudpickle.loads(cloudpickle.dumps(prover))
-    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 5], [1, 6])]
-    with parallel_config("threading"):
-        alone, together = (
-            [each.to_object(prover.vocabulary) for each in prove_rules(Certificates(one), rules, n_jobs=n)]
-            for one, n in ((prover, 1), (sent, 2))
-        )
-    assert alone == together and {each["verdict"] for each in alone} == {"proved", "refuted"}
+        assert shrink_rule(prover, rule, deadline=Deadline.after(0)).open == tuple(sorted(rule.body))
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
 from hornbook.queries import (
@@ -370,7 +371,7 @@ def test_budgeted_seconds_ask_in_parts():
     budgeted = Budgeted(counted, None, 100)
     assert (budgeted(BATCH) == THEORY.satisfied_by(BATCH)).all() and counted.batches == 3
     assert len(budgeted(BATCH[:0])) == 0
-    budgeted.deadline = 0
+    budgeted.deadline = Deadline.after(0)
     with pytest.raises(BudgetExhausted, match="budget of 100 seconds"):
         budgeted(BATCH)
     assert budgeted.asked == counted.questions == 3000

@@ -238,7 +238,7 @@ def test_why_looks_at_the_clock_between_calls_of_the_model_and_questions_to_the_
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 9))).add_prefix("x")
     model = LogisticRegression().fit(rows, rows.sum(axis=1) > 0)
     reasoner = reasoner_of(model, rows)
-    monkeypatch.setattr("time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr("time.monotonic", lambda: clock.now)
     monkeypatch.setattr(ColumnProver, "prove", slow(ColumnProver.prove, 1.0))
     monkeypatch.setattr(ClassifierTeacher, "labels", slow(ClassifierTeacher.labels, 0.01))
     reason = reasoner.explain(rows.iloc[[0]], seconds=2.0, changes=0).reasons[0]

@@ -9,8 +9,6 @@ C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpre
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
@@ -28,6 +26,7 @@ from hornbook.baselines.tree import (
     split_at,
     tree_input,
 )
+from hornbook.deadline import NO_DEADLINE, Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary
 from hornbook.queries import Budget, Distribution, Membership
@@ -104,8 +103,7 @@ def hoeffding_tree(
     if size < 1:
         raise HornbookError(f"a sample has at least one interpretation; got size={size}")
     growing = _Growing(distribution.vocabulary, settings or HoeffdingSettings())
-    start = time.perf_counter()
-    deadline = start + (math.inf if budget.seconds is None else budget.seconds)
+    deadline = Deadline.after(budget.seconds)
     samples = labels = 0
     while (stopped := _limit(budget, samples, labels, deadline)) is None:
         left = size if budget.membership_queries is None else budget.membership_queries - labels
@@ -121,7 +119,7 @@ def hoeffding_tree(
         "Hoeffding tree",
         tree,
         branch_rules(tree, distribution.vocabulary),
-        time.perf_counter() - start,
+        deadline.elapsed,
         labels,
         stopped,
         {"size": size, "samples": samples, **asdict(growing.settings)},
@@ -152,17 +150,17 @@ def tune_hoeffding_tree(
     Every candidate learns the same `size` interpretations and is judged on the same `size`
     others.
     """
-    start = time.perf_counter()
+    clock = Stopwatch()
     training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
     accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
     disagreements = {}
     for grace_period, delta in product(grace_periods, deltas):
         growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta))
-        growing.learn(training, accepted, math.inf)
+        growing.learn(training, accepted, NO_DEADLINE)
         wrong = int((growing.member(validation) != expected).sum())
         disagreements[growing.settings] = Share.of(wrong, size)
     best = min(disagreements, key=lambda settings: disagreements[settings].hits)
-    return Tuning(best, disagreements, time.perf_counter() - start, 2 * size)
+    return Tuning(best, disagreements, clock.elapsed, 2 * size)
 
 
 class _Growing:
@@ -174,13 +172,13 @@ class _Growing:
         self.columns = self.variables.tolist()
         self.model = _river_tree(settings)
 
-    def learn(self, batch: Batch, accepted: Bools, deadline: float) -> None:
+    def learn(self, batch: Batch, accepted: Bools, deadline: Deadline) -> None:
         """Learn the batch, one interpretation after another, until the deadline."""
         for start in range(0, len(batch), CLOCK_INTERVAL):
             rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables).tolist()
             for row, label in zip(rows, accepted[start : start + CLOCK_INTERVAL].tolist(), strict=True):
                 self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
-            if time.perf_counter() >= deadline:
+            if deadline.passed:
                 return
 
     def tree(self) -> Node:
@@ -218,12 +216,12 @@ def _convert_tree(node: Any, classes: set[bool]) -> Node:
     return TreeLeaf(yes > no or False not in classes)  # as river decides a tie
 
 
-def _limit(budget: Budget, samples: int, labels: int, deadline: float) -> str | None:
+def _limit(budget: Budget, samples: int, labels: int, deadline: Deadline) -> str | None:
     """The limit that is reached, in words."""
     if budget.equivalence_queries is not None and samples >= budget.equivalence_queries:
         return f"budget of {budget.equivalence_queries} samples"
     if budget.membership_queries is not None and labels >= budget.membership_queries:
         return f"budget of {budget.membership_queries} labels"
-    if time.perf_counter() >= deadline:
+    if deadline.passed:
         return f"budget of {budget.seconds:g} seconds"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
 from hornbook.queries import Distribution, Literals, Membership, ask_judge
@@ -293,7 +293,7 @@ def decision_tree(
 
     if size < 1:
         raise HornbookError(f"a tree is fitted to at least one interpretation; got size={size}")
-    start = time.perf_counter()
+    clock = Stopwatch()
     variables = one_variable_per_pair(distribution.vocabulary)
     batch = distribution.draw(size, rng)
     labels = ask_in_blocks(member, batch)
@@ -305,7 +305,7 @@ def decision_tree(
         "decision tree",
         tree,
         branch_rules(tree, distribution.vocabulary),
-        time.perf_counter() - start,
+        clock.elapsed,
         size,
         "fitted",
         {"size": size, "max_leaf_nodes": max_leaf_nodes},

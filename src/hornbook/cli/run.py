@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hornbook.cli.app import TargetTable, describe_sample, load_target_table
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
@@ -123,15 +123,15 @@ class CommandRun:
         Where it is saved; None if it is only printed.
     notes
         What it says about rows that were not used.
-    started
-        When it started, in seconds of the performance counter.
+    clock
+        Measures how long it takes.
 
     """
 
     config: Mapping[str, Any]
     folder: Path | None
     notes: tuple[str, ...] = ()
-    started: float = field(default_factory=time.perf_counter)
+    clock: Stopwatch = field(default_factory=Stopwatch)
 
     @classmethod
     def start(
@@ -181,7 +181,7 @@ class CommandRun:
         from hornbook.runs import save_run
 
         if self.folder is not None:
-            save_run(self.folder, extraction, time.perf_counter() - self.started, certificates, cases)
+            save_run(self.folder, extraction, self.clock.elapsed, certificates, cases)
 
     def to_object(self, extraction: Extraction) -> dict[str, Any]:
         """The extraction and its folder, ready for JSON."""

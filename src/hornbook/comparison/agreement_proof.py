@@ -13,7 +13,6 @@ A. Solar-Lezama. Program Synthesis by Sketching. 2008 (candidates that learn fro
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from hornbook.code_book import CodeBook
 from hornbook.comparison.disagreement import ModelPair, PairSamples
 from hornbook.comparison.model_diff import AgreementRegion
 from hornbook.conditions import Condition, Missing
+from hornbook.deadline import Deadline
 from hornbook.models.body_sampler import meet_conditions
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY
@@ -149,7 +149,7 @@ def prove_agreement(
         np.where(old == new, old + 1, 0),
         np.min([_rank(margins) for margins in pair.measure_margins(frame)], axis=0),
     )
-    deadline = time.perf_counter() + seconds
+    deadline = Deadline.after(seconds)
     regions = []
     for body, outcome in finder.list_candidates():
         proved = finder.prove_part(prover, body, outcome, PROOF_TIME_SHARE * seconds, deadline)
@@ -217,12 +217,12 @@ class RegionFinder:
         return sorted(bodies, key=lambda one: -int(match_body(self.rows, one[0]).sum()))
 
     def prove_part(
-        self, prover: AgreementProver, body: Body, outcome: int, seconds: float, deadline: float
+        self, prover: AgreementProver, body: Body, outcome: int, seconds: float, deadline: Deadline
     ) -> Body | None:
         """The body, or a longer one, for which both models are proved to give a class; None if none is."""
         for _ in range(MAX_TIGHTENINGS):
             where = np.flatnonzero(match_body(self.rows, body))
-            left = min(seconds, deadline - time.perf_counter())
+            left = min(seconds, deadline.left)
             if left <= 0 or len(body) > MAX_CONDITIONS or len(where) < LEAST_SUPPORT * len(self.rows):
                 return None
             proved, witness = False, None
@@ -234,14 +234,14 @@ class RegionFinder:
         return None
 
     def _drop_conditions(
-        self, prover: AgreementProver, body: Body, outcome: int, seconds: float, deadline: float
+        self, prover: AgreementProver, body: Body, outcome: int, seconds: float, deadline: Deadline
     ) -> Body:
         """The body without conditions that the proof does not need; those on one column stand together."""
         for literal in sorted(
             body, key=lambda literal: int(self.rows.where_true(literal).sum()), reverse=True
         ):
             shorter = tuple(other for other in body if other != literal)
-            left = min(seconds, deadline - time.perf_counter())
+            left = min(seconds, deadline.left)
             if left > 0 and prover.prove((*self.name(shorter), *prover.known), outcome, left)[0]:
                 body = shorter
         return tuple(sorted(body))

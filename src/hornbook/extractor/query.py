@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import ModelError
 from hornbook.extraction import (
     ColumnSummary,
@@ -189,15 +189,15 @@ class QueryExtractor(Extractor):
         A model that fails ends the run: what was learned is in `extraction_`, and `ModelError` is raised.
 
         """
-        started = time.perf_counter()
+        clock = Stopwatch()
         check_tolerances(self.epsilon, self.delta)
         refuse_numbers(y, self.target)
         seed = draw_seed(self.random_state)
         frame, held_out = self._bind_rows(X, seed, groups)
         classes = tuple(self.classes_.tolist())
         self._class_names = () if self.judge else self._book.name_classes(self.target, classes)
-        self.result_ = self._learn(seed, trace, watch, time.perf_counter() - started)
-        answers = Answers.of(self.result_, self.max_seconds, started)
+        self.result_ = self._learn(seed, trace, watch, clock.elapsed)
+        answers = Answers.of(self.result_, self.max_seconds, clock)
         units = number_units(frame, groups)[held_out]
         extraction = self._extraction(frame, frame.iloc[held_out], units, seed, answers)
         notes = note_units(frame, held_out, groups)
@@ -420,7 +420,7 @@ class Answers:
     Parameters
     ----------
     deadline
-        When the time is up, in seconds of the performance counter; None for no limit.
+        When the time is up; None for no limit.
     failure
         What the model did that failed, in words.
     gaps
@@ -428,16 +428,18 @@ class Answers:
 
     """
 
-    deadline: float | None = None
+    deadline: Deadline | None = None
     failure: str | None = None
     gaps: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, result: QueryResult, max_seconds: float | None, started: float) -> Answers:
-        """The answers after a run that began at `started`; of a model that has failed there are none."""
-        deadline = None if max_seconds is None else started + max_seconds - result.trace.seconds_before
+    def of(cls, result: QueryResult, max_seconds: float | None, clock: Stopwatch) -> Answers:
+        """The answers after a run that was timed by `clock`; of a model that has failed there are none."""
         failed = result.stop_reason.startswith(MODEL_FAILED)
-        return cls(deadline, result.stop_reason.removeprefix(f"{MODEL_FAILED}: ") if failed else None)
+        failure = result.stop_reason.removeprefix(f"{MODEL_FAILED}: ") if failed else None
+        if max_seconds is None:
+            return cls(None, failure)
+        return cls(Deadline.after(max_seconds - result.trace.seconds_before - clock.elapsed), failure)
 
     def label_rows(
         self, decide: Callable[[Any], Bools], rows: pd.DataFrame, name: str, rng: np.random.Generator
@@ -452,7 +454,7 @@ class Answers:
         by_place, parts = getattr(items, "iloc", items), [np.zeros(0, np.bool_)]
         step = len(items) if self.deadline is None else TIMED_BLOCK
         for start in range(0, len(items), max(1, step)):
-            if self.failure is not None or (self.deadline or np.inf) < time.perf_counter():
+            if self.failure is not None or (self.deadline is not None and self.deadline.passed):
                 break
             try:
                 parts.append(decide(by_place[start : start + step]))

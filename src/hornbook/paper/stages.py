@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import hornbook
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.parallel import parallel_map
 from hornbook.storage import read_json, write_errors, write_file
@@ -167,9 +168,9 @@ def _perform(run: Path, stage: Stage, checksum: str) -> None:
     with write_errors(folder):
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-    start, busy = time.perf_counter(), time.process_time()
+    clock, busy = Stopwatch(), time.process_time()
     stage.work(unfinished)
-    times = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - busy}
+    times = {"seconds": clock.elapsed, "cpu": time.process_time() - busy}
     write_json(unfinished / MANIFEST, {"inputs": checksum, "files": _digests(unfinished)})
     write_json(unfinished / TIMES, times)
     with write_errors(folder):

@@ -17,10 +17,9 @@ Linear Neural Network Verification, JMLR 21, 2020.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.network import Vector
@@ -58,7 +57,7 @@ LOWEST_USEFUL_BOUND = -5.0
 def branch_and_bound(
     bounds: Bounds,
     root: Cells,
-    seconds: float,
+    deadline: Deadline,
     accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Bound the output until it is certainly negative, or an input above 0 is found.
@@ -69,19 +68,18 @@ def branch_and_bound(
         The network and its inputs.
     root
         The inputs in question, as a cell with ranges.
-    seconds
-        The time limit.
+    deadline
+        When to stop.
     accepts
         The model's own answers, which decide about inputs whose outputs are within rounding of 0.
 
     """
-    deadline = time.perf_counter() + seconds
     rounding = Rounding(bounds, root)
     stack = [root]
     closed, best, nodes = -np.inf, -np.inf, 0
     states: States | None = None
     shares: Vector | None = None
-    while stack and best <= 0 and time.perf_counter() < deadline:
+    while stack and best <= 0 and not deadline.passed:
         cells = _pop(stack)
         nodes += cells.size
         known, cells, tried = _bound_batch(bounds, cells, rounding)

@@ -11,13 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import (
     UNICODE,
@@ -30,7 +29,6 @@ from hornbook.logic import (
     rule_text,
     violation,
 )
-from hornbook.parallel import parallel_map
 from hornbook.proof.primes import Prime
 from hornbook.proof.prover import (
     BY_BRANCHING,
@@ -193,9 +191,7 @@ def read_proofs(vocabulary: Vocabulary, content: Mapping[str, Any]) -> list[Cert
 def prove_rules(
     certificates: Certificates,
     rules: Iterable[Rule],
-    *,
-    total: float = math.inf,
-    n_jobs: int | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Generator[Certificate]:
     """Prove or refute each rule, in order; save and yield each certificate at once.
 
@@ -205,23 +201,19 @@ def prove_rules(
         The prover and its certificates; rules that are decided there are not proved again.
     rules
         The rules.
-    total
-        Time limit of all rules together, in seconds; rules that come later are undecided.
-    n_jobs
-        Number of processes, see `hornbook.parallel.parallel_map`.
+    deadline
+        The end of the time for all rules together; rules that come later are undecided.
 
     """
     known = {rule: certificates.find_decided(rule) for rule in rules}
-    asked = [rule for rule, certificate in known.items() if certificate is None]
-    answers = parallel_map(partial(_prove_rule, certificates.prover, time.time() + total), asked, n_jobs)
     for rule, earlier in known.items():
-        certificate = earlier or Certificate(rule, next(answers))
+        certificate = earlier or Certificate(rule, _prove_rule(certificates.prover, deadline, rule))
         certificates.add(certificate)
         yield certificate
 
 
-def _prove_rule(prover: Prover, deadline: float, rule: Rule) -> Verdict[Interpretation]:
-    left = min(prover.seconds, deadline - time.time())
+def _prove_rule(prover: Prover, deadline: Deadline, rule: Rule) -> Verdict[Interpretation]:
+    left = min(prover.seconds, deadline.left)
     if left <= 0:
         return Verdict("undecided", BY_NOBODY, 0.0, math.inf, reason=TOTAL_TIME_SPENT)
     verdict = prover.prove_rule(rule, left)

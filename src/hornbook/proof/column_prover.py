@@ -10,7 +10,6 @@ decided otherwise.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.conditions import Condition, shorten_cut
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
@@ -127,8 +127,7 @@ class ColumnProver:
             The time limit.
 
         """
-        started = time.perf_counter()
-        deadline = started + (self.seconds if seconds is None else seconds)
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         try:
             domain = self._keep_known_levels(self.domain.widen(body))
             self.wall.refuse_inexact(domain)
@@ -144,7 +143,7 @@ class ColumnProver:
         while waiting:
             box, rival = waiting.pop()
             confirm = _Confirmation(self.wall, box, int(outcome))
-            verdict = self.reading.decide(box, int(outcome), rival, started, deadline, confirm)
+            verdict = self.reading.decide(box, int(outcome), rival, deadline, confirm)
             if verdict is None:
                 is_vacuous = True
                 continue
@@ -154,7 +153,7 @@ class ColumnProver:
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        combined = _combine(verdicts, time.perf_counter() - started)
+        combined = _combine(verdicts, deadline.elapsed)
         if combined.status == "proved" and not self.wall.check(boxes, int(outcome)):
             return _leave_open(self.wall.refusal)
         if is_vacuous or excluded or combined.needed is None:  # then rows are ruled out by other conditions
@@ -175,7 +174,7 @@ class ColumnProver:
             The number of the class.
 
         """
-        started = time.perf_counter()
+        deadline = Deadline.after(self.seconds)
         reason = self.wall.refusal
         if not isinstance(self.reading, TreeReading) or len(self.predictors) > 1:
             reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
@@ -184,11 +183,11 @@ class ColumnProver:
         if reason or not isinstance(self.reading, TreeReading):
             return _leave_open(reason)
         verdicts = []
-        for verdict in self.reading.decide_monotone(column, outcome, started, started + self.seconds):
+        for verdict in self.reading.decide_monotone(column, outcome, deadline):
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        combined = _combine(verdicts, time.perf_counter() - started)
+        combined = _combine(verdicts, deadline.elapsed)
         if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
             return _leave_open(self.wall.refusal)
         return combined

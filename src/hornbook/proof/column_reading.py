@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
@@ -84,8 +84,7 @@ class NetworkReading:
         box: Box,
         outcome: int,
         rival: int,
-        started: float,
-        deadline: float,
+        deadline: Deadline,
         confirm: Confirm,
     ) -> Verdict[pd.DataFrame] | None:
         """Decide whether a class is ahead of one of the others on a whole box."""
@@ -105,7 +104,7 @@ class NetworkReading:
                     numbers[place] = np.clip(low + share * (high - low), own.low, own.high)
             return confirm(domain.decode(numbers[None], self.columns))
 
-        return decide_region(side, region, started, deadline, ask)
+        return decide_region(side, region, deadline, ask)
 
     def _clip(self, place: int, own: Interval) -> tuple[float, float]:
         """The ends of a column's interval, moved to where the network tells numbers apart."""
@@ -184,8 +183,7 @@ class TreeReading:
         box: Box,
         outcome: int,
         rival: int,
-        started: float,
-        deadline: float,
+        deadline: Deadline,
         confirm: Confirm,
     ) -> Verdict[pd.DataFrame] | None:
         """Decide whether a class is ahead of one of the others on a whole box; None if it has no row."""
@@ -197,7 +195,7 @@ class TreeReading:
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
             return confirm(self.grid.show_within(states, box))
 
-        return decide_region(side, region, started, deadline, ask)
+        return decide_region(side, region, deadline, ask)
 
     def _refuse_rounded_fills(self, domain: Domain) -> None:
         """Refuse trees that tell what an imputer fills in from what it is in single precision."""
@@ -216,7 +214,7 @@ class TreeReading:
                 )
 
     def decide_monotone(
-        self, column: str, outcome: int, started: float, deadline: float
+        self, column: str, outcome: int, deadline: Deadline
     ) -> Iterator[Verdict[pd.DataFrame]]:
         """For each two neighbouring cells of a column, whether the higher one never loses a class of two."""
         place = list(self.columns).index(column)
@@ -234,8 +232,8 @@ class TreeReading:
             ahead = self.side(1 - outcome, 0).restrict_to(lower)
             change = change.restrict_to(lower)
             change.sides = behind, ahead
-            found = change.search(deadline - time.perf_counter(), change.may_lose)
-            seconds = time.perf_counter() - started
+            found = change.search(deadline, change.may_lose)
+            seconds = deadline.elapsed
             if found.best > 0 and found.states is not None:
                 states: States = lower.argmax(axis=1)
                 states[lower.sum(axis=1) > 1] = found.states
@@ -245,7 +243,7 @@ class TreeReading:
             elif found.upper < 0:
                 yield Verdict("proved", BY_BRANCHING, seconds, found.upper)
             else:
-                reason = f"not decided in {deadline - started:g} s"
+                reason = f"not decided in {deadline.limit:g} s"
                 yield Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
 
     def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:

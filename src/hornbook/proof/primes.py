@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.logic import Interpretation, Rule, violation
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN, States
@@ -48,7 +47,9 @@ class Prime:
         return self.verdict.status == "proved" and self.rule.body == set(self.needed)
 
 
-def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline: float = math.inf) -> Prime:
+def shrink_rule(
+    prover: Prover, rule: Rule, last: Collection[int] = (), deadline: Deadline = NO_DEADLINE
+) -> Prime:
     """Drop the literals of a rule that can provably be dropped, with as few proofs as possible.
 
     As long as a single bound of a network proves the rule, literals go in groups. Of the others local
@@ -66,7 +67,7 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
     last
         Literals to drop after all others.
     deadline
-        A `time.time`; literals not asked about by then are open.
+        When to stop; literals not asked about by then are open.
 
     """
     verdict = prover.prove_rule(rule)
@@ -79,10 +80,10 @@ def shrink_rule(prover: Prover, rule: Rule, last: Collection[int] = (), deadline
     unsure: list[int] = []
     needed, spare = _split_literals(prover, rule, rule.body, last, (), inputs, deadline)
     size = len(spare)
-    while spare and time.time() < deadline:
+    while spare and not deadline.passed:
         group = spare[:size]
         smaller = Rule(rule.body - set(group), rule.head)
-        answer = prover.prove_rule(smaller, min(prover.seconds, deadline - time.time()))
+        answer = prover.prove_rule(smaller, min(prover.seconds, deadline.left))
         answers.append(answer)
         if answer.status == "proved":
             rule, verdict = _drop_unneeded(smaller, answer, last), answer
@@ -108,7 +109,7 @@ def _split_literals(
     last: Collection[int],
     searched: Collection[int],
     inputs: list[Interpretation],
-    deadline: float,
+    deadline: Deadline,
 ) -> tuple[dict[int, Interpretation], list[int]]:
     """Split literals of a body into needed ones, each with an input, and those that may be spare, in order.
 
@@ -121,7 +122,7 @@ def _split_literals(
     needed: dict[int, Interpretation] = {}
     spare: list[int] = []
     waiting = _order_literals(prover, rule, literals, last)
-    while waiting and time.time() < deadline:
+    while waiting and not deadline.passed:
         literal = waiting.pop(0)
         smaller = Rule(rule.body - {literal}, rule.head)
         witness = _find_witness(prover, smaller, inputs, literal not in searched)
@@ -170,14 +171,14 @@ def _drop_groups(
     last: Collection[int],
     inputs: list[Interpretation],
     answers: list[Verdict[Interpretation]],
-    deadline: float,
+    deadline: Deadline,
 ) -> tuple[Rule, Verdict[Interpretation]]:
     """Drop groups of literals as long as a single bound proves the rest; half as many where it does not."""
     at_once = prover.prove_at_once(rule)
     free = rule.body - set(last)
     size = len(free)
     order: list[int] = []
-    while at_once is not None and free and size and time.time() < deadline:
+    while at_once is not None and free and size and not deadline.passed:
         order = order or _order_literals(prover, rule, free, ())
         size = min(size, len(order))
         smaller = Rule(rule.body - set(order[:size]), rule.head)
@@ -192,7 +193,7 @@ def _drop_groups(
     return rule, verdict
 
 
-def repair_rule(prover: Prover, rule: Rule, deadline: float = math.inf) -> Prime:
+def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) -> Prime:
     """Turn a refuted rule into one that holds: add conditions, then drop those that are not needed.
 
     The conditions come from one input that violates the rule and that the model clearly rejects.

@@ -7,7 +7,6 @@ inputs. A question is answered by local search for a witness first, then by bran
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import Predictor
@@ -50,13 +50,13 @@ def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
 
 def search(
     side: Side,
-    seconds: float,
+    deadline: Deadline,
     accepts: InputFilter | None = None,
 ) -> SearchOutcome:
     """Decide the sign of a side's maximum by branch and bound; see `branch_and_bound`."""
     if isinstance(side, Forest):
-        return side.search(seconds)
-    return branch_and_bound(side, side.root(), seconds, accepts)
+        return side.search(deadline)
+    return branch_and_bound(side, side.root(), deadline, accepts)
 
 
 def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:
@@ -190,8 +190,7 @@ class Verdict(Generic[Witness_co]):
 def decide_region(
     side: Side,
     region: Bools,
-    started: float,
-    deadline: float,
+    deadline: Deadline,
     confirm: Callable[[States, Vector | None], Witness_co | None],
 ) -> Verdict[Witness_co]:
     """Decide whether a side is negative on a whole region, by a SAT solver or by branch and bound.
@@ -202,27 +201,25 @@ def decide_region(
         The function that is positive at a witness.
     region
         The inputs in question.
-    started, deadline
-        When the question was asked, and until when it may take.
+    deadline
+        The time that the question may take.
     confirm
         Asks the model about an input, given by its states and shares, and returns the witness, if it is one.
 
     """
     if isinstance(side, VotingForest):
-        solved = side.solve(region, deadline - time.perf_counter())
+        solved = side.solve(region, deadline)
         if solved is not None and solved.states is not None:
-            return conclude(confirm(solved.states, None), BY_SOLVER, started, np.inf)
+            return conclude(confirm(solved.states, None), BY_SOLVER, deadline, np.inf)
         if solved is not None:
-            seconds = time.perf_counter() - started
-            return Verdict("proved", BY_SOLVER, seconds, solved.upper, needed=solved.needed)
-    return _decide_by_branching(side, region, started, deadline, confirm)
+            return Verdict("proved", BY_SOLVER, deadline.elapsed, solved.upper, needed=solved.needed)
+    return _decide_by_branching(side, region, deadline, confirm)
 
 
 def _decide_by_branching(
     side: Side,
     region: Bools,
-    started: float,
-    deadline: float,
+    deadline: Deadline,
     confirm: Callable[[States, Vector | None], Witness_co | None],
 ) -> Verdict[Witness_co]:
     free = region.sum(axis=1) > 1
@@ -242,15 +239,15 @@ def _decide_by_branching(
     bounds = side.restrict_to(region)
     states, output = climb_region(bounds, region[free])
     if output > 0:
-        return conclude(ask(states), BY_LOCAL_SEARCH, started, np.inf)
-    found = search(bounds, deadline - time.perf_counter(), accepts=accepts)
+        return conclude(ask(states), BY_LOCAL_SEARCH, deadline, np.inf)
+    found = search(bounds, deadline, accepts=accepts)
     if found.best > 0 and found.states is not None:
-        return conclude(ask(found.states, found.shares), BY_BRANCHING, started, found.upper)
-    seconds = time.perf_counter() - started
+        return conclude(ask(found.states, found.shares), BY_BRANCHING, deadline, found.upper)
+    seconds = deadline.elapsed
     if found.upper < 0:
         return Verdict("proved", BY_BRANCHING, seconds, found.upper)
     # the bound that was reached when time was up depends on the machine, so it is not among the words
-    reason = f"not decided in {deadline - started:g} s"
+    reason = f"not decided in {deadline.limit:g} s"
     if found.ended:
         reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
     elif isinstance(side, VotingForest) and side.refusal:
@@ -272,9 +269,9 @@ def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple
     return states[best], float(outputs[best])
 
 
-def conclude(witness: Witness_co | None, by: str, started: float, bound: float) -> Verdict[Witness_co]:
+def conclude(witness: Witness_co | None, by: str, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
     """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
-    seconds = time.perf_counter() - started
+    seconds = clock.elapsed
     if witness is not None:
         return Verdict("refuted", by, seconds, bound, witness)
     return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
@@ -350,24 +347,22 @@ class Prover:
         self, true: Iterable[int], false: Iterable[int], seconds: float | None = None
     ) -> Verdict[Interpretation]:
         """Prove or refute that the model rejects every input with these variables true and those false."""
-        started = time.perf_counter()
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         item = interpretation(self.vocabulary, true, false)
         region = self.region(item)
         if region is None:
             return Verdict("proved", BY_VACUITY, 0.0, -np.inf)
         bounds = self.side(item)
-        limit = self.seconds if seconds is None else seconds
-        return self._decide(item, region, bounds, started, started + limit)
+        return self._decide(item, region, bounds, deadline)
 
     def prove_at_once(self, rule: Rule) -> Verdict[Interpretation] | None:
         """Prove a rule by a single bound of a network; None if that does not suffice or it is no network."""
-        started = time.perf_counter()
+        clock = Stopwatch()
         region, side = self._question(rule)
         if region is None or not isinstance(side, Bounds):
             return None
         bound = bound_at_once(side.restrict_to(region))
-        seconds = time.perf_counter() - started
-        return Verdict("proved", BY_BRANCHING, seconds, bound) if bound < 0 else None
+        return Verdict("proved", BY_BRANCHING, clock.elapsed, bound) if bound < 0 else None
 
     def find_witness(self, rule: Rule, near: Collection[Interpretation] = ()) -> Interpretation | None:
         """Search locally for an input that violates a rule and that the model accepts.
@@ -417,15 +412,15 @@ class Prover:
         return literal % self.space.count
 
     def _decide(
-        self, item: Interpretation, region: Bools, bounds: Side | None, started: float, deadline: float
+        self, item: Interpretation, region: Bools, bounds: Side | None, deadline: Deadline
     ) -> Verdict[Interpretation]:
         confirm = partial(self._confirm, item)
         if bounds is not None:
-            verdict = decide_region(bounds, region, started, deadline, confirm)
+            verdict = decide_region(bounds, region, deadline, confirm)
             return replace(verdict, needed=self._list_needed(item, verdict.needed))
         # a label that is free is never contradicted
         states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, started, np.inf)
+        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, deadline, np.inf)
 
     def _list_needed(self, item: Interpretation, variables: frozenset[int] | None) -> frozenset[int] | None:
         """The facts of a question that restrict some base variables, perhaps by way of a group."""

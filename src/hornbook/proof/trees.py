@@ -8,7 +8,6 @@ regions of inputs, and searches for an input where it is positive.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -18,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools, bits
 from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
 from hornbook.proof.network import ScoreLink, Vector
@@ -370,15 +370,14 @@ class Forest:
         table += self.leaves.values @ (unmet == 0) + self.leaves.constant
         return table
 
-    def search(self, seconds: float, keep: Callable[[Bools], Bools] | None = None) -> SearchOutcome:
+    def search(self, deadline: Deadline, keep: Callable[[Bools], Bools] | None = None) -> SearchOutcome:
         """Branch on base variables until the output is certainly negative or a positive one is found.
 
         `keep` says which regions hold inputs that count; all, if it is not given.
         """
-        deadline = time.perf_counter() + seconds
         stack = [(self.region[None], np.array([np.inf]))]
         closed, best, states, nodes = -np.inf, -np.inf, None, 0
-        while stack and best <= 0 and time.perf_counter() < deadline:
+        while stack and best <= 0 and not deadline.passed:
             regions, uppers = stack.pop()
             if len(regions) > self.batch:
                 stack.append((regions[: -self.batch], uppers[: -self.batch]))

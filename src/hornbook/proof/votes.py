@@ -19,7 +19,6 @@ O. Bailleux, Y. Boufkhad. Efficient CNF Encoding of Boolean Cardinality Constrai
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.memory import available_memory
 from hornbook.proof.network import Vector
@@ -249,7 +249,7 @@ class VoteFormula:
                     self.solver.add_clause([steps[cost - 1], *unmet])
             yield steps
 
-    def find_input(self, region: Bools, most: int, deadline: float) -> States | frozenset[int] | None:
+    def find_input(self, region: Bools, most: int, deadline: Deadline) -> States | frozenset[int] | None:
         """An input of a region that costs at most so much, or the base variables that rule it out.
 
         None if time was up.
@@ -258,7 +258,7 @@ class VoteFormula:
             return frozenset()
         assumed = self.literals.assume_region(region)
         limit = [-literal for literal in self.exceeded[most : most + 1]]
-        while time.perf_counter() < deadline:
+        while not deadline.passed:
             self.solver.conf_budget(CONFLICTS_AT_A_TIME)
             found = self.solver.solve_limited(assumptions=[*limit, *assumed])
             if found is None:
@@ -293,7 +293,7 @@ class VotingForest(Forest):
         """The votes as a formula."""
         return VoteFormula(self)
 
-    def solve(self, region: Bools, seconds: float) -> SearchOutcome | None:
+    def solve(self, region: Bools, deadline: Deadline) -> SearchOutcome | None:
         """Search for an input of a region with a positive output; None if the solver does not decide it.
 
         Within rounding of 0 the model itself decides. Where votes are counted, equally many have the same
@@ -301,7 +301,6 @@ class VotingForest(Forest):
         """
         if self.refusal:
             return None
-        deadline = time.perf_counter() + seconds
         formula, tolerance = self.formula, self.leaves.tolerance
         for most, bound in ((formula.most, formula.bound), (formula.most - 1, -tolerance)):
             found = formula.find_input(region, most, deadline)

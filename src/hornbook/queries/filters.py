@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
@@ -14,6 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools
 from hornbook.queries.protocol import BudgetExhausted, Membership
@@ -119,7 +119,7 @@ class Budgeted(Generic[AnswersT]):
         self.questions = questions
         self.seconds = seconds
         self.asked = 0
-        self.deadline = None if seconds is None else time.monotonic() + seconds - spent
+        self.deadline = None if seconds is None else Deadline.after(seconds - spent)
 
     def __call__(self, batch: Batch) -> AnswersT:
         """Ask, if the budget allows it."""
@@ -134,7 +134,7 @@ class Budgeted(Generic[AnswersT]):
     def charge(self, questions: int) -> None:
         """Charge questions to the budget."""
         self._refuse_beyond(questions)
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.deadline is not None and self.deadline.passed:
             raise BudgetExhausted(f"budget of {self.seconds} seconds")
         self.asked += questions
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary, read_rule, rule_object
 from hornbook.queries.protocol import Change, Counterexample, Step
@@ -42,7 +42,7 @@ class Trace:
     chain: str = ""
     entries: list[Entry] = field(default_factory=list)
     membership_queries: int = 0
-    started: float = field(default_factory=time.perf_counter)
+    clock: Stopwatch = field(default_factory=Stopwatch)
 
     @classmethod
     def resume(cls, path: Path | None, settings: Mapping[str, Any]) -> Trace:
@@ -75,7 +75,7 @@ class Trace:
     @property
     def seconds(self) -> float:
         """Seconds of the run, including those before it was resumed."""
-        return self.seconds_before + time.perf_counter() - self.started
+        return self.seconds_before + self.clock.elapsed
 
 
 def read_trace(path: Path) -> tuple[dict[str, Any], list[Entry]]:

@@ -10,8 +10,6 @@ the row, one column at a time. Nothing is random, so a search repeats bit for bi
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.logic import Bools
 from hornbook.queries import run_together
 from hornbook.reasons.change_space import ChangeSpace, Places
@@ -104,7 +103,7 @@ class ChangeSearch:
     max_rows
         The most rows that the model is asked about.
     deadline
-        When the model is asked no more, by `time.perf_counter`.
+        When the model is asked no more.
 
     """
 
@@ -112,7 +111,7 @@ class ChangeSearch:
         self,
         space: ChangeSpace,
         max_rows: int,
-        deadline: float = math.inf,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
         self.space = space
         self.deadline, self.is_late = deadline, False
@@ -329,7 +328,7 @@ class ChangeSearch:
 
     def _look_at_clock(self) -> bool:
         """Whether there is no time left; then no rows are left either."""
-        if time.perf_counter() > self.deadline:
+        if self.deadline.passed:
             self.left, self.is_late = 0, True
         return self.is_late
 

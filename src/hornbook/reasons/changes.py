@@ -8,7 +8,6 @@ the model keeps its class for every value of the free ones within the table's ra
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
@@ -269,7 +269,7 @@ class ChangeFinder:
             flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
             return flipped
 
-        search = ChangeSearch(space, max_rows, time.perf_counter() + search_seconds)
+        search = ChangeSearch(space, max_rows, Deadline.after(search_seconds))
         (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
@@ -375,7 +375,7 @@ class ChangeFinder:
 
         Beside it is a row that the model decides otherwise, with one changed column more, if one was found.
         """
-        deadline = time.perf_counter() + seconds
+        deadline = Deadline.after(seconds)
         prover = self._choose_prover(space)
         if prover is None:
             return 0, None
@@ -388,8 +388,7 @@ class ChangeFinder:
             for chosen in sets:
                 body = [space.pin(name) for name in read if name not in chosen]
                 body += [condition for name in chosen for condition in space.bound(name)]
-                left = deadline - time.perf_counter()
-                verdict = None if left <= 0 else prover.prove(body, own, seconds=left)
+                verdict = None if deadline.passed else prover.prove(body, own, seconds=deadline.left)
                 # the row itself meets the body, so no rows to prove anything of means another domain
                 if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
                     return size - 1, None if verdict is None else verdict.witness

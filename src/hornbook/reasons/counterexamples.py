@@ -7,14 +7,13 @@ differs are those of which the reason has to speak.
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.logic import Bools
 from hornbook.proof import Domain
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
@@ -40,14 +39,14 @@ class CounterexampleFinder:
     rng
         Where random rows come from.
     deadline
-        When counterexamples are no longer brought closer, by `time.perf_counter`.
+        When counterexamples are no longer brought closer.
 
     """
 
     domain: Domain
     sampler: ReasonSampler
     rng: np.random.Generator
-    deadline: float = math.inf
+    deadline: Deadline = NO_DEADLINE
 
     @property
     def conditions(self) -> RowConditions:
@@ -88,9 +87,7 @@ class CounterexampleFinder:
         order = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
         own = np.zeros((count, len(columns)), np.bool_)  # which columns have the row's value
         start = np.zeros(count, np.intp)
-        while (
-            open_rows := np.flatnonzero(start < len(columns))
-        ).size and time.perf_counter() < self.deadline:
+        while (open_rows := np.flatnonzero(start < len(columns))).size and not self.deadline.passed:
             longest = int((len(columns) - start[open_rows]).max())
             # one variant for each length of a run, (open rows, lengths, columns)
             variants = np.repeat(own[open_rows, None], longest, axis=1)

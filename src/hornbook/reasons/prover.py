@@ -14,7 +14,6 @@ M. Wu, H. Wu, C. Barrett. VeriX: towards verified explainability of deep neural 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.conditions import Missing
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Verdict
 from hornbook.reasons.counterexamples import CounterexampleFinder
@@ -63,7 +63,7 @@ class ReasonProver:
     preferred, banned
         Columns that reasons should speak of, and must not speak of.
     deadline
-        When to stop, by `time.perf_counter`.
+        When to stop.
     rng
         Where random rows come from.
 
@@ -73,7 +73,7 @@ class ReasonProver:
     sampler: ReasonSampler
     preferred: frozenset[str]
     banned: frozenset[str]
-    deadline: float
+    deadline: Deadline
     rng: np.random.Generator
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ class ReasonProver:
     def _grow(self, body: Body) -> tuple[Body, str]:
         """A body that is proved; or, with the reason, one that is not."""
         refuted = 0
-        while time.perf_counter() < self.deadline:
+        while not self.deadline.passed:
             found = self._finder.draw(body)
             if not found.size:
                 verdict = self._ask(body)
@@ -197,7 +197,7 @@ class ReasonProver:
         undecided: list[int] = []
         size = len(body)
         while spare := self._list_spare(body, undecided, searched):
-            if time.perf_counter() > self.deadline:
+            if self.deadline.passed:
                 undecided += spare
                 break
             group = spare[:size]
@@ -226,7 +226,7 @@ class ReasonProver:
             without = body - {number}
             if self._has_counterexample(without):
                 continue
-            if number not in searched and time.perf_counter() < self.deadline:
+            if number not in searched and not self.deadline.passed:
                 searched.add(number)
                 if self._ask(without, seconds=0.0).witness is not None:
                     continue
@@ -252,7 +252,7 @@ class ReasonProver:
     def _allow_categories(self, body: Body) -> Body:
         """The body with further categories allowed in a column whose value it fixes, one after the other."""
         for number in sorted(body):
-            if time.perf_counter() >= self.deadline:
+            if self.deadline.passed:
                 break
             others = frozenset(self.conditions.list_other_categories(number))
             if not others or self._ask(expanded := body - {number} | others).status != "proved":
@@ -267,14 +267,14 @@ class ReasonProver:
     def _loosen(self, body: Body) -> Body:
         """The body with thresholds moved outwards as far as a proof allows: bisections, side by side."""
         ladders = {number: self.conditions.list_looser(number) for number in sorted(body)}
-        while ladders and time.perf_counter() < self.deadline:
+        while ladders and not self.deadline.passed:
             for number in list(ladders):
                 looser = [
                     other
                     for other in ladders.pop(number)
                     if not self._has_counterexample(body - {number} | {other})
                 ]
-                if not looser or time.perf_counter() >= self.deadline:
+                if not looser or self.deadline.passed:
                     continue
                 middle = len(looser) // 2
                 candidate = body - {number} | {looser[middle]}
@@ -291,7 +291,7 @@ class ReasonProver:
         Without time, local search alone is asked.
         """
         if seconds is None:
-            seconds = max(QUESTION_SHARE * (self.deadline - time.perf_counter()), MIN_QUESTION_SECONDS)
+            seconds = max(QUESTION_SHARE * self.deadline.left, MIN_QUESTION_SECONDS)
         verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=seconds)
         if verdict.witness is not None:
             self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))

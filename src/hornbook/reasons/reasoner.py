@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Category
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
@@ -260,29 +260,29 @@ class Reasoner:
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
-        started = time.perf_counter()
+        deadline = Deadline.after(asked.seconds)
         search = ReasonSearch(
             sampler,
             asked.share,
             asked.preferred,
             banned,
-            started + asked.seconds,
+            deadline,
             generator(self.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
         if not asked.proof:
-            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
         try:
             prover = self._prover_of(sampler.conditions)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
-            limits = search.deadline, search.rng
+            limits = deadline, search.rng
             proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
-        reason = self._measure(sampler, proved, asked.share, started, number)
+        reason = self._measure(sampler, proved, asked.share, deadline, number)
         if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
             return reason
-        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, started, number)
+        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
         if short.keeps_share and len(short.facts) < len(reason.facts):
             return replace(reason, short=short)
         return reason
@@ -312,7 +312,7 @@ class Reasoner:
         return self._prover
 
     def _measure(
-        self, sampler: ReasonSampler, proved: ProvedBody, share: float, started: float, number: int
+        self, sampler: ReasonSampler, proved: ProvedBody, share: float, clock: Stopwatch, number: int
     ) -> SufficientReason:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
@@ -333,7 +333,7 @@ class Reasoner:
             share,
             coverage,
             proved.note,
-            time.perf_counter() - started,
+            clock.elapsed,
             self.code_book,
         )
 

@@ -14,12 +14,12 @@ J. R. Quinlan. Learning logical definitions from relations. Machine Learning 5, 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.reasons.row_conditions import Body, RowConditions
 from hornbook.reasons.sampler import LabelledRows, ReasonSampler
@@ -60,7 +60,7 @@ class ReasonSearch:
     preferred, banned
         Columns that reasons should speak of, and must not speak of.
     deadline
-        When to stop, by `time.perf_counter`.
+        When to stop.
     rng
         Where samples come from.
 
@@ -70,7 +70,7 @@ class ReasonSearch:
     least_share: float
     preferred: frozenset[str]
     banned: frozenset[str]
-    deadline: float
+    deadline: Deadline
     rng: np.random.Generator
 
     @property
@@ -84,7 +84,7 @@ class ReasonSearch:
         body = self._relax(body)
         while not self._keeps_share(self._draw([body], CHECK_SAMPLES)[0].alike):
             tighter = self._grow(body, least=len(body) + 1)
-            if tighter == body or time.perf_counter() > self.deadline:
+            if tighter == body or self.deadline.passed:
                 break
             body = tighter
         return self.conditions.remove_implied(body)
@@ -98,7 +98,7 @@ class ReasonSearch:
             if samples.alike.sum() < MIN_ALIKE:
                 (samples,) = self.sampler.label([self.sampler.draw_near(body, GROWTH_SAMPLES, self.rng)])
             literal = self.choose_literal(body, samples)
-            if literal is None or time.perf_counter() > self.deadline:
+            if literal is None or self.deadline.passed:
                 return body
             body = self.conditions.remove_implied(body | {literal})
 
@@ -125,7 +125,7 @@ class ReasonSearch:
 
     def _relax(self, body: Body) -> Body:
         """The body with literals dropped or moved outwards one by one, the most useful change first."""
-        while body and time.perf_counter() < self.deadline:
+        while body and not self.deadline.passed:
             order = sorted(body)
             drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
             drops = [

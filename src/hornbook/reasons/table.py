@@ -8,7 +8,6 @@ is made of statements about single rows, each of which keeps its own guarantee.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, bind_classifier, load_model
@@ -185,7 +185,7 @@ def cover_table(
             f"at least one reason is looked for, in some time; got max_reasons={max_reasons}, "
             f"seconds={seconds}"
         )
-    deadline = time.perf_counter() + seconds
+    deadline = Deadline.after(seconds)
     frame = reasoner.teacher.frame
     labels = reasoner.teacher.labels(frame)
     found: list[tuple[int, SufficientReason, Bools]] = []
@@ -193,10 +193,9 @@ def cover_table(
     for row in generator(reasoner.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
         if covered[row]:
             continue
-        left = deadline - time.perf_counter()
-        if left <= 0:
+        if deadline.passed:
             break
-        limit = min(left, REASON_SECONDS)
+        limit = min(deadline.left, REASON_SECONDS)
         (reason,) = reasoner.explain(
             frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **asked
         ).reasons

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hornbook.deadline import Stopwatch
 from hornbook.errors import ModelError, ModelTimeout
 from hornbook.remote.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
 from hornbook.remote.cell_rows import CellRows
@@ -214,7 +214,7 @@ class Endpoint:
         for: their answers are paid for.
         """
         answers: dict[bytes, Any] = {}
-        start = time.monotonic()
+        clock = Stopwatch()
         queue, pending = deque(places), dict[Future[tuple[list[Any], float]], list[bytes]]()
         with ThreadPoolExecutor(self.settings.in_flight) as pool:
             try:
@@ -236,7 +236,7 @@ class Endpoint:
                         if future.exception() is None:
                             self._receive(pending[future], future, keep)
                 raise
-        self._counts = replace(self._counts, seconds=self._counts.seconds + time.monotonic() - start)
+        self._counts = replace(self._counts, seconds=self._counts.seconds + clock.elapsed)
         return answers
 
     def _take_batch(self, queue: deque[bytes]) -> list[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError, ModelError, ModelTimeout, library
 from hornbook.remote.settings import TOKEN_VARIABLE, EndpointSettings
 from hornbook.storage import parse_json
@@ -101,7 +101,7 @@ class HttpClient:
         self._secrets = settings.list_secrets()
         self._pool = self._open_pool()
         self._lock = threading.Lock()
-        self._quiet_until = 0.0
+        self._quiet = Deadline.after(0)
         self._stopped = threading.Event()
 
     def get(self, url: str) -> Response:
@@ -134,13 +134,13 @@ class HttpClient:
         """Send a request until it is answered, or repeated as often as may be."""
         attempt = 0
         while True:
-            self._stopped.wait(max(0.0, self._quiet_until - time.monotonic()))
+            self._stopped.wait(self._quiet.left)
             response = self._send(method, url, body)
             if attempt >= self._max_repetitions(method, response.status) or self._stopped.is_set():
                 return response
             delay = min(FIRST_DELAY * 2**attempt, MAX_DELAY) * (0.5 + random.random())
             if response.retry_after:
-                self._quiet_until = time.monotonic() + response.retry_after
+                self._quiet = Deadline.after(response.retry_after)
             self._stopped.wait(max(delay, response.retry_after))
             attempt += 1
             with self._lock:
@@ -153,7 +153,7 @@ class HttpClient:
         return self.settings.retries if status in RETRIED_STATUSES else 0
 
     def _send(self, method: str, url: str, body: bytes | None) -> Response:
-        errors, start = self._urllib3.exceptions, time.monotonic()
+        errors, clock = self._urllib3.exceptions, Stopwatch()
         with self._lock:
             self.requests += 1
         try:
@@ -181,7 +181,7 @@ class HttpClient:
         return Response(
             answer.status,
             answer.data.decode("utf-8", "replace"),
-            time.monotonic() - start,
+            clock.elapsed,
             self._read_retry_after(answer.headers.get("Retry-After")),
         )
 

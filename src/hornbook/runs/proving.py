@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from hornbook.conditions import write_value
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
@@ -39,14 +38,14 @@ def prove_and_repair(
 
     Rules that the certificates decide already are not proved again.
     """
-    deadline = time.time() + (math.inf if total is None else total)
+    deadline = Deadline.after(total)
     refuted = []
-    for certificate in prove_rules(certificates, rules, total=deadline - time.time()):
+    for certificate in prove_rules(certificates, rules, deadline):
         yield certificate
         if certificate.verdict.status == "refuted" and certificate.repair is None:
             refuted.append(certificate)
     for certificate in refuted:
-        if time.time() < deadline:
+        if not deadline.passed:
             repair = repair_rule(certificates.prover, certificate.rule, deadline)
             if repair.verdict.status == "proved":
                 certificates.add(mended := replace(certificate, repair=repair))
