@@ -260,9 +260,9 @@ OTHER_FORMATS = {
     "code-book": FileFormat(
         "words.toml", lambda rng: CODE_BOOK.encode(), lambda path: read_code_book(path, ROWS)
     ),
-    "endpoint": FileFormat("endpoint.toml", lambda rng: ENDPOINT.encode(), EndpointSettings.read),
+    "endpoint": FileFormat("endpoint.toml", lambda rng: ENDPOINT.encode(), EndpointSettings.of),
     "endpoint-values": _values_format(
-        "endpoint.json", ENDPOINT, lambda content: EndpointSettings.of(content, "endpoint")
+        "endpoint.json", ENDPOINT, lambda content: EndpointSettings.read(content, "endpoint")
     ),
     "code-book-values": _values_format(
         "words.json", CODE_BOOK, lambda content: read_code_book(content, ROWS)

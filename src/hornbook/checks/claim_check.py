@@ -26,13 +26,12 @@ from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, Predictor, bind_classifier, load_model
+from hornbook.models import ClassifierTeacher, Predictor, ask_anew, bind_classifier, load_model
 from hornbook.models.body_sampler import BodySampler, meet_conditions
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
-from hornbook.remote import ask_anew
 from hornbook.statistics import Share
 from hornbook.storage import read_text
 from hornbook.tables import read_frame, replace_columns

@@ -207,12 +207,11 @@ def bind_model(
     kinds: dict[str, Kind],
 ) -> tuple[Predictor, Binariser]:
     """A loaded model as a predictor, and a binariser that suits it, fitted to the rows of the run."""
-    from hornbook.models import as_predictor, name_model_source
+    from hornbook.models import RemoteModel, as_predictor, name_model_source
     from hornbook.queries.column_models import fit_binariser
-    from hornbook.remote import Endpoint, find_classes
 
-    if isinstance(loaded, Endpoint):
-        find_classes(loaded, rows)
+    if isinstance(loaded, RemoteModel):
+        loaded.find_classes(rows)
     predictor = as_predictor(loaded, encoding=encoding, name=name_model_source(source))
     return predictor, fit_binariser(predictor, rows, kinds)
 

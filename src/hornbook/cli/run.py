@@ -66,11 +66,10 @@ def describe_model(source: str, model: Any) -> dict[str, Any]:
 
     A file that describes an endpoint has no checksum here: other limits make no other model.
     """
-    from hornbook.models import Predictor, name_model_source
-    from hornbook.remote import Endpoint, is_url
+    from hornbook.models import Predictor, RemoteModel, is_url, name_model_source
 
     endpoint = model.source if isinstance(model, Predictor) else model
-    if not isinstance(endpoint, Endpoint):
+    if not isinstance(endpoint, RemoteModel):
         return describe_file(Path(source))
     path = Path(source)
     about = {"url": source} if is_url(source) else {"path": str(path.resolve())}
@@ -79,11 +78,10 @@ def describe_model(source: str, model: Any) -> dict[str, Any]:
 
 def describe_requests(model: Any) -> list[str]:
     """What a model behind an endpoint was asked, as a line of a summary; nothing of other models."""
-    from hornbook.models import Predictor
-    from hornbook.remote import Endpoint
+    from hornbook.models import Predictor, RemoteModel
 
     endpoint = model.source if isinstance(model, Predictor) else model
-    return [f"endpoint: {endpoint.counts}"] if isinstance(endpoint, Endpoint) else []
+    return [endpoint.describe_requests()] if isinstance(endpoint, RemoteModel) else []
 
 
 def refuse_endpoint_proof(model: str | None) -> None:

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from hornbook.models.column_network import ColumnNetwork
     from hornbook.models.column_training import TrainedNetwork, train_column_network
     from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
-    from hornbook.models.loading import load_model, name_model_source, names_endpoint
+    from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats, Output
     from hornbook.models.predictor import Predictor, columns_with_missing
+    from hornbook.models.remote_model import RemoteModel, ask_anew
     from hornbook.models.row_sampler import RowSampler
     from hornbook.models.teacher import (
         ClassifierTeacher,
@@ -33,13 +34,16 @@ __all__ = [
     "Floats",
     "Output",
     "Predictor",
+    "RemoteModel",
     "RowSampler",
     "TrainedNetwork",
     "as_predictor",
+    "ask_anew",
     "bind_classifier",
     "choose_form",
     "columns_with_missing",
     "find_answered_classes",
+    "is_url",
     "limit_model_seconds",
     "list_predictors",
     "load_model",
@@ -61,9 +65,10 @@ __getattr__ = load_lazily(
         "column_network": ["ColumnNetwork"],
         "column_training": ["TrainedNetwork", "train_column_network"],
         "encoding": ["COMPLETE", "ENCODINGS", "Encoding"],
-        "loading": ["load_model", "name_model_source", "names_endpoint"],
+        "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats", "Output"],
         "predictor": ["Predictor", "columns_with_missing"],
+        "remote_model": ["RemoteModel", "ask_anew"],
         "row_sampler": ["RowSampler"],
         "teacher": ["ClassifierTeacher", "bind_classifier", "list_predictors", "predict_two_classes"],
         "time_limit": ["limit_model_seconds"],

@@ -14,6 +14,7 @@ from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, positive_column
 from hornbook.models.predictor import Predictor
+from hornbook.models.remote_model import RemoteModel
 
 LIBRARIES = {
     "keras": ("from_keras", "predict_on_batch"),
@@ -92,25 +93,25 @@ def as_predictor(
 
 def _adapter(model: Any) -> Callable[..., Predictor]:
     """Return the function that makes a predictor of the model."""
+    if isinstance(model, RemoteModel):
+        return type(model).adapt
     module = _module(model)
     if module is None:
         return _adapt_function
-    adapter: Callable[..., Predictor] = import_module(f"hornbook.{module}").adapt
+    adapter: Callable[..., Predictor] = import_module(f"hornbook.models.{module}").adapt
     return adapter
 
 
 def _module(model: Any) -> str | None:
     """The name of the module that adapts the model; None for a plain function."""
     if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
-        return "models.from_safetensors"
-    if hasattr(model, "answer_rows"):
-        return "remote.predictor"
+        return "from_safetensors"
     roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
     for root, (module, method) in LIBRARIES.items():
         if root in roots and hasattr(model, method):
-            return f"models.{module}"
+            return module
     if hasattr(model, "predict") or hasattr(model, "predict_proba"):
-        return "models.from_sklearn"
+        return "from_sklearn"
     if callable(model):
         return None
     raise HornbookError(
@@ -128,6 +129,6 @@ def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output:
 
 
 def _name(model: Any) -> str:
-    if hasattr(model, "answer_rows"):
-        return str(model.name)
+    if isinstance(model, RemoteModel):
+        return model.name
     return getattr(model, "__name__", None) or type(model).__name__

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from hornbook.remote.answer_cache import ask_anew
+from hornbook.models.remote_model import ask_anew
 from hornbook.statistics import Share
 
 ANSWERS_ASKED_AGAIN = 256

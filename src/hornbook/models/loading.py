@@ -11,7 +11,6 @@ from zipfile import ZipFile
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import from_onnx, from_safetensors
 from hornbook.models.trial import try_model_file
-from hornbook.remote.settings import EndpointSettings, is_url
 
 
 def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | None = None) -> Any:
@@ -31,14 +30,14 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
         The folder in which the answers of an endpoint are kept; by default the user's cache folder.
 
     """
-    if is_url(path):
-        return open_endpoint(EndpointSettings(str(path)), answers)
-    path = Path(path)
-    if not path.is_file():
+    if not is_url(path) and not Path(path).is_file():
         raise HornbookError(f"there is no file {path}")
+    if names_endpoint(path):
+        from hornbook.remote import Endpoint
+
+        return Endpoint(path, answers)
+    path = Path(path)
     suffix = path.suffix.lower()
-    if suffix == ENDPOINT_SUFFIX:
-        return open_endpoint(EndpointSettings.read(path), answers)
     if suffix not in READERS and suffix not in PICKLES:
         known = ", ".join([*READERS, *PICKLES, ENDPOINT_SUFFIX])
         raise HornbookError(f"{path}: cannot tell the kind of model from {suffix!r}; known are {known}")
@@ -60,11 +59,16 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
         raise _unreadable(path, f"{type(error).__name__}: {error}") from error
 
 
-def open_endpoint(settings: EndpointSettings, answers: Path | None = None) -> Any:
-    """The model behind an endpoint; its answers are kept in a folder."""
-    from hornbook.remote.endpoint import Endpoint
+def is_url(model: Any) -> bool:
+    """Whether a model is named by the URL of its endpoint.
 
-    return Endpoint(settings, answers)
+    Examples
+    --------
+    >>> is_url("http://127.0.0.1:5001/invocations"), is_url("model.onnx")
+    (True, False)
+
+    """
+    return isinstance(model, str) and model.lower().startswith(("http://", "https://"))
 
 
 def names_endpoint(source: Any) -> bool:

@@ -16,9 +16,9 @@ from hornbook.models.answered_classes import choose_form, find_answered_classes,
 from hornbook.models.encoding import COMPLETE, ENCODINGS
 from hornbook.models.loading import load_model
 from hornbook.models.predictor import Predictor, columns_with_missing
+from hornbook.models.remote_model import RemoteModel
 from hornbook.models.row_sampler import RowSampler
 from hornbook.randomness import Purpose, generator
-from hornbook.remote import Endpoint, find_classes
 
 DONORS = 32
 """Rows whose values fill in what a model cannot read as missing."""
@@ -173,8 +173,8 @@ def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], t
     well, by `classify_rows`. A model that does not say its classes is asked about the rows.
     """
     model = _load_classifier(model)
-    if isinstance(model, Endpoint):
-        find_classes(model, frame)
+    if isinstance(model, RemoteModel):
+        model.find_classes(frame)
     if isinstance(model, Predictor):
         chosen = model.positive is not None or model.threshold is not None
         if chosen or (model.decisions is not None and model.labels is None):
@@ -204,8 +204,8 @@ def predict_two_classes(
     model = _load_classifier(model)
     if isinstance(model, Predictor):
         return model, (0, 1)
-    if isinstance(model, Endpoint):
-        find_classes(model, frame)
+    if isinstance(model, RemoteModel):
+        model.find_classes(frame)
     classes = tuple(_list_declared(model)) or (0, 1)
     predictor = None if len(classes) > 2 else as_predictor(model)
     if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
@@ -235,7 +235,9 @@ def _load_classifier(model: Any) -> Any:
 
 def _list_declared(model: Any) -> list[Any]:
     """The classes that a model with methods says it has."""
-    has_methods = hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, Endpoint)
+    has_methods = (
+        hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, RemoteModel)
+    )
     return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
 
 

@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +21,6 @@ KEYS_PER_QUERY = 500
 
 LOCK_SECONDS = 60.0
 """Seconds to wait while another process writes answers."""
-
-
-_anew: ContextVar[bool] = ContextVar("ask_anew", default=False)
-
-
-@contextmanager
-def ask_anew() -> Iterator[None]:
-    """Ask models anew inside this context, although their answers are kept, to see whether they change.
-
-    Examples
-    --------
-    >>> with ask_anew():
-    ...     print(is_asked_anew())
-    True
-
-    """
-    token = _anew.set(True)
-    try:
-        yield
-    finally:
-        _anew.reset(token)
-
-
-def is_asked_anew() -> bool:
-    """Whether kept answers are to be left aside."""
-    return _anew.get()
 
 
 def row_key(identity: str, row: Sequence[Any]) -> bytes:

@@ -14,10 +14,13 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.errors import ModelError, ModelTimeout
-from hornbook.remote.answer_cache import ANSWERS_FILE, AnswerCache, is_asked_anew, row_key
-from hornbook.remote.cell_rows import CellRows
+from hornbook.models.outputs import Output
+from hornbook.models.predictor import Predictor
+from hornbook.models.remote_model import RemoteModel, is_asked_anew
+from hornbook.remote import predictor
+from hornbook.remote.answer_cache import ANSWERS_FILE, AnswerCache, row_key
 from hornbook.remote.http import BatchTooLarge, HttpClient
-from hornbook.remote.protocols import EndpointProtocol, find_protocol
+from hornbook.remote.protocols import CellRows, EndpointProtocol, find_protocol
 from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import cache_folder
 
@@ -74,13 +77,14 @@ class EndpointCounts:
         )
 
 
-class Endpoint:
+class Endpoint(RemoteModel):
     """A model behind a URL.
 
     Parameters
     ----------
     settings
-        Where it is and how it is asked; a URL alone is enough for MLflow and v2 servers.
+        Where it is and how it is asked, or a TOML file that says so; a URL alone is enough for MLflow and
+        v2 servers.
     folder
         Where answers are kept; by default the user's cache folder.
 
@@ -95,9 +99,10 @@ class Endpoint:
 
     """
 
-    def __init__(self, settings: EndpointSettings | str, folder: Path | None = None) -> None:
-        self.settings = EndpointSettings(settings) if isinstance(settings, str) else settings
+    def __init__(self, settings: EndpointSettings | str | Path, folder: Path | None = None) -> None:
+        self.settings = EndpointSettings.of(settings)
         self.folder = folder
+        self.name = self.settings.url.partition("://")[2]
         self.classes_ = self.settings.classes
         self.client = HttpClient(self.settings)
         self.protocol: EndpointProtocol = find_protocol(self.settings, self.client)
@@ -110,11 +115,6 @@ class Endpoint:
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens connections and the cache of its own."""
         return _restore_endpoint, (self.settings, self.folder, self.classes_)
-
-    @property
-    def name(self) -> str:
-        """The URL without the scheme."""
-        return self.settings.url.partition("://")[2]
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -136,6 +136,19 @@ class Endpoint:
             "columns": settings.columns,
         }
         return {**self.identity, **understood}
+
+    def find_classes(self, rows: Any) -> None:
+        """Learn the server's classes from its answers about rows, unless they are known."""
+        if self.classes_ is None:
+            self.classes_ = predictor.find_classes(self, rows)
+
+    def adapt(self, name: str, positive: Any, output: Output | None) -> Predictor:
+        """The score of the positive class, and the server's own decision."""
+        return predictor.adapt(self, name, positive, output)
+
+    def describe_requests(self) -> str:
+        """What it was asked so far, in a line."""
+        return f"endpoint: {self.counts}"
 
     @property
     def columns(self) -> tuple[str, ...] | None:

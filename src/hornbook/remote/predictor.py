@@ -7,7 +7,7 @@ numbers, one a class. A number from 0 to 1 is the score of the second of two cla
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from hornbook.models.answered_classes import MAX_LABELS
 from hornbook.models.from_sklearn import decide_for
 from hornbook.models.outputs import Output, class_column, positive_scores
 from hornbook.models.predictor import Predictor
-from hornbook.remote.endpoint import Endpoint
 from hornbook.remote.protocols import shorten
+
+if TYPE_CHECKING:
+    from hornbook.remote.endpoint import Endpoint
 
 TWO_CLASSES = (0, 1)
 """The classes of a server that says nothing about them."""
@@ -56,24 +58,22 @@ def _keep(rows: Any) -> Any:
     return rows
 
 
-def find_classes(model: Endpoint, rows: Any) -> None:
-    """Learn a server's classes from its answers about rows, unless they are known."""
-    if model.classes_ is not None:
-        return
+def find_classes(model: Endpoint, rows: Any) -> tuple[Any, ...] | None:
+    """The classes of a server by its answers about rows; None without any."""
     answers = [_unwrap(each) for each in model.answer_rows(rows)]
     if not answers:
-        return
+        return None
     if isinstance(answers[0], dict):
-        model.classes_ = tuple(answers[0])
+        classes = tuple(answers[0])
     elif isinstance(answers[0], list):
-        model.classes_ = tuple(range(len(answers[0])))
+        classes = tuple(range(len(answers[0])))
     else:
-        model.classes_ = _list_labels(model, answers)
-    if len(model.classes_) < 2:
-        model.classes_ = None
+        classes = _list_labels(model, answers)
+    if len(classes) < 2:
         raise ModelError(
             f"{model.settings.url} answers with {shorten(answers[0])}, which is about no two classes"
         )
+    return classes
 
 
 def _unwrap(answer: Any) -> Any:

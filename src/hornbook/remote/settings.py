@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hornbook.errors import HornbookError
+from hornbook.models.loading import is_url
 from hornbook.storage import read_toml
 
 PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json")
@@ -36,18 +37,6 @@ HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^`|~\w-]+", re.ASCII), re.com
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """An environment variable in the value of a header, such as ${SCORING_KEY}."""
-
-
-def is_url(model: Any) -> bool:
-    """Whether a model is named by the URL of its endpoint.
-
-    Examples
-    --------
-    >>> is_url("http://127.0.0.1:5001/invocations"), is_url("model.onnx")
-    (True, False)
-
-    """
-    return isinstance(model, str) and model.lower().startswith(("http://", "https://"))
 
 
 @dataclass(frozen=True)
@@ -139,12 +128,14 @@ class EndpointSettings:
             raise HornbookError(f"a model has two classes or more; got {list(self.classes)}")
 
     @classmethod
-    def read(cls, path: Path) -> EndpointSettings:
-        """The settings in a TOML file."""
-        return cls.of(read_toml(path), str(path))
+    def of(cls, source: EndpointSettings | str | Path) -> EndpointSettings:
+        """Settings, a URL, or the settings in a TOML file."""
+        if isinstance(source, EndpointSettings):
+            return source
+        return cls(str(source)) if is_url(source) else cls.read(read_toml(Path(source)), str(source))
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], source: str) -> EndpointSettings:
+    def read(cls, content: Mapping[str, Any], source: str) -> EndpointSettings:
         """The settings in a mapping; refuse what has no meaning."""
         known = {each.name: str(each.type) for each in fields(cls)}
         for name, value in content.items():
