@@ -24,20 +24,10 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
-from hornbook.paper import HARD_PROTOCOL, Task, run_lrn_star
+from hornbook.paper import HARD_PROTOCOL, Task, measure_disagreement, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
 from hornbook.parallel import parallel_map
-from hornbook.queries import (
-    MLP,
-    Budget,
-    Membership,
-    Settings,
-    Shrink,
-    Trace,
-    disagreement,
-    extract,
-    shrink_one_zero,
-)
+from hornbook.queries import MLP, Budget, Membership, Settings, Shrink, Trace, extract, shrink_one_zero
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 
@@ -189,7 +179,7 @@ def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     share = network.seconds / learned.seconds
     found += trees(task, network, learned.membership_queries - learned.rules, brief, seed)
     judges = {"nn": network, "t": task.theory.satisfied_by, **{row.name: member for row, member in found}}
-    shares = disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 20_000)).shares
+    shares = measure_disagreement(judges, task.mixed, FRESH, np.random.default_rng(seed + 20_000)).shares
     title = (
         f"network of seed {seed} on {task.table.name}; '{OURS}' took "
         f"{cpu_seconds:.1f} CPU-seconds, {100 * share:.0f} % of its time in the network; "

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from hornbook.logic import Batch, HornTheory
-from hornbook.queries import Membership, Mixture, NearMisses, Random, Violations, fidelity
+from hornbook.paper import Mixture
+from hornbook.queries import Membership, NearMisses, Random, Violations
 from hornbook.statistics import Share
 
 FRESH = 100_000
@@ -77,7 +78,8 @@ def trained_network(
         batch = inputs.draw(POOL, rng)
         wanted = theory.satisfied_by(batch)
         if (member(batch) == wanted).mean() >= goal:
-            agreement = fidelity(member, theory.satisfied_by, inputs, FRESH, rng)
+            drawn = inputs.draw(FRESH, rng)
+            agreement = Share.where(member(drawn) == theory.satisfied_by(drawn))
             if agreement.estimate >= goal:
                 return Network(member, agreement, labels, time.process_time() - start)
         examples = torch.from_numpy(batch.to_array(0.5, np.float32)).split(STEP)

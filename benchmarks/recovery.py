@@ -29,7 +29,8 @@ from rich.table import Table
 
 from hornbook.baselines.tree import convert_tree, rejecting_branches
 from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory, violation
-from hornbook.queries import Budget, Completions, Counted, Random, Settings, extract, fidelity
+from hornbook.queries import Budget, Completions, Counted, Random, Settings, extract
+from hornbook.statistics import Share
 
 NETWORK_SETTINGS = Settings(Budget(equivalence_queries=100), min_precision=0.97, tries=2)
 """How rules are read out of networks that are almost right."""
@@ -84,8 +85,8 @@ class Result:
         sound = [pattern for pattern in patterns if is_sound(pattern, theory)]
         unsound = len(patterns) - len(sound)
         found = len(theory) - len(missed_rules(sound, theory))
-        drawn = Random(theory.vocabulary, missing=0.0)
-        agreed = fidelity(partial(accepted, patterns), theory.satisfied_by, drawn, FRESH, rng)
+        drawn = Random(theory.vocabulary, missing=0.0).draw(FRESH, rng)
+        agreed = Share.where(accepted(patterns, drawn) == theory.satisfied_by(drawn))
         equivalent = found == len(theory) and not unsound
         return cls(equivalent, found, len(patterns), unsound, agreed.estimate, labels, cpu_seconds)
 
@@ -276,7 +277,8 @@ def main() -> None:
         theory = random_theory(30, 15, (2, 4), rng)
         network = trained_network(theory, rng)
         found = extract(network.member, inputs := network_inputs(theory), NETWORK_SETTINGS)
-        read = fidelity(found.theory.satisfied_by, theory.satisfied_by, inputs, FRESH, rng)
+        drawn = inputs.draw(FRESH, rng)
+        read = Share.where(found.theory.satisfied_by(drawn) == theory.satisfied_by(drawn))
         console.print(
             f"network {seed} agrees with its theory on {network.agreement}; the {len(found.rules)} rules "
             f"read out of it on {read}, {sum(map(theory.entails, found.rules))} of them entailed by it"

@@ -25,12 +25,12 @@ import numpy as np
 import torch
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
+from hornbook.paper import Mixture
 from hornbook.queries import (
     MLP,
     SAMPLING_CHUNK,
     Distribution,
     Estimated,
-    Mixture,
     NearMisses,
     Random,
     Rows,

@@ -8,8 +8,8 @@ learned can be held against the truth.
 
 import numpy as np
 
-from hornbook.paper import Task
-from hornbook.queries import Budget, Net, Settings, disagreement, extract
+from hornbook.paper import Task, measure_disagreement
+from hornbook.queries import Budget, Net, Settings, extract
 from hornbook.tables import load_dataset
 
 task = Task.of(load_dataset("hcc-synthetic"))
@@ -21,7 +21,7 @@ print(f"{len(result.rules)} rules, ended by {result.stop_reason}")
 print(f"on samples held out, rules and network differ on {result.disagreement}")
 
 judges = {"t": task.theory.satisfied_by, "h": result.theory.satisfied_by, "nn": network}
-between = disagreement(judges, task.mixed, 20_000, np.random.default_rng(1))
+between = measure_disagreement(judges, task.mixed, 20_000, np.random.default_rng(1))
 for pair, meaning in (
     ("t_h", "target and rules"),
     ("t_nn", "target and network"),

@@ -10,11 +10,18 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
-from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, Protocol, Recipe, draw_training_set, target_theory
+from hornbook.paper import (
+    HARD_PROTOCOL,
+    PAPER_PROTOCOL,
+    Mixture,
+    Protocol,
+    Recipe,
+    draw_training_set,
+    target_theory,
+)
 from hornbook.paper.task import quotas, violating_body
 from hornbook.queries import (
     Examples,
-    Mixture,
     Random,
     Rows,
     Violations,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits
-from hornbook.queries import Distribution, Literals, Mixture, NearMisses, Random, Rows, Violations
+from hornbook.paper import Mixture
+from hornbook.queries import Distribution, Literals, NearMisses, Random, Rows, Violations
 from hornbook.queries.violations import distinct_positions
 from hornbook.queries.words import Stream, biased_bits, keys_from_generator
 

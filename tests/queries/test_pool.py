@@ -6,10 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
+from hornbook import queries
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
-from hornbook.queries import Random, batch_from_terms, interpretation, items
-from hornbook.queries.items import add_rows, all_but_one, count_bits, find_at_least, positions
-from hornbook.queries.pool import Pool, impose_term, interpretation_of, term_of
+from hornbook.queries import Random, batch_from_terms, interpretation
+from hornbook.queries.pool import (
+    Pool,
+    add_rows,
+    all_but_one,
+    count_bits,
+    find_at_least,
+    impose_term,
+    interpretation_of,
+    positions,
+    term_of,
+)
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
@@ -33,7 +43,7 @@ def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size):
 @pytest.mark.parametrize("most_packed", [0, 100, 3000], ids=["never", "some", "always"])
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, monkeypatch):
-    monkeypatch.setattr(items, "MAX_PACKED_ITEMS", most_packed)
+    monkeypatch.setattr(queries.pool, "MAX_PACKED_ITEMS", most_packed)
     pool, width = filled_pool(vocabulary, 3000), len(vocabulary)
     pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
     for number, fixed in enumerate(some_terms(vocabulary, 3)):

@@ -9,10 +9,9 @@ from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
 from hornbook.queries import Counterexample, PerfectTeacher, Random, batch_from_terms, interpretation
-from hornbook.queries.body import TermSearch, run_batched
-from hornbook.queries.coverage import TermCoverage
 from hornbook.queries.pool import Pool, term_of
 from hornbook.queries.prime import HypothesisUpdater, prime
+from hornbook.queries.terms import TermCoverage, TermSearch, run_batched
 
 
 def searched(theory, min_precision, seed, size=600):

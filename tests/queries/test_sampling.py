@@ -29,7 +29,7 @@ from hornbook.queries import (
     Sampling,
     Unknown,
 )
-from hornbook.queries import sampling as module
+from hornbook.queries import oracles as module
 from hornbook.statistics import Share, log2_horn_functions, sample_size
 from hornbook.testing import Constant
 

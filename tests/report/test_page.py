@@ -26,8 +26,8 @@ from selenium.webdriver.support.select import Select
 
 from hornbook.code_book import CodeBook, ColumnWords
 from hornbook.explanations import DecisionTree
-from hornbook.extraction import LineStatistics
-from hornbook.queries import Fidelity, Proved, Unknown
+from hornbook.extraction import Fidelity, LineStatistics
+from hornbook.queries import Proved, Unknown
 from hornbook.report import to_html, to_notebook, to_text
 from hornbook.statistics import Share
 

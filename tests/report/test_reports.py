@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_reports import make_extraction, make_tree
 
-from hornbook.extraction import FrontierPoint
-from hornbook.queries import Fidelity
+from hornbook.extraction import Fidelity, FrontierPoint
 from hornbook.report import Chart, Dot, Series, frontier_chart, plot_chart, to_html, to_svg
 from hornbook.report.charts import HEIGHT, WIDTH, decade_ticks, even_ticks
 from hornbook.statistics import Share

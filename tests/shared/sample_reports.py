@@ -17,9 +17,9 @@ from hornbook.explanations import (
     ScoreCard,
     Split,
 )
-from hornbook.extraction import ColumnSummary, Difference, Extraction, FrontierPoint, LineStatistics
+from hornbook.extraction import ColumnSummary, Difference, Extraction, Fidelity, FrontierPoint, LineStatistics
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import BinaryColumns, Estimated, Fidelity, HornRules, Pac, Reader, exclusivity_rules
+from hornbook.queries import BinaryColumns, Estimated, HornRules, Pac, Reader, exclusivity_rules
 from hornbook.reasons import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.statistics import Share
 

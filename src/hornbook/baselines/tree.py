@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
-from hornbook.queries import Distribution, Literals, Membership, ask_judge
+from hornbook.queries import Distribution, Literals, Membership
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -251,7 +251,7 @@ class Baseline:
 
 def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
     """Ask a model block by block, shape (items,)."""
-    blocks = [ask_judge(member, block, "the model") for block in batch.blocks()]
+    blocks = [np.asarray(member(block), np.bool_) for block in batch.blocks()]
     return np.concatenate([np.zeros(0, np.bool_), *blocks])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hornbook.extraction.explain import explain_classifier, list_differences, measure_fidelity, measure_lines
+from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.extraction.given_values import (
     find_column,
     name_values,
@@ -24,10 +25,13 @@ from hornbook.extraction.result import (
 
 __all__ = [
     "ColumnSummary",
+    "CommonestClass",
     "Difference",
     "Extraction",
+    "Fidelity",
     "FrontierPoint",
     "LineStatistics",
+    "UnseenPopulation",
     "explain_classifier",
     "fidelity_object",
     "find_column",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.explanations import Explanation, measure_groups
+from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -21,7 +22,7 @@ from hornbook.extraction.result import (
     plain_value,
 )
 from hornbook.models import AnswerCheck, ClassifierTeacher
-from hornbook.queries import CommonestClass, Estimated, Fidelity, UnseenPopulation
+from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, ExchangeTest, Form, search_explanations

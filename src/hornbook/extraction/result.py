@@ -15,18 +15,9 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole
 from hornbook.errors import HornbookError
 from hornbook.explanations import CompiledExplanation, Explanation, GroupFidelity, read_explanation
+from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.logic import HornTheory
-from hornbook.queries import (
-    CommonestClass,
-    Estimated,
-    Exact,
-    Fidelity,
-    Guarantee,
-    Pac,
-    Proved,
-    Unknown,
-    UnseenPopulation,
-)
+from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share
 from hornbook.storage import parse_json
 

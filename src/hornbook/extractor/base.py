@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
-from hornbook.extraction import Extraction, FrontierPoint
+from hornbook.extraction import Extraction, Fidelity, FrontierPoint
 from hornbook.logic import HornTheory
 from hornbook.models import name_model_source
-from hornbook.queries import Fidelity
 from hornbook.storage import write_file
 from hornbook.tables import as_frame, name_columns, refuse_unusable, remember_form
 

@@ -18,6 +18,7 @@ from hornbook.errors import ModelError
 from hornbook.extraction import (
     ColumnSummary,
     Extraction,
+    Fidelity,
     FrontierPoint,
     LineStatistics,
     list_differences,
@@ -35,7 +36,6 @@ from hornbook.queries import (
     BoundModel,
     Budget,
     Conclusion,
-    Fidelity,
     GroupPropagation,
     Guarantee,
     HornRules,
@@ -47,7 +47,7 @@ from hornbook.queries import (
     to_frame,
 )
 from hornbook.queries.column_models import fit_binariser
-from hornbook.queries.filters import TIMED_BLOCK
+from hornbook.queries.membership import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, check_tolerances
 from hornbook.tables import infer_kind, note_units, number_units, split_rows

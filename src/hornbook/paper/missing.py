@@ -17,10 +17,12 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
 from hornbook.paper import published
+from hornbook.paper.disagreement import measure_disagreement
+from hornbook.paper.mixture import Mixture
 from hornbook.paper.protocol import Protocol, Recipe
 from hornbook.paper.stages import show_progress
 from hornbook.paper.task import draw_training_set
-from hornbook.queries import MLP, Examples, Membership, Mixture, Net, disagreement, split_examples, train
+from hornbook.queries import MLP, Examples, Membership, Net, split_examples, train
 from hornbook.randomness import Purpose, generator
 
 EVALUATION_SAMPLES = 1 << 15
@@ -144,7 +146,7 @@ class _Test:
             "h": found.theory.satisfied_by,
             "nn": network,
         }
-        table = disagreement(
+        table = measure_disagreement(
             judges, self.distribution, EVALUATION_SAMPLES, generator(seed, Purpose.RULE_JUDGEMENT)
         )
         return table["t_h"].estimate, table["h_nn"].estimate

@@ -12,17 +12,9 @@ from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
+from hornbook.paper.mixture import Mixture
 from hornbook.paper.published import LINE_7, Line7
-from hornbook.queries import (
-    DEFAULT_MISSING,
-    Distribution,
-    Mixture,
-    NearMisses,
-    Random,
-    Rows,
-    Training,
-    Violations,
-)
+from hornbook.queries import DEFAULT_MISSING, Distribution, NearMisses, Random, Rows, Training, Violations
 from hornbook.queries.network import EncodingName, Optimiser
 
 

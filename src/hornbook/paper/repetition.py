@@ -19,6 +19,7 @@ import numpy as np
 from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper import published
+from hornbook.paper.disagreement import measure_disagreement
 from hornbook.paper.missing import accuracy
 from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
@@ -32,7 +33,6 @@ from hornbook.queries import (
     Examples,
     Membership,
     Net,
-    disagreement,
     extract,
     measure_coherence,
     split_examples,
@@ -231,7 +231,7 @@ class Repetition:
             "nn": network,
         }
         size = self.scale.evaluation * self.sample
-        found = disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
+        found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
         errors = self._errors({name: judges[name] for name in READINGS})

@@ -16,11 +16,12 @@ import numpy as np
 
 from hornbook.baselines import HoeffdingSettings, decide_by_tree, hoeffding_tree
 from hornbook.paper import published
+from hornbook.paper.disagreement import measure_disagreement
 from hornbook.paper.missing import accuracy
 from hornbook.paper.repetition import count_rules
 from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task, draw_training_set
-from hornbook.queries import DEFAULT_MISSING, Budget, Membership, disagreement, split_examples, train
+from hornbook.queries import DEFAULT_MISSING, Budget, Membership, split_examples, train
 from hornbook.randomness import Purpose, generator
 from hornbook.storage import read_json
 
@@ -229,7 +230,7 @@ def measure_protocol(task: Task, sample: int, seed: int, plan: ScanPlan, folder:
         "tree": partial(decide_by_tree, tree.tree),
         "nn": network,
     }
-    shares = disagreement(judges, mixed, plan.evaluation, generator(seed, Purpose.EVALUATION)).shares
+    shares = measure_disagreement(judges, mixed, plan.evaluation, generator(seed, Purpose.EVALUATION)).shares
     figures = {
         "error": 1 - accuracy(network, fresh),
         **{pair: shares[pair].estimate for pair in ("t_nn", "h_nn", "t_h", "t_tree")},

@@ -17,13 +17,13 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, bits
+from hornbook.paper.mixture import Mixture
 from hornbook.paper.protocol import PAPER_PROTOCOL, Protocol, Recipe
 from hornbook.queries import (
     MLP,
     Binariser,
     Distribution,
     Examples,
-    Mixture,
     Net,
     binarise_table,
     split_examples,

@@ -7,31 +7,42 @@ from hornbook.queries.horn1 import horn1
 from hornbook.queries.lrn_star import lrn_star
 
 if TYPE_CHECKING:
-    from hornbook.queries.agreement import (
-        CommonestClass,
-        Disagreement,
-        Fidelity,
-        UnseenPopulation,
-        ask_judge,
-        disagreement,
-        fidelity,
-    )
     from hornbook.queries.binarise import Binariser, binarise_table
     from hornbook.queries.bins import exclusivity_rules
-    from hornbook.queries.chain import Chain, PoolOracle, ResumableOracle, RuleOracle
     from hornbook.queries.coherence import CoherenceReport, measure_coherence
     from hornbook.queries.completions import Completions, LabelOracle
     from hornbook.queries.conclusion import Conclusion, Undo, explain_facts, smallest_undo
-    from hornbook.queries.distributions import Distribution, Groups, Literals, check_groups, check_share
+    from hornbook.queries.distributions import (
+        DEFAULT_MISSING,
+        Distribution,
+        Labelled,
+        Random,
+        Rows,
+        check_share,
+    )
     from hornbook.queries.examples import Examples, accuracy_by_kind, assign_parts, split_examples
-    from hornbook.queries.filters import Budgeted, Cached, Checked, Counted
-    from hornbook.queries.heads import Closed, by_groups, meet_query
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
-    from hornbook.queries.membership import Classifier, GroupPropagation, Judge
-    from hornbook.queries.mixture import Labelled, Mixture
+    from hornbook.queries.literals import Groups, Literals, check_groups
+    from hornbook.queries.lrn_star import Closed, by_groups, meet_query
+    from hornbook.queries.membership import (
+        Budgeted,
+        Cached,
+        Checked,
+        Classifier,
+        Counted,
+        GroupPropagation,
+        Judge,
+    )
     from hornbook.queries.network import MLP, Net, Training
+    from hornbook.queries.oracles import (
+        SAMPLING_CHUNK,
+        Chain,
+        PoolOracle,
+        ResumableOracle,
+        RuleOracle,
+        Sampling,
+    )
     from hornbook.queries.perfect import PerfectTeacher
-    from hornbook.queries.perturbed_rows import Rows
     from hornbook.queries.protocol import (
         Budget,
         BudgetExhausted,
@@ -53,12 +64,15 @@ if TYPE_CHECKING:
         rejected,
         run_together,
     )
-    from hornbook.queries.random_interpretations import DEFAULT_MISSING, Random
     from hornbook.queries.reader import BinaryColumns, Reader, is_binary, to_frame
-    from hornbook.queries.result import DisagreementPoint, QueryResult, Settings
-    from hornbook.queries.rule_statistics import RuleStatistics, measure_rules
+    from hornbook.queries.result import (
+        DisagreementPoint,
+        QueryResult,
+        RuleStatistics,
+        Settings,
+        measure_rules,
+    )
     from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
-    from hornbook.queries.sampling import SAMPLING_CHUNK, Sampling
     from hornbook.queries.shrink import Shrink, shrink_by_halves, shrink_one_zero
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace, read_step, read_trace, step_object
@@ -85,19 +99,16 @@ __all__ = [
     "Classifier",
     "Closed",
     "CoherenceReport",
-    "CommonestClass",
     "Completions",
     "Conclusion",
     "Counted",
     "Counterexample",
-    "Disagreement",
     "DisagreementPoint",
     "Distribution",
     "Equivalence",
     "Estimated",
     "Exact",
     "Examples",
-    "Fidelity",
     "GroupPropagation",
     "Groups",
     "Guarantee",
@@ -109,7 +120,6 @@ __all__ = [
     "Labelled",
     "Literals",
     "Membership",
-    "Mixture",
     "NearMisses",
     "Net",
     "NotHorn",
@@ -133,21 +143,17 @@ __all__ = [
     "Training",
     "Undo",
     "Unknown",
-    "UnseenPopulation",
     "Violations",
     "accuracy_by_kind",
-    "ask_judge",
     "assign_parts",
     "batch_from_terms",
     "binarise_table",
     "by_groups",
     "check_groups",
     "check_share",
-    "disagreement",
     "exclusivity_rules",
     "explain_facts",
     "extract",
-    "fidelity",
     "horn1",
     "interpretation",
     "is_binary",
@@ -174,31 +180,20 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.queries",
     {
-        "agreement": [
-            "CommonestClass",
-            "Disagreement",
-            "Fidelity",
-            "UnseenPopulation",
-            "ask_judge",
-            "disagreement",
-            "fidelity",
-        ],
         "binarise": ["Binariser", "binarise_table"],
         "bins": ["exclusivity_rules"],
-        "chain": ["Chain", "PoolOracle", "ResumableOracle", "RuleOracle"],
         "coherence": ["CoherenceReport", "measure_coherence"],
         "completions": ["Completions", "LabelOracle"],
         "conclusion": ["Conclusion", "Undo", "explain_facts", "smallest_undo"],
-        "distributions": ["Distribution", "Groups", "Literals", "check_groups", "check_share"],
+        "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
         "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
-        "filters": ["Budgeted", "Cached", "Checked", "Counted"],
-        "heads": ["Closed", "by_groups", "meet_query"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
-        "membership": ["Classifier", "GroupPropagation", "Judge"],
-        "mixture": ["Labelled", "Mixture"],
+        "literals": ["Groups", "Literals", "check_groups"],
+        "lrn_star": ["Closed", "by_groups", "meet_query"],
+        "membership": ["Budgeted", "Cached", "Checked", "Classifier", "Counted", "GroupPropagation", "Judge"],
         "network": ["MLP", "Net", "Training"],
+        "oracles": ["Chain", "PoolOracle", "ResumableOracle", "RuleOracle", "SAMPLING_CHUNK", "Sampling"],
         "perfect": ["PerfectTeacher"],
-        "perturbed_rows": ["Rows"],
         "protocol": [
             "Budget",
             "BudgetExhausted",
@@ -220,12 +215,9 @@ __getattr__ = load_lazily(
             "rejected",
             "run_together",
         ],
-        "random_interpretations": ["DEFAULT_MISSING", "Random"],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
-        "result": ["DisagreementPoint", "QueryResult", "Settings"],
-        "rule_statistics": ["RuleStatistics", "measure_rules"],
+        "result": ["DisagreementPoint", "QueryResult", "RuleStatistics", "Settings", "measure_rules"],
         "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
-        "sampling": ["SAMPLING_CHUNK", "Sampling"],
         "shrink": ["Shrink", "shrink_by_halves", "shrink_one_zero"],
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace", "read_step", "read_trace", "step_object"],

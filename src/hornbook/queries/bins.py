@@ -13,7 +13,7 @@ import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Bools, HornTheory, Rule, Vocabulary
-from hornbook.queries.distributions import Groups
+from hornbook.queries.literals import Groups
 from hornbook.tables.table import spell_level, truth_value
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation
 from hornbook.queries.completions import COMPLETIONS_BLOCK, MAX_ROUND, CompletionTable, cross_indices
-from hornbook.queries.distributions import Distribution, Groups
+from hornbook.queries.distributions import Distribution
+from hornbook.queries.literals import Groups
 from hornbook.queries.protocol import Membership
 from hornbook.statistics import Share
 
@@ -92,7 +93,7 @@ def measure_coherence(
     Examples
     --------
     >>> from hornbook.logic import HornTheory
-    >>> from hornbook.queries.random_interpretations import Random
+    >>> from hornbook.queries.distributions import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus \n pegasus -> myth")
     >>> drawn, rng = Random(theory.vocabulary), np.random.default_rng(0)
     >>> print(measure_coherence(theory.satisfied_by, drawn, 1000, rng=rng))  # doctest: +ELLIPSIS

@@ -16,10 +16,9 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
 from hornbook.logic.batch import BLOCK
 from hornbook.models import Floats
-from hornbook.queries.distributions import Distribution, Groups, Literals, check_groups
+from hornbook.queries.distributions import Distribution, Labelled, Rows
+from hornbook.queries.literals import Groups, Literals, check_groups
 from hornbook.queries.membership import Classifier, GroupPropagation
-from hornbook.queries.mixture import Labelled
-from hornbook.queries.perturbed_rows import Rows
 from hornbook.queries.protocol import Membership
 
 TRUE_SHARES = (0.05, 0.5, 0.2, 0.9, 0.1, 0.7, 0.35)

@@ -27,7 +27,7 @@ from hornbook.logic import (
     quote,
     rule_object,
 )
-from hornbook.queries.distributions import Groups
+from hornbook.queries.literals import Groups
 
 MAX_CLOSURES = 20_000
 """Closures that are computed before the search settles for facts that are not proven fewest."""

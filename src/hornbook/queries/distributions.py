@@ -1,161 +1,20 @@
-"""What a distribution is: its interface, the literals that it draws, and drawing in blocks.
-
-Of a pair only one variable is drawn, and the value of its dual follows. With m drawn variables,
-literal p says that the p-th of them is true and literal m + p that it is false; a true dual is a
-false partner. Sets of literals are words of 2m bits, which keeps every pair consistent and halves
-the work.
-"""
+"""Named sources of partial interpretations: random ones, rows as observed or perturbed, labelled ones."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, bits
-from hornbook.queries.words import Stream, block_streams, keys_from_generator
-
-Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of variables of which at most one is true, such as the bins of one column."""
-
-Span: TypeAlias = slice | NDArray[np.intp]
-"""Rows of words, by a slice where they are consecutive."""
-
-
-@dataclass(frozen=True)
-class Literals:
-    """Which variables are drawn, and which mirror them with true and false exchanged.
-
-    `drawn` are the variables without a dual and one of every pair; `duals` are the others,
-    and `paired` are the positions in `drawn` that they mirror.
-    """
-
-    width: int
-    drawn: NDArray[np.intp]
-    paired: NDArray[np.intp]
-    duals: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, groups: Groups = ()) -> Literals:
-        """The literals of a vocabulary; of a pair with a grouped variable, that one is drawn."""
-        grouped = {v for group in groups for v in group}
-        drawn = [
-            v
-            for v, dual in enumerate(vocabulary.duals)
-            if dual is None or v in grouped or (v < dual and dual not in grouped)
-        ]
-        paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
-        duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
-        return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
-
-    def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
-        """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
-        sizes = sorted({len(group) for group in groups if group})
-        alike = ([group for group in groups if len(group) == size] for size in sizes)
-        return [np.searchsorted(self.drawn, np.array(several, np.intp).T) for several in alike]
-
-    @property
-    def count(self) -> int:
-        """The number of drawn variables, half the number of literals."""
-        return len(self.drawn)
-
-    def true(self, variables: Iterable[int]) -> frozenset[int]:
-        """The literals that make these variables true."""
-        return frozenset(self._literal_of_variable[v] for v in variables)
-
-    @cached_property
-    def _literal_of_variable(self) -> dict[int, int]:
-        literals = {v: position for position, v in enumerate(self.drawn.tolist())}
-        for position, dual in zip(self.paired.tolist(), self.duals.tolist(), strict=True):
-            literals[dual] = position + self.count
-        return literals
-
-    def opposite(self, literals: Iterable[int]) -> frozenset[int]:
-        """The negations of literals."""
-        return frozenset((literal + self.count) % (2 * self.count) for literal in literals)
-
-    def table(self, sets: Sequence[Iterable[int]]) -> Words:
-        """Sets of literals as bits, shape (sets, words)."""
-        dense = np.zeros((len(sets), 2 * self.count), np.bool_)
-        for row, members in zip(dense, sets, strict=True):
-            row[list(members)] = True
-        return bits.pack_rows(dense)
-
-    def table_of(self, rows: Batch) -> Words:
-        """The literals of each interpretation of a batch as bits, shape (items, words)."""
-        return bits.transpose(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
-
-    def halves(self, rows: Words) -> tuple[Words, Words]:
-        """The true and the false rows among those of all literals."""
-        return rows[: self.count], rows[self.count : 2 * self.count]
-
-    def mirror(self, true: Words, false: Words) -> tuple[Words, Words]:
-        """All rows, from those of the drawn variables."""
-        shape = self.width, true.shape[1]
-        return self.mirror_into((np.empty(shape, np.uint64), np.empty(shape, np.uint64)), true, false)
-
-    def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
-        """Write all rows into given arrays."""
-        drawn, paired, duals = self._spans
-        for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
-            rows[drawn] = own
-            rows[duals] = other[paired]
-        return all_rows
-
-    def contradictions(self, batch: Batch) -> Words:
-        """For each pair, the items in which its variables are neither opposite nor both unknown."""
-        own, (*_, dual) = self._span_with_dual, self._spans
-        differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
-        return differ
-
-    def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
-        """The values of the drawn variables alone, as a batch over a vocabulary of these."""
-        own, *_ = self._spans
-        return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
-
-    @cached_property
-    def _spans(self) -> tuple[Span, Span, Span]:
-        """The drawn variables, the positions of those with a dual, and the duals, as slices if possible."""
-        return _span(self.drawn), _span(self.paired), _span(self.duals)
-
-    @cached_property
-    def _span_with_dual(self) -> Span:
-        """The drawn variables that have a dual."""
-        return _span(self.drawn[self.paired])
-
-    def translate(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
-        """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
-        if np.array_equal(self.drawn, into.drawn):
-            return true, false
-        true, false = self.mirror(true, false)
-        return true[into.drawn], false[into.drawn]
-
-
-def _span(index: NDArray[np.intp]) -> Span:
-    """Turn consecutive indices into a slice, which is faster."""
-    if len(index) and (np.diff(index) == 1).all():
-        return slice(int(index[0]), int(index[-1]) + 1)
-    return index
-
-
-def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:
-    """Convert groups to tuples; refuse variables in two groups, and duals among them."""
-    checked = tuple(tuple(group) for group in groups)
-    seen: set[int] = set()
-    for v in (v for group in checked for v in group):
-        if not 0 <= v < len(vocabulary):
-            raise HornbookError(f"a group names variable {v}, outside the {len(vocabulary)} there are")
-        if v in seen or vocabulary.dual(v) in seen:
-            raise HornbookError(f"{vocabulary.name(v)!r}, or its dual, is in a group already")
-        seen.add(v)
-    return checked
-
+from hornbook.queries.literals import Groups, Literals, check_groups
+from hornbook.queries.words import Stream, biased_bits, block_streams, keys_from_generator, one_hot_bits
 
 Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
 """Tables of literals, and the row of each table that each item takes, shape (64, words): bit first."""
@@ -270,3 +129,302 @@ def check_share(name: str, share: float) -> None:
 def percent(share: float) -> str:
     """A share as reports write it."""
     return f"{100 * share:.3g} %"
+
+
+DEFAULT_MISSING = 1 / 3
+"""The default share of unknown values: 1, 0 and ? are equally likely."""
+
+
+@dataclass(frozen=True)
+class Random(DrawnInBlocks):
+    """A random complete row, of which each value is then unknown with probability `missing`.
+
+    A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
+    a value is true with probability 1/2; in a group exactly one variable of the complete row
+    is true, each with the same probability, so that at most one is known to be true.
+    Probabilities are rounded by at most 1/200 of themselves.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> distribution = Random(vocabulary, missing=0.5)
+    >>> drawn = distribution.draw(10_000, np.random.default_rng(1)).to_array()
+    >>> bool(0.45 < np.isnan(drawn).mean() < 0.55)
+    True
+    >>> np.array_equal(drawn[:, 2:], 1 - drawn[:, :2], equal_nan=True)
+    True
+    >>> print(distribution)
+    random interpretations of 2 pairs, each value unknown with probability 50 %
+
+    """
+
+    vocabulary: Vocabulary
+    missing: float = DEFAULT_MISSING
+    groups: Groups = ()
+    kind: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        check_share("missing", self.missing)
+        object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary, self.groups)
+
+    @cached_property
+    def group_rows(self) -> list[NDArray[np.intp]]:
+        """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
+        return self.literals.group_rows(self.groups)
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        count = self.literals.count
+        known = biased_bits((count,), 1 - self.missing, stream)
+        value = stream.words(count)
+        for rows in self.group_rows:
+            shares = len(rows) * (1 / len(rows),)
+            for member, is_it in zip(rows, one_hot_bits(shares, rows.shape[1:], stream), strict=True):
+                value[member] = is_it
+        value &= known
+        known ^= value
+        return value, known
+
+    def draw_with_overrides(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
+        """Draw rows in which the literals chosen from tables (combined by XOR) override random values.
+
+        Both literals of a variable make it unknown. Where a variable of a group is chosen to be
+        true, the others of the group are false.
+        """
+        if not choices:
+            return self.draw_base_rows(stream)
+        must, must_not = self.literals.halves(bits.gather_rows(*choices))
+        unknown = must & must_not
+        free = ~(must | must_not)
+        must ^= unknown
+        must_not ^= unknown
+        true, false = self.draw_base_rows(stream)
+        for groups in self.group_rows:
+            moved = true[groups] & reduce(or_, must[groups])
+            true[groups] ^= moved
+            false[groups] |= moved
+        for drawn, chosen in ((true, must), (false, must_not)):
+            drawn &= free
+            drawn |= chosen
+        return true, false
+
+    def shares_base(self, rest: Random) -> bool:
+        """Whether it is the rest itself."""
+        return self == rest
+
+    def choices(self, stream: Stream) -> Choices:
+        """None: all values are random."""
+        return []
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        pairs = len(self.vocabulary.pairs)
+        counted = f"{pairs} pairs" if self.vocabulary.has_duals else f"{len(self.vocabulary)} variables"
+        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
+        return (
+            f"random interpretations of {counted}, "
+            f"each value unknown with probability {percent(self.missing)}{grouped}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
+        return {"kind": self.kind, "missing": self.missing, "groups": groups}
+
+
+@dataclass(frozen=True)
+class Rows(DrawnInBlocks):
+    """Uniformly drawn rows of a batch, whose known values may be flipped and then made unknown.
+
+    Parameters
+    ----------
+    rows
+        The rows to draw from, pair-consistent where the vocabulary has duals.
+    missing
+        The probability that a known value is made unknown.
+    flips
+        The probability that a known value is exchanged for its opposite before that.
+    groups
+        Sets of variables of which at most one is true in every row. The values of a group are
+        exchanged together, for those of another row, so that at most one stays true.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> rows = Batch.from_array([[1, 1, 0, 0], [0, np.nan, 1, np.nan]], vocabulary)
+    >>> print(Rows(rows, missing=0.2))
+    2 real rows, each known value made unknown with probability 20 %
+
+    """
+
+    rows: Batch
+    missing: float = 0.0
+    flips: float = 0.0
+    groups: Groups = ()
+    kind: ClassVar[str] = "row"
+
+    def __post_init__(self) -> None:
+        check_share("missing", self.missing)
+        check_share("flips", self.flips)
+        object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
+        if not len(self.rows):
+            raise HornbookError("there are no rows to draw from")
+        wrong = Literals.of(self.vocabulary).contradictions(self.rows)
+        for pair in np.flatnonzero(wrong.any(axis=1)):
+            names = self.vocabulary.named(self.vocabulary.pairs[pair])
+            row = int(np.flatnonzero(bits.flat(wrong[pair], len(self.rows)))[0])
+            raise HornbookError(f"row {row} does not give {names[0]!r} and {names[1]!r} opposite values")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the rows."""
+        return self.rows.vocabulary
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The variables that are drawn, and their duals."""
+        return Literals.of(self.vocabulary, self.groups)
+
+    @cached_property
+    def table(self) -> Words:
+        """The literals of each row."""
+        return self.literals.table_of(self.rows)
+
+    @cached_property
+    def override_table(self) -> Words:
+        """The literals of each row, both of unknown values; shape (rows + 1, words), the last one empty."""
+        known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
+        unknown = bits.transpose(np.concatenate([~known, ~known]), len(self.rows))
+        return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = self._pick_rows(stream)
+        places = (self.literals.count,)
+        if self.flips:
+            flipped = (true ^ false) & biased_bits(places, self.flips, stream)
+            for group in self.groups:
+                flipped[np.searchsorted(self.literals.drawn, group)] = 0
+            true, false = true ^ flipped, false ^ flipped
+            self._exchange_groups(true, false, stream)
+        if self.missing:
+            kept = biased_bits(places, 1 - self.missing, stream)
+            true, false = true & kept, false & kept
+        return true, false
+
+    def shares_base(self, rest: Random) -> bool:
+        """Whether rows are unperturbed, so that they override every value of `rest`."""
+        return (
+            not self.flips and not self.missing and np.array_equal(self.literals.drawn, rest.literals.drawn)
+        )
+
+    def choices(self, stream: Stream) -> Choices:
+        """All literals of a row."""
+        return [(self.override_table, stream.below(len(self.rows)))]
+
+    def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """Pick a random row for each item."""
+        return self.literals.halves(bits.gather_rows((self.table, stream.below(len(self.rows)))))
+
+    def _exchange_groups(self, true: Words, false: Words, stream: Stream) -> None:
+        """Exchange groups for those of another row with probability `flips`, in place."""
+        if not self.groups:
+            return
+        others = self._pick_rows(stream)
+        exchanged = biased_bits((len(self.groups),), self.flips, stream)
+        for group, where in zip(self.groups, exchanged, strict=True):
+            at = np.searchsorted(self.literals.drawn, group)
+            for own, other in zip((true, false), others, strict=True):
+                own[at] = (own[at] & ~where) | (other[at] & where)
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        share, count = percent(self.flips), len(self.groups)
+        flipped = f", each known value flipped with probability {share}" if self.flips else ""
+        if self.flips and sum(map(len, self.groups)) == self.literals.count:
+            flipped = f", each of {count} columns exchanged for another row's with probability {share}"
+        elif self.flips and self.groups:
+            groups = "1 group" if count == 1 else f"{count} groups"
+            flipped += f", the values of {groups} exchanged for another row's"
+        hidden = (
+            f", each known value made unknown with probability {percent(self.missing)}"
+            if self.missing
+            else ""
+        )
+        return f"{len(self.rows)} real rows{flipped}{hidden}" + ("" if flipped or hidden else " as they are")
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
+        return {
+            "kind": self.kind,
+            "rows": len(self.rows),
+            "missing": self.missing,
+            "flips": self.flips,
+            "groups": groups,
+        }
+
+
+@dataclass(frozen=True)
+class Labelled(DrawnInBlocks):
+    """Items of a distribution over features, each with a label that is true or false by a fair coin.
+
+    The label is always known, because an item without one says nothing about a classifier.
+    The label and its dual come after the features.
+
+    Parameters
+    ----------
+    features
+        Where the features come from.
+    label
+        The name of the label; its dual is called `not_…`.
+
+    Examples
+    --------
+    >>> distribution = Labelled(Random(Vocabulary(["fever", "cough"])), "ill")
+    >>> distribution.vocabulary.names
+    ('fever', 'cough', 'ill', 'not_ill')
+    >>> drawn = distribution.draw(100, np.random.default_rng(3)).to_array()
+    >>> bool((drawn[:, 2] == 1 - drawn[:, 3]).all())
+    True
+    >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
+    >>> print(Labelled(Rows(rows), "ill"))
+    'ill' true or false with probability 50 % each, beside: 1 real rows as they are
+
+    """
+
+    features: Distribution
+    label: str
+    kind: ClassVar[str] = "labelled"
+
+    def __post_init__(self) -> None:
+        self.features.vocabulary.with_label(self.label)  # refuses a label that is a feature
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The features, the label, and its dual."""
+        return self.features.vocabulary.with_label(self.label)
+
+    @cached_property
+    def literals(self) -> Literals:
+        """The drawn variables, which are those of the features and the label, and their duals."""
+        return Literals.of(self.vocabulary)
+
+    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables."""
+        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
+        label = stream.words(1)
+        return np.concatenate([true, label]), np.concatenate([false, ~label])
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"{self.label!r} true or false with probability 50 % each, beside: {self.features.describe()}"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "label": self.label, "features": self.features.settings()}

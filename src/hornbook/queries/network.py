@@ -23,7 +23,7 @@ from hornbook.logic import Batch, Vocabulary
 from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model
 from hornbook.models.predictor import find_close_rows, isolate_row
-from hornbook.queries.distributions import Literals
+from hornbook.queries.literals import Literals
 from hornbook.storage import write_file
 
 try:

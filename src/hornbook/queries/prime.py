@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import BOTTOM, Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, chaining
-from hornbook.queries.body import QuerySearch, Term, TermSearch, run_batched
-from hornbook.queries.coverage import TermCodec, TermCoverage, choose_final_rules
-from hornbook.queries.items import count_bits
-from hornbook.queries.pool import Pool, interpretation_of, term_of
+from hornbook.queries.pool import Pool, count_bits, interpretation_of, term_of
 from hornbook.queries.protocol import (
     Change,
     Counterexample,
@@ -25,6 +22,15 @@ from hornbook.queries.protocol import (
     Step,
     batch_from_terms,
     interpretation,
+)
+from hornbook.queries.terms import (
+    QuerySearch,
+    Term,
+    TermCodec,
+    TermCoverage,
+    TermSearch,
+    choose_final_rules,
+    run_batched,
 )
 from hornbook.randomness import Purpose, generator
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 from hornbook.queries.bins import Between, Condition, group_by_column
-from hornbook.queries.distributions import Groups
+from hornbook.queries.literals import Groups
 from hornbook.tables.table import as_frame
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from hornbook.errors import ModelError
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
 from hornbook.models import AnswerCheck
-from hornbook.queries.chain import Chain, PoolOracle, ResumableOracle, RuleOracle
 from hornbook.queries.coherence import CoherenceReport, measure_coherence
-from hornbook.queries.distributions import Distribution, Groups
-from hornbook.queries.filters import Budgeted, Checked
+from hornbook.queries.distributions import Distribution
+from hornbook.queries.literals import Groups
+from hornbook.queries.membership import Budgeted, Checked
+from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, ResumableOracle, RuleOracle, Sampling
 from hornbook.queries.pool import Pool
 from hornbook.queries.prime import HypothesisUpdater, Margin, prime
 from hornbook.queries.protocol import (
@@ -31,9 +32,14 @@ from hornbook.queries.protocol import (
     Unknown,
     interpretation,
 )
-from hornbook.queries.result import DisagreementPoint, QueryResult, Settings, run_identity
-from hornbook.queries.rule_statistics import RuleStatistics, measure_rules
-from hornbook.queries.sampling import SAMPLING_CHUNK, Sampling
+from hornbook.queries.result import (
+    DisagreementPoint,
+    QueryResult,
+    RuleStatistics,
+    Settings,
+    measure_rules,
+    run_identity,
+)
 from hornbook.queries.trace import Trace, read_step
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -367,7 +373,7 @@ def extract(
 
     Examples
     --------
-    >>> from hornbook.queries.random_interpretations import Random
+    >>> from hornbook.queries.distributions import Random
     >>> truth = HornTheory.parse("horse & wings -> pegasus")
     >>> found = extract(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
     >>> print(found.theory)

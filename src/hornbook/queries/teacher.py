@@ -18,10 +18,9 @@ from hornbook.proof.region import Values
 from hornbook.queries.bins import exclusivity_rules
 from hornbook.queries.column_models import reads_columns, wrap_column_model
 from hornbook.queries.completions import Completions, LabelOracle
-from hornbook.queries.distributions import Distribution, Groups
+from hornbook.queries.distributions import Distribution, Labelled, Rows
+from hornbook.queries.literals import Groups
 from hornbook.queries.membership import Classifier, GroupPropagation, Judge
-from hornbook.queries.mixture import Labelled
-from hornbook.queries.perturbed_rows import Rows
 from hornbook.queries.reader import BinaryColumns, Reader
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import Table

@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Interpretation, Rule, Vocabulary, Words, bits
 from hornbook.queries.distributions import (
+    DEFAULT_MISSING,
     Choices,
     Distribution,
     DrawnInBlocks,
-    Groups,
-    Literals,
-    check_groups,
+    Random,
     draw_nested_rows,
     percent,
 )
+from hornbook.queries.literals import Groups, Literals, check_groups
 from hornbook.queries.protocol import interpretation
-from hornbook.queries.random_interpretations import DEFAULT_MISSING, Random
 from hornbook.queries.words import Stream
 
 
@@ -237,7 +236,7 @@ class ImposedViolations(DrawnInBlocks):
 
     Examples
     --------
-    >>> from hornbook.queries.perturbed_rows import Rows
+    >>> from hornbook.queries.distributions import Rows
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
     >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
     >>> rows = Batch.from_array([[0, 1, 1, 1, 0, 0]], vocabulary)

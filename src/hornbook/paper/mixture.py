@@ -1,4 +1,4 @@
-"""Distributions made of others: mixtures, and features with a label beside them."""
+"""Distributions made of others, each item from one of them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, bits
+from hornbook.queries import Distribution, Literals, Random
 from hornbook.queries.distributions import (
     Choices,
-    Distribution,
     DrawnInBlocks,
-    Literals,
     WithOverrides,
     draw_keyed,
     draw_nested_rows,
     percent,
 )
-from hornbook.queries.random_interpretations import Random
 from hornbook.queries.violations import RuleConditioned
 from hornbook.queries.words import Stream, block_streams, keys_from_generator, one_hot_bits
 
@@ -160,64 +158,3 @@ def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
             start += len(table)
         joined.append((np.concatenate(tables), chosen))
     return joined
-
-
-@dataclass(frozen=True)
-class Labelled(DrawnInBlocks):
-    """Items of a distribution over features, each with a label that is true or false by a fair coin.
-
-    The label is always known, because an item without one says nothing about a classifier.
-    The label and its dual come after the features.
-
-    Parameters
-    ----------
-    features
-        Where the features come from.
-    label
-        The name of the label; its dual is called `not_…`.
-
-    Examples
-    --------
-    >>> distribution = Labelled(Random(Vocabulary(["fever", "cough"])), "ill")
-    >>> distribution.vocabulary.names
-    ('fever', 'cough', 'ill', 'not_ill')
-    >>> drawn = distribution.draw(100, np.random.default_rng(3)).to_array()
-    >>> bool((drawn[:, 2] == 1 - drawn[:, 3]).all())
-    True
-    >>> from hornbook.queries.perturbed_rows import Rows
-    >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
-    >>> print(Labelled(Rows(rows), "ill"))
-    'ill' true or false with probability 50 % each, beside: 1 real rows as they are
-
-    """
-
-    features: Distribution
-    label: str
-    kind: ClassVar[str] = "labelled"
-
-    def __post_init__(self) -> None:
-        self.features.vocabulary.with_label(self.label)  # refuses a label that is a feature
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The features, the label, and its dual."""
-        return self.features.vocabulary.with_label(self.label)
-
-    @cached_property
-    def literals(self) -> Literals:
-        """The drawn variables, which are those of the features and the label, and their duals."""
-        return Literals.of(self.vocabulary)
-
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables."""
-        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
-        label = stream.words(1)
-        return np.concatenate([true, label]), np.concatenate([false, ~label])
-
-    def describe(self) -> str:
-        """The distribution in words."""
-        return f"{self.label!r} true or false with probability 50 % each, beside: {self.features.describe()}"
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {"kind": self.kind, "label": self.label, "features": self.features.settings()}

@@ -1,0 +1,131 @@
+"""Fidelity: how often an explanation says what its model says, of each population."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.statistics import Share
+
+UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows"]
+"""Rows that nothing was made from: held out of the table, or given apart from it."""
+
+Population: TypeAlias = UnseenPopulation | Literal["samples"]
+"""The population of a fidelity: rows that nothing was made from, or samples drawn near the others."""
+
+
+@dataclass(frozen=True)
+class CommonestClass:
+    """The class that a model gives most cases of a population, and the share of these cases.
+
+    This is what an explanation reaches that always names the class: agreement is worth what it has beyond.
+
+    Examples
+    --------
+    >>> print(CommonestClass.of(np.array([0, 0, 1, 0]), ("benign", "malignant")))
+    always "benign": 75.00 %
+
+    """
+
+    name: str
+    share: float
+
+    @classmethod
+    def of(cls, labels: NDArray[np.integer[Any] | np.bool_], classes: Sequence[str]) -> CommonestClass:
+        """The commonest of a model's labels, of which there are some; the first of equals."""
+        counts = np.bincount(labels)
+        return cls(classes[int(counts.argmax())], float(counts.max() / len(labels)))
+
+    def __str__(self) -> str:
+        return f'always "{self.name}": {100 * self.share:.2f} %'
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """The share of cases of a population on which explanation and model agree.
+
+    The headline is about rows that were held out, if any were: nothing was drawn from them, fitted
+    to them or chosen by them. Where there were too few rows for that, it is about samples.
+
+    Attributes
+    ----------
+    samples
+        The share of fresh samples, drawn near the rows that the explanation was made from.
+    unseen_rows
+        The share of the rows that were held out, or given as test rows; None where none were. Equal
+        rows, or the rows of a group, count as one in its interval.
+    used_rows
+        The share of the rows that the explanation was made from. They say nothing sure about
+        others, so it has no interval.
+    unseen_population
+        What the unseen rows are called: `test rows` if they were given apart from the table.
+    commonest
+        The commonest class of each population, by the names in `populations` and `used rows`; those
+        that are not known are left out.
+
+    Examples
+    --------
+    >>> found = Fidelity(samples=Share.of(970, 1000), unseen_rows=Share.of(108, 114), used_rows=0.96)
+    >>> print(found)
+    on 114 unseen rows 94.74 % (95 % interval 88.90 % to 98.04 %)
+    >>> found.population, round(found.estimate, 3), found.samples.estimate
+    ('unseen rows', 0.947, 0.97)
+    >>> print(Fidelity(Share.of(970, 1000), commonest={"samples": CommonestClass("no", 0.965)}))
+    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %); always "no": 96.50 %
+
+    """
+
+    samples: Share
+    unseen_rows: Share | None = None
+    used_rows: float = math.nan
+    unseen_population: UnseenPopulation = "unseen rows"
+    commonest: Mapping[str, CommonestClass] = field(default_factory=dict, hash=False)
+
+    @property
+    def population(self) -> Population:
+        """The population of the headline."""
+        return "samples" if self.unseen_rows is None else self.unseen_population
+
+    @property
+    def share(self) -> Share:
+        """The headline, with its interval."""
+        return self.samples if self.unseen_rows is None else self.unseen_rows
+
+    @property
+    def estimate(self) -> float:
+        """The observed share."""
+        return self.share.estimate
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.share.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.share.high
+
+    @property
+    def populations(self) -> dict[Population, Share]:
+        """Every share with an interval by its population, the headline first."""
+        return {self.population: self.share, "samples": self.samples}
+
+    def describe(self) -> list[str]:
+        """The shares in words, each beside what the commonest class alone reaches, one line a population."""
+        lines = []
+        for population, share in self.populations.items():
+            words = (
+                f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
+            )
+            commonest = self.commonest.get(population)
+            lines.append(words if commonest is None else f"{words}; {commonest}")
+        return lines
+
+    def __str__(self) -> str:
+        return self.describe()[0]

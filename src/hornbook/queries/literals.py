@@ -1,0 +1,155 @@
+"""Literals over the variables that are drawn, of each pair of duals one.
+
+Of a pair only one variable is drawn, and the value of its dual follows. With m drawn variables,
+literal p says that the p-th of them is true and literal m + p that it is false; a true dual is a
+false partner. Sets of literals are words of 2m bits, which keeps every pair consistent and halves
+the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError
+from hornbook.logic import Batch, Vocabulary, Words, bits
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+"""Groups of variables of which at most one is true, such as the bins of one column."""
+
+Span: TypeAlias = slice | NDArray[np.intp]
+"""Rows of words, by a slice where they are consecutive."""
+
+
+@dataclass(frozen=True)
+class Literals:
+    """Which variables are drawn, and which mirror them with true and false exchanged.
+
+    `drawn` are the variables without a dual and one of every pair; `duals` are the others,
+    and `paired` are the positions in `drawn` that they mirror.
+    """
+
+    width: int
+    drawn: NDArray[np.intp]
+    paired: NDArray[np.intp]
+    duals: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, groups: Groups = ()) -> Literals:
+        """The literals of a vocabulary; of a pair with a grouped variable, that one is drawn."""
+        grouped = {v for group in groups for v in group}
+        drawn = [
+            v
+            for v, dual in enumerate(vocabulary.duals)
+            if dual is None or v in grouped or (v < dual and dual not in grouped)
+        ]
+        paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
+        duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
+        return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
+
+    def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
+        """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
+        sizes = sorted({len(group) for group in groups if group})
+        alike = ([group for group in groups if len(group) == size] for size in sizes)
+        return [np.searchsorted(self.drawn, np.array(several, np.intp).T) for several in alike]
+
+    @property
+    def count(self) -> int:
+        """The number of drawn variables, half the number of literals."""
+        return len(self.drawn)
+
+    def true(self, variables: Iterable[int]) -> frozenset[int]:
+        """The literals that make these variables true."""
+        return frozenset(self._literal_of_variable[v] for v in variables)
+
+    @cached_property
+    def _literal_of_variable(self) -> dict[int, int]:
+        literals = {v: position for position, v in enumerate(self.drawn.tolist())}
+        for position, dual in zip(self.paired.tolist(), self.duals.tolist(), strict=True):
+            literals[dual] = position + self.count
+        return literals
+
+    def opposite(self, literals: Iterable[int]) -> frozenset[int]:
+        """The negations of literals."""
+        return frozenset((literal + self.count) % (2 * self.count) for literal in literals)
+
+    def table(self, sets: Sequence[Iterable[int]]) -> Words:
+        """Sets of literals as bits, shape (sets, words)."""
+        dense = np.zeros((len(sets), 2 * self.count), np.bool_)
+        for row, members in zip(dense, sets, strict=True):
+            row[list(members)] = True
+        return bits.pack_rows(dense)
+
+    def table_of(self, rows: Batch) -> Words:
+        """The literals of each interpretation of a batch as bits, shape (items, words)."""
+        return bits.transpose(np.concatenate([rows.true[self.drawn], rows.false[self.drawn]]), len(rows))
+
+    def halves(self, rows: Words) -> tuple[Words, Words]:
+        """The true and the false rows among those of all literals."""
+        return rows[: self.count], rows[self.count : 2 * self.count]
+
+    def mirror(self, true: Words, false: Words) -> tuple[Words, Words]:
+        """All rows, from those of the drawn variables."""
+        shape = self.width, true.shape[1]
+        return self.mirror_into((np.empty(shape, np.uint64), np.empty(shape, np.uint64)), true, false)
+
+    def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
+        """Write all rows into given arrays."""
+        drawn, paired, duals = self._spans
+        for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
+            rows[drawn] = own
+            rows[duals] = other[paired]
+        return all_rows
+
+    def contradictions(self, batch: Batch) -> Words:
+        """For each pair, the items in which its variables are neither opposite nor both unknown."""
+        own, (*_, dual) = self._span_with_dual, self._spans
+        differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
+        return differ
+
+    def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
+        """The values of the drawn variables alone, as a batch over a vocabulary of these."""
+        own, *_ = self._spans
+        return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
+
+    @cached_property
+    def _spans(self) -> tuple[Span, Span, Span]:
+        """The drawn variables, the positions of those with a dual, and the duals, as slices if possible."""
+        return _span(self.drawn), _span(self.paired), _span(self.duals)
+
+    @cached_property
+    def _span_with_dual(self) -> Span:
+        """The drawn variables that have a dual."""
+        return _span(self.drawn[self.paired])
+
+    def translate(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
+        """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
+        if np.array_equal(self.drawn, into.drawn):
+            return true, false
+        true, false = self.mirror(true, false)
+        return true[into.drawn], false[into.drawn]
+
+
+def _span(index: NDArray[np.intp]) -> Span:
+    """Turn consecutive indices into a slice, which is faster."""
+    if len(index) and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return index
+
+
+def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Groups:
+    """Convert groups to tuples; refuse variables in two groups, and duals among them."""
+    checked = tuple(tuple(group) for group in groups)
+    seen: set[int] = set()
+    for v in (v for group in checked for v in group):
+        if not 0 <= v < len(vocabulary):
+            raise HornbookError(f"a group names variable {v}, outside the {len(vocabulary)} there are")
+        if v in seen or vocabulary.dual(v) in seen:
+            raise HornbookError(f"{vocabulary.name(v)!r}, or its dual, is in a group already")
+        seen.add(v)
+    return checked

@@ -1,0 +1,305 @@
+"""Equivalence oracles: by sampling, by stored examples, by single rules, and several in turn."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import islice
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, violation
+from hornbook.queries.distributions import Distribution
+from hornbook.queries.protocol import (
+    Counterexample,
+    Equivalence,
+    Estimated,
+    Guarantee,
+    Membership,
+    Pac,
+    Unknown,
+    interpretation,
+)
+from hornbook.queries.words import BLOCK_ITEMS
+from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share, sample_size
+
+SAMPLING_CHUNK = BLOCK_ITEMS
+"""Number of samples drawn and judged at a time, which bounds the memory for any sample size."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+ChunkId = tuple[int, int, int]
+"""The number of a query, the number of a chunk in it, and the size of the chunk."""
+
+
+class Sampling:
+    """Draws samples until hypothesis and teacher differ on one; negative counterexamples come first.
+
+    Every sample is fresh: none was seen by the learner before. A query that finds nothing is
+    PAC if its size was computed for that and is at least Angluin's, whose failures add up to δ
+    over all queries of a run; otherwise it is an estimate with its interval.
+
+    Parameters
+    ----------
+    member
+        The teacher.
+    distribution
+        Where samples come from.
+    size
+        Maximum number of samples of a query: `paper`, `angluin`, `vapnik` or a number.
+    epsilon, delta
+        Tolerances from which the size is computed.
+    seed
+        Seed of the samples. With the number of the query and of the chunk it determines every chunk.
+    remember
+        Called with the labelled chunk that contains the counterexample; it feeds the learner's pool.
+
+    Examples
+    --------
+    >>> from hornbook.queries.distributions import Random
+    >>> theory = HornTheory.parse("horse & wings -> pegasus")
+    >>> asked = Sampling(theory.satisfied_by, Random(theory.vocabulary), 1000, seed=0)
+    >>> found = asked(HornTheory(theory.vocabulary))
+    >>> found.interpretation, found.positive, found.found_by
+    (Interpretation(true=frozenset({0, 1}), false=frozenset({2})), False, 'sampling')
+    >>> print(asked(theory).disagreement)
+    0.00 % (95 % interval 0.00 % to 0.37 %)
+
+    """
+
+    name = "sampling"
+
+    def __init__(
+        self,
+        member: Membership,
+        distribution: Distribution,
+        size: str | int = "paper",
+        *,
+        epsilon: float = 0.05,
+        delta: float = 0.05,
+        seed: int,
+        remember: Callable[[Batch, Bools], None] | None = None,
+    ) -> None:
+        self.member = member
+        self.distribution = distribution
+        self.size = size
+        self.epsilon = epsilon
+        self.delta = delta
+        self.seed = seed
+        self.remember = remember
+        self.queries = 0
+        self._size(size)  # refuses what cannot be drawn before anything is asked
+
+    def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
+        """The first counterexample found, or the guarantee that its absence gives."""
+        self.queries += 1
+        size = self._size(self.size)
+
+        def judge_chunk(at: ChunkId) -> tuple[ChunkId, Batch, Bools]:
+            batch = draw_chunk(self.distribution, self.seed, at)
+            return at, batch, hypothesis.satisfied_by(batch)
+
+        with closing(prefetch(judge_chunk, self._chunk_ids(size), core_is_free)) as chunks:
+            for at, batch, satisfied in chunks:
+                accepted = self.member(batch)
+                if not (differs := accepted != satisfied).any():
+                    continue
+                if self.remember is not None:
+                    self.remember(batch, accepted)
+                first = first_counterexample_index(differs, accepted)
+                return Counterexample(batch[first], bool(accepted[first]), self.name, at)
+        words = self.distribution.describe()
+        if isinstance(self.size, str) and size >= self._size("angluin"):
+            return Pac(self.epsilon, self.delta, words)
+        return Estimated(Share.of(0, size), words)
+
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query: draw the chunk with its counterexample again, and remember it."""
+        self.queries += 1
+        if found.found_by == self.name and self.remember is not None:
+            query, chunk, size = found.at
+            batch = draw_chunk(self.distribution, self.seed, (query, chunk, size))
+            self.remember(batch, self.member(batch))
+
+    def _size(self, rule: str | int) -> int:
+        return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
+
+    def _chunk_ids(self, size: int) -> Iterator[ChunkId]:
+        for start in range(0, size, SAMPLING_CHUNK):
+            yield self.queries, start // SAMPLING_CHUNK, min(SAMPLING_CHUNK, size - start)
+
+
+def first_counterexample_index(differs: Bools, accepted: Bools) -> int:
+    """The index of the first negative counterexample, or of the first positive one if there is none."""
+    missing = differs & ~accepted
+    return int(np.argmax(missing if missing.any() else differs))
+
+
+def draw_chunk(distribution: Distribution, seed: int, at: ChunkId) -> Batch:
+    """Draw the samples of a chunk, which depend on the seed and the chunk's id only."""
+    query, chunk, size = at
+    return distribution.draw(size, generator(seed, Purpose.EQUIVALENCE, query, chunk))
+
+
+def core_is_free() -> bool:
+    """Whether PyTorch, if it is in use, leaves a core for other work while it computes."""
+    torch = sys.modules.get("torch")
+    return torch is None or torch.get_num_threads() < (os.cpu_count() or 1)
+
+
+def prefetch(
+    job: Callable[[Item], Result], items: Iterable[Item], pays: Callable[[], bool] = lambda: True
+) -> Generator[Result]:
+    """Yield the results of a job; if `pays`, compute each but the first in the background, one ahead."""
+    items = iter(items)
+    for first in islice(items, 1):
+        yield job(first)
+    if not pays():
+        yield from map(job, items)
+    with ThreadPoolExecutor(1) as background:
+        coming = [background.submit(job, item) for item in islice(items, 1)]
+        for item in items:
+            ready = coming.pop().result()
+            coming.append(background.submit(job, item))
+            yield ready
+        for last in coming:
+            yield last.result()
+
+
+class PoolOracle:
+    """Finds an item of a pool that the teacher rejects and the hypothesis accepts.
+
+    `missed(hypothesis)` gives the first such item, or None.
+    """
+
+    name = "stored"
+
+    def __init__(self, missed: Callable[[HornTheory], Interpretation | None]) -> None:
+        self.missed = missed
+
+    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
+        """A stored counterexample; none stored says nothing about the rest."""
+        item = self.missed(hypothesis)
+        if item is None:
+            return Unknown("no stored example contradicts the hypothesis")
+        return Counterexample(item, found_by=self.name)
+
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Do nothing: the pool is this oracle's only state."""
+
+
+class RuleOracle:
+    """Asks for each rule A → u whether the closure of A under the other rules, with u false, is rejected.
+
+    If it is accepted, the rule is wrong. As the hypothesis comes close to the teacher this
+    question becomes decisive: it completes A with just what follows from it. Each question is
+    asked once, so that a rule that is kept for its precision is not brought up again.
+    """
+
+    name = "rules"
+
+    def __init__(self, member: Membership, background: Collection[Rule]) -> None:
+        self.member = member
+        self.background = frozenset(background)
+        self._asked: set[Interpretation] = set()
+
+    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
+        """A violation of some rule that the teacher accepts."""
+        questions = self._take_new_questions(hypothesis)
+        accepted = self.member(Batch.from_interpretations(questions, hypothesis.vocabulary))
+        if accepted.any():
+            return Counterexample(questions[int(accepted.argmax())], True, self.name)
+        return Unknown("the teacher rejects the breach of every rule, all else unknown")
+
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query: mark the questions about its hypothesis as asked."""
+        self._take_new_questions(hypothesis)
+
+    def _take_new_questions(self, hypothesis: HornTheory) -> list[Interpretation]:
+        questions = [item for item in self._violations(hypothesis) if item not in self._asked]
+        self._asked.update(questions)
+        return questions
+
+    def _violations(self, hypothesis: HornTheory) -> Iterator[Interpretation]:
+        vocabulary = hypothesis.vocabulary
+        everything = frozenset(range(len(vocabulary)))
+        for rule in hypothesis:
+            others = HornTheory(vocabulary, (other for other in hypothesis if other != rule))
+            closed = others.closure(rule.body)
+            if rule not in self.background and rule.head not in closed and not closed - everything:
+                breach = violation(rule)
+                item = interpretation(vocabulary, everything & closed, breach.false)
+                if not item.true & item.false:
+                    yield item
+
+
+class ResumableOracle(Equivalence, Protocol):
+    """An equivalence oracle with a name that can replay the queries of an earlier run."""
+
+    @property
+    def name(self) -> str:
+        """The value of `found_by` in its counterexamples."""
+        ...
+
+    def replay(self, hypothesis: HornTheory, found: Counterexample, /) -> None:
+        """Replay a recorded query: restore the state after the chain answered `found`."""
+        ...
+
+
+class Chain:
+    """Asks each oracle in turn until one finds a counterexample.
+
+    An oracle that has answered its share of the queries so far lets the others go first, so
+    that none of them answers everything. If none finds a counterexample, the answer is the
+    first guarantee, in the order of the chain, that says more than `Unknown`.
+
+    Parameters
+    ----------
+    oracles
+        The oracles, in order.
+    shares
+        By name, the share of the queries that an oracle may answer before the others; 1 for
+        those that are not named.
+
+    """
+
+    def __init__(self, oracles: Sequence[ResumableOracle], shares: Mapping[str, float] | None = None) -> None:
+        self.oracles = oracles
+        self.shares = shares or {}
+        self._answered: Counter[str] = Counter()
+
+    def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
+        """The first counterexample found, or what its absence guarantees."""
+        guarantees: dict[str, Guarantee] = {}
+        for oracle in self._order_oracles():
+            answer = oracle(hypothesis)
+            if isinstance(answer, Counterexample):
+                self._answered[oracle.name] += 1
+                return answer
+            guarantees[oracle.name] = answer
+        in_order = [guarantees[oracle.name] for oracle in self.oracles]
+        nothing = in_order[0] if in_order else Unknown("no equivalence oracle was asked")
+        return next((one for one in in_order if not isinstance(one, Unknown)), nothing)
+
+    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+        """Replay a recorded query with every oracle that was asked, up to the one that answered."""
+        for oracle in self._order_oracles():
+            oracle.replay(hypothesis, found)
+            if oracle.name == found.found_by:
+                self._answered[oracle.name] += 1
+                return
+
+    def _order_oracles(self) -> list[ResumableOracle]:
+        """The oracles within their share, in order, and then the others."""
+        queries = self._answered.total() + 1
+        return sorted(
+            self.oracles,
+            key=lambda oracle: self._answered[oracle.name] + 1 > self.shares.get(oracle.name, 1.0) * queries,
+        )
