@@ -26,7 +26,7 @@ def loaded():
         "hornbook.cli",
         "hornbook.queries, hornbook.models",
         "hornbook.runs.folder, hornbook.runs.comparison, hornbook.reasons.changes, "
-        "hornbook.report.page, hornbook.extraction.explain",
+        "hornbook.report.page, hornbook.extraction.explaining",
     )
 
 

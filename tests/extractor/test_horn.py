@@ -65,7 +65,7 @@ def test_unseen_rows_of_the_user_are_measured_on_and_nothing_is_held_out():
     known = set(map(tuple, FRAME.to_numpy()))
     shared = sum(tuple(row) in known for row in unseen[list("abcd")].to_numpy(float))
     assert extractor.extraction_.notes[0].startswith(f"{shared} of the 70 test rows also occur in the table")
-    with pytest.raises(HornbookError, match="unseen has no column 'a'"):
+    with pytest.raises(HornbookError, match="test has no column 'a'"):
         extractor.fit(FRAME, unseen=unseen[["b", "c", "d"]])
     arrays = HornExtractor(waves, **SMALL).fit(FRAME.to_numpy(), unseen=FRAME.to_numpy()[:5])
     assert arrays.fidelity_.share.size == 5

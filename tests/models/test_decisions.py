@@ -44,7 +44,7 @@ FAST = {"n_samples": 1 << 8, "max_literals": 2, "form": "tree", "random_state": 
 @pytest.fixture(autouse=True)
 def _few_samples(monkeypatch):
     """Explanations are found and measured on few samples."""
-    monkeypatch.setattr("hornbook.extraction.explain.EVALUATION_SAMPLES", 500)
+    monkeypatch.setattr("hornbook.extraction.explaining.EVALUATION_SAMPLES", 500)
     for name in ("POOL_SAMPLES", "FRESH_SAMPLES"):
         monkeypatch.setattr(f"hornbook.extractor.query.{name}", 500)
 

@@ -105,7 +105,7 @@ def is_listening(port):
 
 @pytest.mark.slow
 def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, model, patients, monkeypatch):
-    monkeypatch.setattr("hornbook.extraction.explain.EVALUATION_SAMPLES", 1000)
+    monkeypatch.setattr("hornbook.extraction.explaining.EVALUATION_SAMPLES", 1000)
     served, local = (
         hb.HornExtractor(each, "health", form="tree", n_samples=500, random_state=0).fit(patients)
         for each in (mlflow_url, model)

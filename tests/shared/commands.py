@@ -17,7 +17,7 @@ LESS_WORK = {
     "hornbook.checks.claim_check.SEARCH_STEPS": 3,
     "hornbook.reasons.reasoner.MEASURED_SAMPLES": 500,
     "hornbook.reasons.search.CHECK_SAMPLES": 1000,
-    "hornbook.extraction.explain.EVALUATION_SAMPLES": 1000,
+    "hornbook.extraction.explaining.EVALUATION_SAMPLES": 1000,
     "hornbook.extractor.query.FRESH_SAMPLES": 1000,
     "hornbook.extractor.query.POOL_SAMPLES": 1000,
     "hornbook.models.column_training.HIDDEN_SIZES": ((16,),),

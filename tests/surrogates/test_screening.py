@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from hornbook.extraction import explain_classifier
-from hornbook.models import bind_classifier
+from hornbook.extraction import explain
+from hornbook.models import Subject
 from hornbook.surrogates import screening
 from hornbook.surrogates.grid import Grid
 from hornbook.surrogates.screening import ExchangeTest, choose_columns, score_columns
@@ -46,7 +46,7 @@ def test_choose_columns_finds_the_columns_that_matter_alone_or_beside_the_strong
     assert choose_columns(frame, frame, labels) == ["x5", "x30", "word"]
 
 
-def test_explain_classifier_says_in_how_many_columns_it_looked(monkeypatch):
+def test_explain_says_in_how_many_columns_it_looked(monkeypatch):
     monkeypatch.setattr(screening, "MAX_SEARCHED_COLUMNS", 2)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 6))).add_prefix("x")
 
@@ -56,8 +56,7 @@ def test_explain_classifier_says_in_how_many_columns_it_looked(monkeypatch):
         def predict(self, rows):
             return np.where(rows[:, 4] > 0, "yes", "no")
 
-    teacher = bind_classifier(Model(), frame[:90], seed=0)
-    found = explain_classifier(teacher, frame[90:], "y", form="tree", n_samples=300, max_literals=2)
+    found = explain(Subject.bind(Model(), frame, target="y"), form="tree", n_samples=300, max_literals=2)
     assert found.explanation.columns == ("x4",)
     assert any("of 6 columns the explanation was sought in the 2 whose" in note for note in found.notes)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, Predictor, ask_anew, bind_classifier, load_model
+from hornbook.models import ClassifierTeacher, ask_anew, bind_classifier, load_model
 from hornbook.models.body_sampler import BodySampler, meet_conditions
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.proof.prover import BY_BRANCHING
@@ -50,8 +50,6 @@ COMPARED_ROWS = 5_000
 
 LADDER_VALUES = 32
 """Values of a column that the local search for a broken monotonicity tries at each row."""
-
-Scores: TypeAlias = Callable[[pd.DataFrame], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +163,6 @@ def check(
     teacher = bind_classifier(model, frame, seed)
     checker = ClaimChecker(
         teacher,
-        teacher.predictors,
         words.name_classes(target, teacher.classes),
         samples,
         local_search,
@@ -206,7 +203,6 @@ class ClaimChecker:
     """Checks claims about one teacher by samples."""
 
     teacher: ClassifierTeacher
-    predictors: Sequence[Predictor]
     classes: tuple[str, ...]
     samples: int
     local_search: bool
@@ -292,22 +288,16 @@ class ClaimChecker:
             broken[broken] = (self.teacher.labels(rows[broken]) == number) != positive
         return broken
 
-    def _scores(self, outcome: str) -> Scores | None:
-        """How clearly the model decides for an outcome, a number a row; None if it has no such score."""
+    def _measure_support(self, outcome: str, rows: pd.DataFrame) -> NDArray[np.float64]:
+        """How clearly the model decides for an outcome, a number a row."""
         number, positive = name_outcome(outcome, self.classes)
-        sign = 1.0 if positive else -1.0
-        if len(self.classes) == 2:
-            sign, number = (sign if number == 1 else -sign), 0
-        if number >= len(self.predictors):
-            return None
-        return partial(_score_rows, self.predictors[number], self.teacher, sign)
+        support = self.teacher.measure_support(rows, number)
+        return support if positive else -support
 
     def _search(self, claim: RuleClaim, sampler: BodySampler, rng: np.random.Generator) -> pd.DataFrame:
         """Rows that break a rule, found by changing single values of those that come closest to it."""
-        scores = self._scores(claim.outcome)
+        scores = partial(self._measure_support, claim.outcome)
         rows = sampler.draw(8 * SEARCH_ROWS, rng)
-        if scores is None:
-            return rows.head(0)
         heights = scores(rows)
         for _ in range(SEARCH_STEPS):
             order = np.argsort(heights, kind="stable")[:SEARCH_ROWS]
@@ -423,15 +413,6 @@ class ClaimChecker:
         rows = replace_columns(pd.concat([found.rows] * 2, ignore_index=True), {column: [low, high]})
         changed = tuple(name for name in found.changed if name != column)
         return Violation(rows, self._outcomes(rows), found.row, changed)
-
-
-def _score_rows(
-    predictor: Predictor, teacher: ClassifierTeacher, sign: float, rows: pd.DataFrame
-) -> NDArray[np.float64]:
-    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
-        rows = teacher.donors.complete(rows, 0)
-    scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
-    return scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,6 @@ from hornbook.comparison.disagreement import (
     PairSamples,
     add_answers,
     match_classes,
-    measure_margins,
     name_answers,
     pair_models,
 )
@@ -41,7 +40,7 @@ from hornbook.comparison.measures import (
 from hornbook.comparison.model_diff import ModelDiff
 from hornbook.comparison.search import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
-from hornbook.models import AnswerCheck, bind_classifier, list_predictors, load_model
+from hornbook.models import AnswerCheck, bind_classifier, load_model
 from hornbook.proof import Domain
 from hornbook.proof.domain import DOMAIN_NOTE
 from hornbook.randomness import Purpose, generator
@@ -185,15 +184,14 @@ class DiffSearch:
         plain = samples.frame.drop(columns=pair.column)
         models = tuple(
             describe_side(
-                predictors[0],
+                teacher,
                 pair.classes,
-                pair.frame,
                 (plain, said, samples.weights),
                 (shown.frame, told),
                 words,
             )
-            for predictors, said, told in zip(
-                pair.predictors, (samples.old, samples.new), (shown.old, shown.new), strict=True
+            for teacher, said, told in zip(
+                (pair.old, pair.new), (samples.old, samples.new), (shown.old, shown.new), strict=True
             )
         )
         groups = find_diff_groups(used_rows, unseen, [chosen], words)
@@ -280,19 +278,17 @@ class DiffSearch:
         ).explanation
 
         plain = used.frame.drop(columns=column)
-        predictors = list_predictors(model, frame)[0]
         finder = AgreementFinder(
             plain,
             lambda rows: numbers[0][teacher.labels(rows)],
             lambda rows, true: numbers[0][teacher.labels(rows)] == true,
-            lambda rows: -measure_margins(teacher, predictors, rows),
+            lambda rows: -teacher.measure_leads(rows),
             classes,
             words,
         )
         side = describe_side(
-            predictors[0],
+            teacher,
             classes,
-            plain,
             (plain, used.old, used.weights),
             (unseen.frame, unseen.old),
             words,

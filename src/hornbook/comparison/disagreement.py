@@ -28,7 +28,7 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, Predictor, bind_classifier, list_predictors
+from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.tables import replace_columns
@@ -55,8 +55,6 @@ class ModelPair:
         The classes of both, in words.
     numbers
         For each model, the common number of each of its classes.
-    predictors
-        For each model, the functions that decide for its classes, all but the last.
     column
         What the column is called that has the old model's answers.
 
@@ -66,7 +64,6 @@ class ModelPair:
     new: ClassifierTeacher
     classes: tuple[str, ...]
     numbers: tuple[Ints, Ints]
-    predictors: tuple[list[Predictor], list[Predictor]]
     column: str
 
     @property
@@ -104,21 +101,7 @@ class ModelPair:
 
     def measure_margins(self, rows: pd.DataFrame) -> list[Floats]:
         """For each model, how far each row is from another decision of it."""
-        return [
-            measure_margins(teacher, predictors, rows)
-            for teacher, predictors in zip((self.old, self.new), self.predictors, strict=True)
-        ]
-
-
-def measure_margins(
-    teacher: ClassifierTeacher, predictors: Sequence[Predictor], rows: pd.DataFrame
-) -> Floats:
-    """How far each row is from another decision of a model, shape (rows,)."""
-    if teacher.donors is not None and teacher.donors.find_incomplete(rows).any():
-        rows = teacher.donors.complete(rows, 0)
-    margins = [np.abs(predictor.margin_rows(predictor.read(rows))) for predictor in predictors]
-    nearest: Floats = np.min(margins, axis=0).astype(np.float64)
-    return nearest
+        return [teacher.measure_leads(rows) for teacher in (self.old, self.new)]
 
 
 def pair_models(
@@ -127,14 +110,12 @@ def pair_models(
     """Bind two models to the same rows. Each reads those columns that it was trained on."""
     teachers = [bind_classifier(model, frame, seed) for model in (old, new)]
     classes, numbers = match_classes(teachers[0].classes, teachers[1].classes, code_book)
-    predictors = [list_predictors(model, frame)[0] for model in (old, new)]
     names = code_book.name_classes(target, classes)
     return ModelPair(
         teachers[0],
         teachers[1],
         names,
         numbers,
-        (predictors[0], predictors[1]),
         name_answers(frame, "old"),
     )
 

@@ -14,8 +14,7 @@ from hornbook.comparison.model_diff import DiffLine, DiffRow, ModelSide
 from hornbook.comparison.search import ClassSwitches
 from hornbook.explanations import Explanation
 from hornbook.logic import Bools
-from hornbook.models import Predictor
-from hornbook.proof.column_prover import list_columns
+from hornbook.models import ClassifierTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
@@ -223,9 +222,8 @@ def list_diff_rows(
 
 
 def describe_side(
-    predictor: Predictor,
+    teacher: ClassifierTeacher,
     classes: tuple[str, ...],
-    frame: pd.DataFrame,
     samples: tuple[pd.DataFrame, Ints, Floats],
     judged: tuple[pd.DataFrame, Ints],
     code_book: CodeBook,
@@ -234,12 +232,10 @@ def describe_side(
 
     Parameters
     ----------
-    predictor
+    teacher
         The model.
     classes
         The classes, in words.
-    frame
-        Rows of the table.
     samples
         Samples that the tree is fitted to, the model's class and the weight of each.
     judged
@@ -249,13 +245,13 @@ def describe_side(
 
     """
     rows, labels, counts = samples
-    coded = Grid.of(frame, code_book=code_book).encode(rows)
+    coded = Grid.of(teacher.frame, code_book=code_book).encode(rows)
     weights = np.eye(len(classes))[labels] * counts[:, None]
     *_, (_, build) = fit_explanations(coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree")
     tree = round_thresholds(build, rows, code_book)
     return ModelSide(
-        predictor.name,
-        tuple(map(str, list_columns(predictor, frame))),
+        teacher.predictor.name,
+        tuple(teacher.columns),
         {name: Share.where(judged[1] == number) for number, name in enumerate(classes)},
         tree,
         Share.where(tree.decide(judged[0]) == judged[1]),

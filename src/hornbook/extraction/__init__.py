@@ -1,8 +1,8 @@
-"""Extractions: the whole result of a run as one value, and `explain_classifier`, which makes one."""
+"""Extractions: the whole result of a run as one value, and `explain`, which makes one."""
 
 from __future__ import annotations
 
-from hornbook.extraction.explain import explain_classifier, list_differences, measure_fidelity, measure_lines
+from hornbook.extraction.explaining import explain, list_differences, measure_fidelity, measure_lines
 from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.extraction.given_values import (
     find_column,
@@ -32,7 +32,7 @@ __all__ = [
     "FrontierPoint",
     "LineStatistics",
     "UnseenPopulation",
-    "explain_classifier",
+    "explain",
     "fidelity_object",
     "find_column",
     "guarantee_object",

@@ -15,13 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from hornbook.code_book_source import CodeBookSource
 from hornbook.explanations import Decision, explain_row
-from hornbook.extraction import explain_classifier, name_values, read_values
+from hornbook.extraction import explain, name_values, read_values
 from hornbook.extractor.base import Extractor, describe_run, draw_seed, refuse_numbers
-from hornbook.models import bind_classifier
+from hornbook.models import Subject
 from hornbook.reasons import Reasoner, TableReasons, Why, cover_table
 from hornbook.storage import write_file
 from hornbook.surrogates import Candidate, Form
-from hornbook.tables import as_frame, fit_columns, name_columns, note_units, number_units, split_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,40 +139,29 @@ class HornExtractor(Extractor):
 
         """
         refuse_numbers(y, self.target)
-        frame = self._read_frame(X, reset=True)
-        seed = draw_seed(self.random_state)
-        used, held_out = split_rows(frame, seed, unseen is None, groups)
-        test_rows = None if unseen is None else self._read_unseen(unseen, frame)
-        self.teacher_ = bind_classifier(self.model, frame, seed, used)
+        self._read_frame(X, reset=True)
+        subject = Subject.bind(
+            self.model,
+            X,
+            target=self.target,
+            code_book=self.code_book,
+            groups=groups,
+            hold_out=unseen is None,
+            seed=draw_seed(self.random_state),
+        )
+        subject = subject if unseen is None else subject.with_test_rows(unseen)
+        self.teacher_ = subject.teacher
         self.classes_ = np.array(self.teacher_.classes)
-        extraction = explain_classifier(
-            self.teacher_,
-            frame.iloc[held_out] if test_rows is None else test_rows,
-            self.target,
-            unseen_population="unseen rows" if test_rows is None else "test rows",
-            unseen_units=number_units(frame, groups)[held_out] if test_rows is None else None,
+        extraction = explain(
+            subject,
             form=self.form,
             max_literals=self.max_literals,
             n_samples=self.n_samples,
-            seed=seed,
-            code_book=self.code_book,
             watch=watch or (_print_candidate if self.verbose else None),
         )
-        self.extraction_ = replace(
-            extraction,
-            notes=(*note_units(frame, held_out, groups), *extraction.notes),
-            provenance=describe_run(self.model, self.get_params()),
-        )
-        words, classes = extraction.code_book, extraction.explanation.classes
-        self._reasoner = Reasoner(self.model, self.teacher_, classes, words, seed)
+        self.extraction_ = replace(extraction, provenance=describe_run(self.model, self.get_params()))
+        self._reasoner = Reasoner(self.model, self.teacher_, subject.classes, subject.words, subject.seed)
         return self
-
-    def _read_unseen(self, rows: Any, table: pd.DataFrame) -> pd.DataFrame:
-        """Test rows in the columns that were given to `fit`."""
-        frame = as_frame(rows)
-        if frame is None:
-            frame = self._read_frame(rows, reset=False)
-        return fit_columns(frame.set_axis(name_columns(frame), axis=1), table, "unseen")
 
     def explain(self, row: Any) -> Decision:
         """Why the explanation decides as it does about one row, and the smallest change that would change it.

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from hornbook.models.predictor import Predictor, columns_with_missing
     from hornbook.models.remote_model import RemoteModel, ask_anew
     from hornbook.models.row_sampler import RowSampler
+    from hornbook.models.subject import Subject
     from hornbook.models.teacher import (
         ClassifierTeacher,
         bind_classifier,
-        list_predictors,
+        find_predictor,
         predict_two_classes,
     )
     from hornbook.models.time_limit import limit_model_seconds
@@ -36,6 +37,7 @@ __all__ = [
     "Predictor",
     "RemoteModel",
     "RowSampler",
+    "Subject",
     "TrainedNetwork",
     "as_predictor",
     "ask_anew",
@@ -43,9 +45,9 @@ __all__ = [
     "choose_form",
     "columns_with_missing",
     "find_answered_classes",
+    "find_predictor",
     "is_url",
     "limit_model_seconds",
-    "list_predictors",
     "load_model",
     "name_model_source",
     "names_endpoint",
@@ -70,7 +72,8 @@ __getattr__ = load_lazily(
         "predictor": ["Predictor", "columns_with_missing"],
         "remote_model": ["RemoteModel", "ask_anew"],
         "row_sampler": ["RowSampler"],
-        "teacher": ["ClassifierTeacher", "bind_classifier", "list_predictors", "predict_two_classes"],
+        "subject": ["Subject"],
+        "teacher": ["ClassifierTeacher", "bind_classifier", "find_predictor", "predict_two_classes"],
         "time_limit": ["limit_model_seconds"],
     },
 )

@@ -22,7 +22,7 @@ from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models.encoding import COMPLETE, ENCODINGS
 from hornbook.models.from_sklearn import decide_for
-from hornbook.models.outputs import flatten_column, number_labels
+from hornbook.models.outputs import flatten_column, number_labels, one_hot
 from hornbook.models.predictor import ROWS_ASKED, SCORE_ROUNDING, Predictor, as_numbers
 from hornbook.tables import GivenForm
 
@@ -97,7 +97,7 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
     if columns == len(labels):
         scores = predictor.source.predict_proba
     else:
-        scores = partial(_one_hot, number, len(labels))
+        scores = partial(one_hot, number, len(labels))
     return replace(predictor, outputs=scores, classes=labels, labels=number)
 
 
@@ -197,9 +197,3 @@ def _number_answers(
             "its classes: model.classes_ = […]"
         )
     return numbers
-
-
-def _one_hot(labels: Callable[[Any], NDArray[np.intp]], classes: int, rows: Any) -> NDArray[np.float32]:
-    """1 for the class of each row and 0 for the others, as scores."""
-    scores: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[labels(rows)]
-    return scores

@@ -18,6 +18,7 @@ from hornbook.models.outputs import (
     decision_gaps,
     flatten_column,
     number_labels,
+    one_hot,
     plain_labels,
     refuse_output,
     refuse_positive,
@@ -103,7 +104,7 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
         gaps=gaps,
     )
     if not hasattr(model, "predict_proba"):
-        return replace(predictor, outputs=decisions)
+        return replace(predictor, outputs=partial(one_hot, labels, len(classes)), column=column)
     outputs = partial(_call, model.predict_proba, names)
     return replace(predictor, outputs=outputs, column=column, output="probability")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -36,8 +36,7 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     array([0.5 , 0.02], dtype=float32)
 
     """
-    if raw.ndim > 2 or raw.shape[-1] == 0:
-        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
+    _refuse_other_shapes(raw, source)
     single = _is_single(raw)
     classes = 2 if single else raw.shape[1]
     if column is None and classes > 2:
@@ -51,6 +50,22 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     else:
         chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
     return as_floats(chosen)
+
+
+def class_scores(raw: NDArray[Any], output: Output, source: str) -> Floats:
+    """The score of each class from outputs of shape (k,), (k, 1) or (k, classes), as `positive_scores`.
+
+    Examples
+    --------
+    >>> class_scores(np.array([0.25, 1.0]), "probability", "model")
+    array([[0.75, 0.25],
+           [0.  , 1.  ]], dtype=float32)
+
+    """
+    _refuse_other_shapes(raw, source)
+    if _is_single(raw):
+        return np.stack([positive_scores(raw, column, output, source) for column in (0, 1)], axis=1)
+    return as_floats(_softmax(raw) if output == "logit" else raw)
 
 
 def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores: Floats) -> Floats:
@@ -137,6 +152,17 @@ def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
     best = np.partition(raw, -2, axis=1)
     gaps: NDArray[Any] = best[:, -1] - best[:, -2]
     return gaps
+
+
+def _refuse_other_shapes(raw: NDArray[Any], source: str) -> None:
+    if raw.ndim > 2 or raw.shape[-1] == 0:
+        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
+
+
+def one_hot(labels: Callable[[Any], NDArray[np.intp]], classes: int, rows: Any) -> Floats:
+    """1 for the class of each row and 0 for the others, as scores, (rows, classes)."""
+    scores: Floats = np.eye(classes, dtype=np.float32)[labels(rows)]
+    return scores
 
 
 def _is_single(raw: NDArray[Any]) -> bool:

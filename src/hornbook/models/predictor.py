@@ -20,6 +20,8 @@ from hornbook.models.outputs import (
     Floats,
     Output,
     agree_in_sign,
+    as_floats,
+    class_scores,
     flatten_column,
     lead_classes,
     positive_leads,
@@ -169,6 +171,23 @@ class Predictor:
             for at, answer in self._ask_alone(ask, rows, find_close_rows(leads), 0):
                 numbers[at] = self._lead_classes(answer[None])[0][0]
         return numbers
+
+    def score_classes(self, rows: Any) -> Floats:
+        """The score of every class for each row in the model's own format, by one call: (rows, classes)."""
+        raw = self._ask(self.outputs, rows, 0)
+        scores = class_scores(raw, self.output, self.name)
+        extreme = np.abs(scores - 0.5).argmax(axis=1)[:, None]  # a NaN, if there is one
+        self._refuse_other_than_scores(np.take_along_axis(scores, extreme, axis=1)[:, 0], 0)
+        return scores
+
+    def lead_rows(self, rows: Any) -> Floats:
+        """How far each row is from another decision; 0 where the outputs contradict the decision."""
+        if self.classes is None or self.threshold is not None:
+            return abs(self.margin_rows(rows))
+        numbers, leads = self._lead_classes(self._ask(self.outputs, rows, 0))
+        if self.labels is not None:
+            leads = np.where(numbers == self.classify_rows(rows), leads, 0)
+        return as_floats(leads)
 
     def score_rows(self, rows: Any) -> Floats:
         """The score of the positive class for each row in the model's own format."""
@@ -524,8 +543,8 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
         try:
             asked = replace(predictor, locates_failures=False)
             rows = asked.read(rows)
-            asked.score_rows(rows)
-            asked.decide_rows(rows)
+            asked.score_classes(rows)
+            asked.classify_rows(rows)
         except ModelTimeout:
             raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN

@@ -68,9 +68,8 @@ class ClassifierTeacher:
 
     Parameters
     ----------
-    predictors
-        The model, as functions that decide for each of its classes but the last; of two classes, for the
-        second. Each of them tells the classes of rows as well.
+    predictor
+        The model as one batch function for all its classes; of two classes it decides for the second.
     classes
         What the model calls its classes.
     frame
@@ -82,7 +81,7 @@ class ClassifierTeacher:
 
     """
 
-    predictors: tuple[Predictor, ...]
+    predictor: Predictor
     classes: tuple[Any, ...]
     frame: pd.DataFrame
     sampler: RowSampler
@@ -91,8 +90,14 @@ class ClassifierTeacher:
     @property
     def columns_read(self) -> frozenset[str] | None:
         """The columns of the rows that the model says it reads; None if it names none of them."""
-        names = frozenset(map(str, self.predictors[0].names or ())) & frozenset(self.frame.columns)
+        names = frozenset(map(str, self.predictor.names or ())) & frozenset(self.frame.columns)
         return names or None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the rows that the model reads, in its order; all of them if it does not say."""
+        names = list(map(str, self.frame.columns))
+        return self.predictor.list_columns(names) or names
 
     def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the model's class for each row."""
@@ -116,8 +121,30 @@ class ClassifierTeacher:
 
     def _classify(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the class of each row that the model reads as it is."""
-        predictor = self.predictors[0]
-        return predictor.classify_rows(read_table(predictor, rows))
+        return self.predictor.classify_rows(read_table(self.predictor, rows))
+
+    def measure_support(self, rows: pd.DataFrame, number: int) -> NDArray[np.float64]:
+        """How clearly the model decides for a class, for each row: the score of the class.
+
+        Of the first of two classes it is less the score of the second, which has more digits. Rows that
+        have to be completed are, by the values of one donor.
+        """
+        scores = self.predictor.score_classes(self._read_completed(rows)).astype(np.float64)
+        return -scores[:, 1] if number == 0 and len(self.classes) == 2 else scores[:, number]
+
+    def measure_leads(self, rows: pd.DataFrame) -> NDArray[np.float64]:
+        """How far each row is from another decision of the model; completed as for `measure_support`."""
+        return self.predictor.lead_rows(self._read_completed(rows)).astype(np.float64)
+
+    def _read_completed(self, rows: pd.DataFrame) -> Any:
+        """Rows as the model reads them, completed by the values of one donor."""
+        if self.donors is not None and self.donors.find_incomplete(rows).any():
+            rows = self.donors.complete(rows, 0)
+        return read_table(self.predictor, rows)
+
+    def bind_rows(self, frame: pd.DataFrame, seed: int) -> ClassifierTeacher:
+        """The same model, bound to other rows; see `bind_classifier`."""
+        return _bind_rows(self.predictor, self.classes, frame, seed)
 
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw `size` samples, as rows of the table's columns."""
@@ -158,40 +185,45 @@ def bind_classifier(
     (('old', 'young'), array([1, 1, 0, 0]))
 
     """
-    predictors, classes = list_predictors(model, frame)
-    frame = frame if used is None else frame.iloc[used]
-    unread = frozenset(frame.columns) - _columns_with_missing(predictors[0], frame)
+    predictor, classes = find_predictor(model, frame)
+    return _bind_rows(predictor, classes, frame if used is None else frame.iloc[used], seed)
+
+
+def _bind_rows(
+    predictor: Predictor, classes: tuple[Any, ...], frame: pd.DataFrame, seed: int
+) -> ClassifierTeacher:
+    unread = frozenset(frame.columns) - _columns_with_missing(predictor, frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
-    return ClassifierTeacher(tuple(predictors), classes, frame, sampler, donors)
+    return ClassifierTeacher(predictor, classes, frame, sampler, donors)
 
 
-def list_predictors(model: Any, frame: pd.DataFrame) -> tuple[list[Predictor], tuple[Any, ...]]:
-    """For each class but the last, the model as a function that decides for it; and all classes.
+def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[Any, ...]]:
+    """A model as one function for all its classes, and the classes; of two it decides for the second.
 
-    Of two classes it is the second one that is decided for. Each of them tells the classes of rows as
-    well, by `classify_rows`. A model that does not say its classes is asked about the rows.
+    A model that does not say its classes is asked about the rows.
     """
     model = _load_classifier(model)
     if isinstance(model, RemoteModel):
         model.find_classes(frame)
-    if isinstance(model, Predictor):
-        chosen = model.positive is not None or model.threshold is not None
-        if chosen or (model.decisions is not None and model.labels is None):
-            return [replace(model, classes=None)], (0, 1)  # it decides for one class, or against it
-        predictor = model
-    else:
+    if not isinstance(model, Predictor):
         names = _list_declared(model)
         predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
-        if names:
-            predictor = choose_form(predictor, frame)
-            others = [as_predictor(model, positive=name) for name in names[1:-1]]
-            return [predictor, *(replace(each, form=predictor.form) for each in others)], tuple(names)
+    elif (
+        model.positive is not None
+        or model.threshold is not None
+        or (model.decisions is not None and model.labels is None)
+    ):
+        return replace(model, classes=None), (0, 1)  # it decides for one class, or against it
+    else:
+        predictor = model
+    predictor = choose_form(predictor, frame)
     if predictor.classes is None:
-        predictor = find_answered_classes(choose_form(predictor, frame), frame)
+        predictor = find_answered_classes(predictor, frame)
     classes = predictor.classes or ()
-    numbers = range(len(classes) - 1) if len(classes) > 2 else [1]
-    return [view_class(predictor, number) for number in numbers], classes
+    if len(classes) == 2:
+        return view_class(predictor, 1), classes
+    return replace(predictor, column=None, positive=None, decisions=None), classes
 
 
 def predict_two_classes(
@@ -209,7 +241,7 @@ def predict_two_classes(
     classes = tuple(_list_declared(model)) or (0, 1)
     predictor = None if len(classes) > 2 else as_predictor(model)
     if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
-        (predictor, *_), classes = list_predictors(model, frame)
+        predictor, classes = find_predictor(model, frame)
     if predictor is None or len(classes) > 2:
         raise HornbookError(
             f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "

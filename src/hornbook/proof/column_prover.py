@@ -24,7 +24,15 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, as_predictor, columns_with_missing, load_model
+from hornbook.models import (
+    COMPLETE,
+    ENCODINGS,
+    Predictor,
+    as_predictor,
+    columns_with_missing,
+    load_model,
+    view_class,
+)
 from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import (
     Box,
@@ -234,7 +242,9 @@ class ColumnProver:
 def _list_predictors(model: Any) -> list[Predictor]:
     """For each class, the model as a function that decides for it; of two classes only for the second."""
     if isinstance(model, Predictor):
-        return [model]
+        if model.classes is None or model.positive is not None:
+            return [model]
+        return [view_class(model, number) for number in range(len(model.classes))]
     if isinstance(model, str | Path):
         model = load_model(model)
     classes = np.asarray(getattr(model, "classes_", (0, 1))).tolist()

@@ -24,7 +24,7 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
-from hornbook.models import ClassifierTeacher, Predictor, bind_classifier
+from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.proof import ColumnProver, Domain
 from hornbook.proof.prover import BY_VACUITY
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
@@ -302,21 +302,9 @@ class ChangeFinder:
 
     def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
         """How clearly the model decides for the wished class, or against the row's own one."""
-        predictors = self.teacher.predictors
-        if len(self.classes) == 2:
-            return lambda rows: self._score(predictors[0], rows, -1.0 if own else 1.0)
-        if goal is not None and goal < len(predictors):
-            return lambda rows: self._score(predictors[goal], rows, 1.0)
-        if own < len(predictors):
-            return lambda rows: self._score(predictors[own], rows, -1.0)
-        return lambda rows: np.max([self._score(each, rows, 1.0) for each in predictors], axis=0)
-
-    def _score(self, predictor: Predictor, rows: pd.DataFrame, sign: float) -> NDArray[np.float64]:
-        donors = self.teacher.donors
-        if donors is not None and donors.find_incomplete(rows).any():
-            rows = donors.complete(rows, 0)
-        scores: NDArray[np.float64] = sign * predictor.score_rows(predictor.read(rows)).astype(np.float64)
-        return scores
+        if goal is not None:
+            return lambda rows: self.teacher.measure_support(rows, goal)
+        return lambda rows: -self.teacher.measure_support(rows, own)
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
         """A change with its words."""

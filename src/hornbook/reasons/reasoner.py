@@ -162,8 +162,7 @@ class Reasoner:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""
-        frame = self.teacher.frame
-        return tuple(self.teacher.predictors[0].list_columns(list(frame.columns)) or frame.columns)
+        return tuple(self.teacher.columns)
 
     @cached_property
     def grid(self) -> Grid:

@@ -16,7 +16,7 @@ from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
 from hornbook.models.answered_classes import MAX_LABELS
 from hornbook.models.from_sklearn import decide_for
-from hornbook.models.outputs import Output, class_column, positive_scores
+from hornbook.models.outputs import Output, class_column, class_scores, positive_scores
 from hornbook.models.predictor import Predictor
 from hornbook.remote.protocols import shorten
 
@@ -37,9 +37,10 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
     column = class_column(classes, positive, name)
     labels = partial(number_rows, model, output)
     return Predictor(
-        partial(score_rows, model, column, output),
+        partial(score_classes, model, output),
         name,
         positive=classes[column],
+        column=column,
         output="probability" if output in ("probability", "logit") else "score",
         names=model.columns,
         inputs=None if model.columns is None else len(model.columns),
@@ -81,12 +82,13 @@ def _unwrap(answer: Any) -> Any:
     return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
 
 
-def score_rows(model: Endpoint, column: int, output: Output | None, rows: Any) -> NDArray[Any]:
-    """The score of a class for each row, shape (rows,)."""
+def score_classes(model: Endpoint, output: Output | None, rows: Any) -> NDArray[Any]:
+    """The score of each class for each row, shape (rows, classes)."""
     answers = read_answers(model, model.answer_rows(rows))
     if answers.dtype == np.intp:
-        return np.asarray(answers == column, np.float64)
-    return positive_scores(answers, column, output or "score", model.name)
+        own: NDArray[np.float64] = np.eye(len(model.classes_ or TWO_CLASSES))[answers]
+        return own
+    return class_scores(answers, output or "score", model.name)
 
 
 def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np.intp]:

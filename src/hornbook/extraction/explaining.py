@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.explanations import Explanation, measure_groups
 from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.extraction.result import (
@@ -21,12 +20,12 @@ from hornbook.extraction.result import (
     LineStatistics,
     plain_value,
 )
-from hornbook.models import AnswerCheck, ClassifierTeacher
+from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, ExchangeTest, Form, search_explanations
-from hornbook.tables import count_shared_rows, number_units
+from hornbook.tables import count_shared_rows
 
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
@@ -38,44 +37,26 @@ MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
 
 
-def explain_classifier(
-    teacher: ClassifierTeacher,
-    unseen: pd.DataFrame,
-    target: str,
+def explain(
+    subject: Subject,
     *,
-    unseen_population: UnseenPopulation = "unseen rows",
-    unseen_units: NDArray[np.intp] | None = None,
     form: Form = "auto",
     max_literals: int = 20,
     n_samples: int | None = None,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
-    """Explain what a classifier does, in the columns of a table.
+    """Explain what a classifier does, in the columns of its table.
 
     Parameters
     ----------
-    teacher
-        The classifier, bound to rows.
-    unseen
-        Rows that the teacher does not have: fidelity is measured on them.
-    target
-        What the model predicts: what its classes are called in words.
-    unseen_population
-        What the unseen rows are: held out of the table, or test rows, given apart from it.
-    unseen_units
-        For each unseen row the number of its group, if they have groups; by default equal rows are one.
+    subject
+        The classifier, bound to rows; fidelity is measured on those that are held out.
     form
         `tree`, `card`, `rules`, or `auto` for the best of them.
     max_literals
         The most conditions that there may be to read.
     n_samples
         How many samples the explanation is fitted to; by default 16,000 to 24,000.
-    seed
-        Makes the run repeatable.
-    code_book
-        The user's words for columns, values and classes.
     watch
         Is called with every candidate.
 
@@ -83,30 +64,27 @@ def explain_classifier(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbook.models import bind_classifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y == 2)
-    >>> teacher = bind_classifier(model, X[::2], seed=0)
-    >>> extraction = explain_classifier(teacher, X[1::2], "virginica", form="tree")
+    >>> extraction = explain(Subject.bind(model, X, target="virginica"), form="tree")
     >>> print(extraction.explanation)
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
-    on 75 unseen rows 100.00 % (95 % interval 95.20 % to 100.00 %); always "not virginica": 70.67 %
+    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %); always "not virginica": 83.33 %
 
     """
-    given = unseen_population == "test rows"
+    teacher, words, seed = subject.teacher, subject.words, subject.seed
+    unseen, given = subject.held_out, subject.test_rows is not None
     rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
-    words = read_code_book(code_book, rows)
     columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
     size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
     fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
-    units = number_units(unseen) if unseen_units is None else unseen_units
-    labelled = LabelledPopulations.of(teacher, unseen, fresh, unseen_population, units)
+    labelled = LabelledPopulations.of(subject, fresh)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
-        words.name_classes(target, teacher.classes),
+        subject.classes,
         seed=seed,
         max_literals=max_literals,
         form=form,
@@ -131,7 +109,7 @@ def explain_classifier(
     )
     shown = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
     return Extraction(
-        target=target,
+        target=subject.target,
         classes=teacher.classes,
         explanation=chosen,
         fidelity=fidelity,
@@ -146,6 +124,7 @@ def explain_classifier(
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
         notes=(
+            *subject.describe_units(),
             *(_note_shared_rows(unseen, teacher.frame) if given else ()),
             *_note_unread_columns(unread, result.exchanges),
             *_note_searched_columns(
@@ -153,6 +132,16 @@ def explain_classifier(
             ),
             *AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes(),
         ),
+        provenance={
+            "model": {"name": subject.predictor.name},
+            "settings": {
+                "target": subject.target,
+                "form": form,
+                "max_literals": max_literals,
+                "n_samples": n_samples,
+                "seed": seed,
+            },
+        },
     )
 
 
@@ -211,17 +200,14 @@ class LabelledPopulations:
     unseen_units: NDArray[np.intp]
 
     @classmethod
-    def of(
-        cls,
-        teacher: ClassifierTeacher,
-        unseen: pd.DataFrame,
-        fresh: pd.DataFrame,
-        population: UnseenPopulation,
-        units: NDArray[np.intp],
-    ) -> LabelledPopulations:
+    def of(cls, subject: Subject, fresh: pd.DataFrame) -> LabelledPopulations:
         """Ask the model about each population, the used rows first: it is asked about these again later."""
-        used = teacher.frame
-        used_labels, unseen_labels, fresh_labels = (teacher.labels(rows) for rows in (used, unseen, fresh))
+        used, unseen = subject.teacher.frame, subject.held_out
+        used_labels, unseen_labels, fresh_labels = (
+            subject.teacher.labels(rows) for rows in (used, unseen, fresh)
+        )
+        population: UnseenPopulation = "unseen rows" if subject.test_rows is None else "test rows"
+        units = subject.held_out_units
         return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population, units)
 
     @property

@@ -1,0 +1,153 @@
+"""The subject: a model bound to the rows of a table, with the user's words; what every question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hornbook.code_book import CodeBook
+from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.models.predictor import Predictor
+from hornbook.models.teacher import ClassifierTeacher, bind_classifier
+from hornbook.tables import (
+    as_frame,
+    fit_columns,
+    name_columns,
+    note_units,
+    number_units,
+    read_frame,
+    split_rows,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A classifier bound to the rows of a table, with the user's words.
+
+    Parameters
+    ----------
+    teacher
+        The classifier, bound to the rows that answers are made from.
+    frame
+        All rows of the table.
+    kept_back
+        The numbers of the rows that are held out of the teacher's.
+    words
+        The user's words for columns, values and classes.
+    target
+        What the classifier predicts.
+    seed
+        Makes answers repeatable.
+    groups
+        The group of each row, such as its patient: rows of a group are held out together.
+    test_rows
+        Rows that the user gave for measuring; then none of the table are held out.
+
+    """
+
+    teacher: ClassifierTeacher
+    frame: pd.DataFrame
+    kept_back: NDArray[np.intp]
+    words: CodeBook
+    target: str = "label"
+    seed: int = 0
+    groups: ArrayLike | None = None
+    test_rows: pd.DataFrame | None = None
+
+    @classmethod
+    def bind(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        target: str = "label",
+        code_book: CodeBookSource = None,
+        groups: ArrayLike | None = None,
+        hold_out: bool = True,
+        seed: int = 0,
+    ) -> Subject:
+        """Bind a model to rows.
+
+        Parameters
+        ----------
+        model
+            A fitted classifier of any supported library, the path or URL of one, a function of rows, or what
+            `as_predictor` made of one.
+        X
+            Rows as the model reads them, missing values as NaN.
+        target
+            What the model predicts: what its classes are called in words.
+        code_book
+            The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
+        groups
+            The group of each row: its rows are all held out, or none. Without groups equal rows are one.
+        hold_out
+            Whether a fifth of the rows, if there are 100, is held out for measuring.
+        seed
+            Decides which rows are held out, and makes answers repeatable.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> rows = pd.DataFrame({"age": [20.0, 40, 60, 80] * 30})
+        >>> model = DecisionTreeClassifier().fit(rows, rows.age > 50)
+        >>> subject = Subject.bind(model, rows, target="old", groups=range(120))
+        >>> subject.classes, len(subject.teacher.frame), len(subject.held_out)
+        (('not old', 'old'), 96, 24)
+
+        """
+        frame = read_frame(X)
+        words = read_code_book(code_book, frame)
+        used, kept_back = split_rows(frame, seed, hold_out, groups)
+        teacher = bind_classifier(model, frame, seed, used)
+        return cls(teacher, frame, kept_back, words, target, seed, groups)
+
+    def with_test_rows(self, rows: Any) -> Subject:
+        """The subject with all rows of its table, and others for measuring, which have the same columns."""
+        frame = as_frame(rows)
+        if frame is None:
+            frame = read_frame(rows)
+        test_rows = fit_columns(frame.set_axis(name_columns(frame), axis=1), self.frame, "test")
+        return replace(self._bind_rows(np.zeros(0, np.intp)), test_rows=test_rows)
+
+    def hold_out(self) -> Subject:
+        """The subject with a fifth of its table's rows held out, by its seed."""
+        return self._bind_rows(split_rows(self.frame, self.seed, groups=self.groups)[1])
+
+    def _bind_rows(self, kept_back: NDArray[np.intp]) -> Subject:
+        """The subject with these rows of the table held out, and no test rows."""
+        used = np.delete(np.arange(len(self.frame)), kept_back)
+        teacher = self.teacher.bind_rows(self.frame.iloc[used], self.seed)
+        return replace(self, teacher=teacher, kept_back=kept_back, test_rows=None)
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model as one batch function for all its classes."""
+        return self.teacher.predictor
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The model's classes in words."""
+        return self.words.name_classes(self.target, self.teacher.classes)
+
+    @property
+    def held_out(self) -> pd.DataFrame:
+        """The rows for measuring: those that were held out, or the user's test rows."""
+        return self.frame.iloc[self.kept_back] if self.test_rows is None else self.test_rows
+
+    @property
+    def held_out_units(self) -> NDArray[np.intp]:
+        """For each row for measuring the number of its group, or of the rows that equal it."""
+        if self.test_rows is not None:
+            return number_units(self.test_rows)
+        return number_units(self.frame, self.groups)[self.kept_back]
+
+    def describe_units(self) -> Iterator[str]:
+        """Say how rows that belong together were held out, if any were."""
+        return note_units(self.frame, self.kept_back, self.groups)

@@ -1,0 +1,91 @@
+"""The subject: one model bound once to one table, asked about each row once, whatever its classes are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from hornbook.extraction import explain
+from hornbook.models import Subject, as_predictor
+from hornbook.tables import split_rows
+
+ROWS = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 3)), columns=list("abc"))
+
+
+class Bands:
+    """Tells bands of a column apart, and counts the rows that each of its methods is asked about."""
+
+    def __init__(self, classes):
+        self.classes_ = np.array([f"band {number}" for number in range(classes)])
+        self.asked = {"predict": 0, "predict_proba": 0}
+
+    def _number(self, rows, method):
+        self.asked[method] += len(rows)
+        share = np.searchsorted(np.sort(ROWS["a"]), np.asarray(rows)[:, 0]) / (len(ROWS) + 1)
+        return (share * len(self.classes_)).astype(int)
+
+    def predict(self, rows):
+        return self.classes_[self._number(rows, "predict")]
+
+    def predict_proba(self, rows):
+        return np.eye(len(self.classes_))[self._number(rows, "predict_proba")]
+
+
+@pytest.mark.parametrize("classes", [3, 10])
+def test_a_model_of_many_classes_is_asked_once_about_each_row(classes):
+    model = Bands(classes)
+    subject = Subject.bind(model, ROWS)
+    assert len(subject.classes) == classes
+    for ask, method in (
+        (subject.teacher.labels, "predict"),
+        (subject.predictor.score_classes, "predict_proba"),
+        (lambda rows: subject.teacher.measure_support(rows, 1), "predict_proba"),
+    ):
+        before = dict(model.asked)
+        ask(ROWS)
+        assert {name: count - before[name] for name, count in model.asked.items()} == {
+            "predict": 0,
+            "predict_proba": 0,
+            method: len(ROWS),
+        }
+    before = model.asked["predict"]
+    extraction = explain(subject, form="tree", n_samples=500)
+    asked_again = model.asked["predict"] - before - extraction.answers
+    assert asked_again == len(subject.teacher.frame)  # to notice answers that change
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_rows_are_held_out_once_and_all_others_are_the_teachers(seed, hold_out, grouped):
+    groups = np.arange(150) // 3 if grouped else None
+    model = as_predictor(lambda rows: rows[:, 0] > 0, encoding="nan")
+    subject = Subject.bind(model, ROWS, groups=groups, hold_out=hold_out, seed=seed)
+    used, kept_back = split_rows(ROWS, seed, hold_out, groups)
+    assert subject.kept_back.tolist() == kept_back.tolist()
+    assert subject.teacher.frame.equals(ROWS.iloc[used]) and subject.held_out.equals(ROWS.iloc[kept_back])
+    assert len(subject.held_out_units) == len(kept_back)
+    again = subject.hold_out()
+    assert again.kept_back.tolist() == split_rows(ROWS, seed, True, groups)[1].tolist()
+    assert len(again.teacher.frame) + len(again.held_out) == 150 and again.predictor is subject.predictor
+    given = again.with_test_rows(ROWS.iloc[:20, ::-1])
+    assert given.teacher.frame.equals(ROWS) and given.held_out.equals(ROWS.iloc[:20])
+    assert given.predictor is subject.predictor and not len(given.kept_back)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, LogisticRegression])
+def test_support_and_leads_are_those_of_the_models_probabilities(kind, classes):
+    labels = np.digitize(ROWS["a"], np.quantile(ROWS["a"], np.arange(1, classes) / classes))
+    model = kind().fit(ROWS, labels)
+    subject = Subject.bind(model, ROWS)
+    shares = model.predict_proba(ROWS)
+    two_best = np.sort(shares, axis=1)[:, -2:]
+    for number in range(classes):
+        support = subject.teacher.measure_support(ROWS, number)
+        shift = 1.0 if classes == 2 and number == 0 else 0.0
+        np.testing.assert_allclose(support + shift, shares[:, number], atol=1e-6)
+    np.testing.assert_allclose(
+        subject.teacher.measure_leads(ROWS), (two_best[:, 1] - two_best[:, 0]) / 2, atol=1e-6
+    )
