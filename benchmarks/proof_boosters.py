@@ -36,7 +36,8 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder
 
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.proof import ColumnProver, Domain
+from hornbook.models import find_predictor
+from hornbook.proof import Domain, make
 
 ROWS = 200
 NUMBERS = {"x": (-2.0, -1.0, 0.0, 1.0, 2.0), "n": (0.0, 1.0, 2.0)}
@@ -189,7 +190,7 @@ def examine(
     except Exception as error:  # whatever a library says about a form
         return counts + Counter({"not fitted": 1}), str(error)
     try:
-        prover = ColumnProver(model, Domain.of(written), seconds=5)
+        prover = make(find_predictor(model, written)[0], Domain.of(written), seconds=5)
     except HornbookError as error:
         return counts + Counter({"refused": 1}), str(error)
     rows = write(list_domain(frame, prover.domain))

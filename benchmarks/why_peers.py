@@ -32,7 +32,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hornbook.conditions import Category, Condition, Threshold
-from hornbook.proof import ColumnProver, Domain
+from hornbook.models import find_predictor
+from hornbook.proof import ColumnProver, Domain, make
 from hornbook.proof.ensembles import single_cut
 
 
@@ -138,7 +139,7 @@ def forests_table(count: int, seconds: float) -> Table:
         chosen = rows.iloc[np.random.default_rng(0).permutation(len(rows))[:count]]
         outcomes = model.predict(chosen)
         started = time.perf_counter()
-        prover = ColumnProver(model, Domain.of(rows), seconds=seconds)
+        prover = make(find_predictor(model, rows)[0], Domain.of(rows), seconds=seconds)
         for outcome in (0, 1):  # the formula of each class is made at its first question
             prover.prove([], outcome)
         ours_ready = time.perf_counter() - started
@@ -224,7 +225,7 @@ def networks_table(count: int, seconds: float) -> Table:
             warnings.simplefilter("ignore")
             model = make_pipeline(StandardScaler(), net).fit(rows, labels)
         chosen = rows.iloc[np.random.default_rng(1).permutation(len(rows))[:count]]
-        prover = ColumnProver(model, Domain.of(rows), seconds=seconds)
+        prover = make(find_predictor(model, rows)[0], Domain.of(rows), seconds=seconds)
         ranges = [prover.domain.ranges[str(name)] for name in rows]
         lowest, highest = (np.array([getattr(own, end) for own in ranges]) for end in ("low", "high"))
         ours: dict[tuple, str] = {}

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.extraction import Extraction
 from hornbook.models import ColumnNetwork
 from hornbook.models.column_network import Layer, NumericInputs
-from hornbook.proof.certificate import digest
+from hornbook.proof import digest
 from hornbook.queries import Binariser
 from hornbook.runs import file_checksum, load, result_files, save_extraction
 from hornbook.runs.folder import list_run_files

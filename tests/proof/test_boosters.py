@@ -16,7 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.conditions import Category, Threshold
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
-from hornbook.proof import ColumnProver, Domain
+from hornbook.proof import Domain
+from tests.shared.column_zoo import bind_prover
 
 LEVELS = [f"l{number}" for number in range(12)]
 NEAR_ZERO = [-1e-3, -1e-35, -1e-50, -5e-324, 0.0, 5e-324, 1e-50, 1e-35, 2e-35, 1e-3]
@@ -62,7 +63,7 @@ def test_verdicts_about_numbers_near_zero_are_the_models_own(kind):
     """What a sparse matrix leaves out is missing to XGBoost, and zero to the others."""
     rows, labels = sparse_table()
     model = SPARSE[kind]().fit(rows, labels)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     assert prover.preprocessing.is_sparse == ("dense" not in kind)
     grid = pd.DataFrame(list(product(NEAR_ZERO, LEVELS)), columns=["x", "w"])
     decided = model.predict(grid)
@@ -99,7 +100,7 @@ def test_read_sums_of_xgboost_are_its_own_within_the_rounding_that_is_allowed(ob
     rows = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
     labels = np.digitize(rows.x + rows.y, [0.3] if objective == "binary:logistic" else [-0.5, 0.5])
     model = xgb(base_score=share, objective=objective).fit(rows, labels)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     sums = model.predict(rows, output_margin=True).astype(np.float64).reshape(len(rows), -1)
     read, off = prover.reading.side(0, 0).evaluate(prover.reading.grid.locate(rows)[0])
     own = sums[:, -1] if sums.shape[1] == 1 else sums[:, 1] - sums[:, 0]
@@ -131,7 +132,7 @@ def test_classes_within_one_ulp_are_decided_where_a_third_class_rounds_their_sha
     decided = model.predict(rows)
     assert len(np.unique(sums[:, :2], axis=0)) == 1
     assert 0 < (decided == 0).mean() < 0.1  # where the shares of both sums are equal
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     for outcome, (name, cut, above) in product((0, 1), product("abc", (0.5, 2.5), (True, False))):
         body = [Threshold(name, cut, above)]
         met = body[0].evaluate(rows)[0]
@@ -141,7 +142,7 @@ def test_classes_within_one_ulp_are_decided_where_a_third_class_rounds_their_sha
 
 def test_classes_with_the_same_numbers_are_decided_at_once_whatever_a_third_class_does():
     model, rows = boost_by_hand(0.25, 0.25, np.linspace(-3, -0.4, 40))
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     assert prover.reading.side(0, 0).search(Deadline.after(10)).nodes == 1
     assert [prover.prove([], outcome).status for outcome in range(3)] == ["proved", "refuted", "refuted"]
 
@@ -157,13 +158,13 @@ def test_lightgbm_that_stops_adding_trees_is_refused_and_only_where_it_does():
     plain = model.booster_.predict(rows)
     assert np.abs(model.predict_proba(rows)[:, 1] - plain).max() > 0.01
     with pytest.raises(HornbookError, match="pred_early_stop"):
-        ColumnProver(model, Domain.of(rows))
+        bind_prover(model, Domain.of(rows))
     changed = lgbm().fit(rows, labels)
-    ColumnProver(changed, Domain.of(rows))
+    bind_prover(changed, Domain.of(rows))
     with pytest.raises(HornbookError, match="pred_early_stop"):
-        ColumnProver(changed.set_params(**EARLY), Domain.of(rows))
+        bind_prover(changed.set_params(**EARLY), Domain.of(rows))
     # a booster has the setting, and its predict does not know it
-    prover = ColumnProver(model.booster_, Domain.of(rows))
+    prover = bind_prover(model.booster_, Domain.of(rows))
     body = [Threshold("x", 1.0)]
     decided = plain[body[0].evaluate(rows)[0]] >= 0.5
     assert prover.prove(body, 1).status == ("proved" if decided.all() else "refuted")

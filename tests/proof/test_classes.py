@@ -23,8 +23,9 @@ from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models.column_network import ColumnNetwork, Layer, NumericInputs
-from hornbook.proof import ColumnProver, Domain, prove_explanation
+from hornbook.proof import Domain, prove_explanation
 from hornbook.proof.wall import Wall
+from tests.shared.column_zoo import bind_prover
 
 CUTS = {"x": [-0.5, 0.25, 0.45, 1.0], "n": [0.5, 1.0, 1.5]}
 
@@ -111,7 +112,7 @@ def fit_numbers(library, seed, **options):
 @pytest.mark.parametrize("kind", [*NETWORKS, *TREES])
 def test_verdicts_about_one_class_of_three_agree_with_all_rows(kind):
     model = {**NETWORKS, **TREES}[kind](1)
-    prover = ColumnProver(model, Domain.of(table(1)[0]), seconds=20)
+    prover = bind_prover(model, Domain.of(table(1)[0]), seconds=20)
     own = prover.domain.ranges["x"]
     numbers = np.linspace(own.low, own.high, 80)
     if kind in TREES:
@@ -159,19 +160,23 @@ def test_boosting_of_one_class_against_the_others_is_refused_by_name():
         n_estimators=2, verbose=-1, n_jobs=1, objective="multiclassova"
     )
     with pytest.raises(HornbookError, match="3 classes by multiclassova"):
-        ColumnProver(model.fit(rows, labels), Domain.of(rows))
+        bind_prover(model.fit(rows, labels), Domain.of(rows))
 
 
 def test_a_model_of_three_classes_that_computes_something_else_is_refused():
     model = column_network(0)
     rows, _ = table(0)
-    prover = ColumnProver(model, Domain.of(rows))
-    outputs = prover.predictors[1].outputs
-    liar = replace(prover.predictors[1], outputs=lambda X: outputs(X) ** 1.001)
-    prover.wall.predictors = [prover.predictors[0], liar, prover.predictors[2]]
+    prover = bind_prover(model, Domain.of(rows))
+    honest = prover.predictor
+    prover.wall.predictor = replace(honest, outputs=lambda X: honest.outputs(X) ** [1, 1.001, 1])
     with pytest.raises(HornbookError, match=r"does not compute what was read of it: class 1 .*x="):
         prover.reading.compare(prover.domain)
-    swapped = [prover.predictors[place] for place in (1, 0, 2)]
+    order = [1, 0, 2]
+    swapped = replace(
+        honest,
+        outputs=lambda X: honest.outputs(X)[:, order],
+        labels=lambda X: np.array(order)[honest.labels(X)],
+    )
     known = rows.dropna()
     equal = np.zeros(len(known))
     wall = Wall(swapped, prover.columns, rows)
@@ -189,7 +194,7 @@ def test_equal_sums_of_boosting_are_decided_as_its_predict_decides(library):
     model = kind(n_estimators=20, n_jobs=1, **options).fit(rows, labels)
     odds = model.predict_proba(rows.head(1))[0]
     assert odds[0] == odds[1] > odds[2]
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     body = [Threshold("x", 0.1, above=False)]
     first = int(model.predict(rows.head(1))[0])
     assert [prover.prove(body, outcome).status == "proved" for outcome in range(3)] == [

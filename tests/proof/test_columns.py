@@ -27,8 +27,9 @@ from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, DecisionTree, RuleSet, Split
 from hornbook.models import as_predictor
-from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation
+from hornbook.proof import Domain, Interval, prove_explanation
 from hornbook.proof.ensembles import single_cut
+from tests.shared.column_zoo import bind_prover
 
 
 def table(seed, size=80, missing=True):
@@ -137,7 +138,7 @@ def test_verdicts_about_trees_equal_brute_force_over_all_cells(kind, tmp_path):
         suffix = ".json" if kind.startswith("XGB") else ".txt"
         (model if suffix == ".json" else model.booster_).save_model(tmp_path / f"model{suffix}")
         model = str(tmp_path / f"model{suffix}")
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     grid = pd.DataFrame(list(product(*(cell_values(prover, name) for name in rows))), columns=rows.columns)
     decided = predict(grid) == 1
     rng = np.random.default_rng(0)
@@ -186,7 +187,7 @@ def test_verdicts_about_networks_agree_with_a_dense_grid(kind):
     rows, labels = table(0, missing=kind != "torch")
     model = NETWORKS[kind](0)
     predictor = as_predictor(model if kind == "torch" else model.fit(rows, labels))
-    prover = ColumnProver(predictor, Domain.of(rows), seconds=20)
+    prover = bind_prover(predictor, Domain.of(rows), seconds=20)
     values = []
     for name in rows:
         own = prover.domain.ranges[name]
@@ -220,7 +221,7 @@ def test_a_network_is_refuted_by_a_point_inside_a_box_that_no_corner_shows():
         tent[2].weight.copy_(torch.full((1, 4), -20.0))
         tent[2].bias.fill_(1.0)
     rows = pd.DataFrame({"x": [0.0, 1.0], "y": [0.0, 1.0]})
-    prover = ColumnProver(as_predictor(tent), Domain.of(rows.astype(float) * 0.999))
+    prover = bind_prover(as_predictor(tent), Domain.of(rows.astype(float) * 0.999))
     verdict = prover.prove([], outcome=0)
     assert verdict.status == "refuted"
     assert abs(verdict.witness.x[0] - 0.3) + abs(verdict.witness.y[0] - 0.7) < 0.05
@@ -238,8 +239,8 @@ def test_whole_numbers_have_no_witness_between_them():
         tent[2].weight.fill_(-4.0)
         tent[2].bias.fill_(1.0)
     whole, real = pd.DataFrame({"x": [0.0, 5.0]}), pd.DataFrame({"x": [0.0, 4.9]})
-    assert ColumnProver(as_predictor(tent), Domain.of(whole)).prove([], outcome=0).status == "proved"
-    assert ColumnProver(as_predictor(tent), Domain.of(real)).prove([], outcome=0).status == "refuted"
+    assert bind_prover(as_predictor(tent), Domain.of(whole)).prove([], outcome=0).status == "proved"
+    assert bind_prover(as_predictor(tent), Domain.of(real)).prove([], outcome=0).status == "refuted"
 
 
 @draw_examples(2)
@@ -258,7 +259,7 @@ def test_lightgbm_takes_the_tiniest_numbers_for_zero():
     model = lightgbm(0).fit(rows, np.repeat([0, 1, 0], 30))
     tiny = float(np.float32(1e-35))
     at = [-np.nextafter(tiny, 1), -tiny, -1e-40, 0.0, 1e-40, tiny, np.nextafter(tiny, 1)]
-    prover = ColumnProver(
+    prover = bind_prover(
         model, Domain.of(rows.assign(x=rows.x + 0.5)).widen([Threshold("x", -40.0, above=False)])
     )
     for number, decided in zip(at, model.predict(pd.DataFrame({"x": at})) == 1, strict=True):
@@ -369,7 +370,7 @@ def test_models_that_are_not_understood_are_refused_by_name(name):
     if name == "missing by a number":
         rows = rows.fillna(0.0)
     with pytest.raises(HornbookError, match="nothing can be proved about"):
-        ColumnProver(TRAPS[name]().fit(rows, labels), Domain.of(rows))
+        bind_prover(TRAPS[name]().fit(rows, labels), Domain.of(rows))
 
 
 def test_a_model_that_computes_something_else_is_refused_with_the_row_that_shows_it():
@@ -379,24 +380,24 @@ def test_a_model_that_computes_something_else_is_refused_with_the_row_that_shows
     changed = as_predictor(honest).outputs
     liar = replace(reading, outputs=lambda X: changed(X) * [[0.999, 1.001]])
     with pytest.raises(HornbookError, match=r"does not compute what was read of it.*for x="):
-        ColumnProver(liar, Domain.of(rows))
+        bind_prover(liar, Domain.of(rows))
     with pytest.raises(HornbookError, match="put in the place of its class's"):
-        ColumnProver(patched(RandomForestClassifier(3).fit(rows, labels)), Domain.of(rows))
+        bind_prover(patched(RandomForestClassifier(3).fit(rows, labels)), Domain.of(rows))
 
 
 def test_one_of_three_classes_against_the_others_and_columns_without_numbers_are_refused():
     rows, labels = table(0)
     three = DecisionTreeClassifier(max_depth=2).fit(rows, rows.n.fillna(0).clip(0, 2))
     with pytest.raises(HornbookError, match="two classes"):
-        ColumnProver(as_predictor(three, positive=1.0), Domain.of(rows))
+        bind_prover(as_predictor(three, positive=1.0), Domain.of(rows))
     empty = Domain({name: Interval(0, 1) for name in "xy"}, rows)
     with pytest.raises(HornbookError, match="'n' has no numbers"):
-        ColumnProver(DecisionTreeClassifier(max_depth=2).fit(rows, labels), empty)
+        bind_prover(DecisionTreeClassifier(max_depth=2).fit(rows, labels), empty)
 
 
 def test_a_domain_reaches_beyond_its_table_where_a_body_asks_for_it():
     rows, labels = table(0, missing=False)
-    prover = ColumnProver(DecisionTreeClassifier(max_depth=2).fit(rows, labels), Domain.of(rows))
+    prover = bind_prover(DecisionTreeClassifier(max_depth=2).fit(rows, labels), Domain.of(rows))
     beyond = prover.prove([Threshold("x", 100.0)], outcome=1)
     assert (
         beyond.status in ("proved", "refuted") and np.isfinite(beyond.bound)
@@ -421,7 +422,7 @@ def test_monotonicity_of_trees_is_decided_as_by_all_pairs_of_cells(kind):
     seen = set()
     rows, labels = table(0)
     model = MONOTONE[kind](0).fit(rows, labels)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     values = {name: cell_values(prover, name) for name in rows}
     for column, outcome in [("x", 0), ("x", 1)]:
         others = [name for name in rows if name != column]
@@ -446,14 +447,14 @@ def test_a_class_that_only_the_last_of_many_cells_loses_is_not_monotone():
     rows = pd.DataFrame(list(product(range(7), range(2))), columns=["x", "y"], dtype=float)
     labels = (rows.x > np.where(rows.y, 1.5, 3.5)) & (rows.x < 5.5)  # of x, 1.5, 3.5 and 5.5 tell cells apart
     model = DecisionTreeClassifier(random_state=0).fit(rows, labels)
-    verdict = ColumnProver(model, Domain.of(rows)).prove_monotone("x", outcome=1)
+    verdict = bind_prover(model, Domain.of(rows)).prove_monotone("x", outcome=1)
     assert verdict.status == "refuted" and verdict.witness.x[0] <= 5.5 < verdict.witness.x[1]
 
 
 @pytest.mark.parametrize("above", [True, False])
 def test_a_threshold_that_no_number_or_every_number_meets_is_no_other_question(above):
     rows, labels = table(0)
-    prover = ColumnProver(DecisionTreeClassifier(max_depth=3).fit(rows, labels), Domain.of(rows))
+    prover = bind_prover(DecisionTreeClassifier(max_depth=3).fit(rows, labels), Domain.of(rows))
     for make in (lambda cut: Threshold("x", cut, above), lambda cut: Category("x", cut, above)):
         with pytest.raises(HornbookError, match="compares 'x' with NaN"):
             make(np.nan)

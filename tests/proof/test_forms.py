@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.conditions import Category, Threshold
 from hornbook.errors import HornbookError
 from hornbook.models import as_predictor
-from hornbook.proof import ColumnProver, Domain, Interval
+from hornbook.proof import Domain, Interval
+from tests.shared.column_zoo import bind_prover
 
 DECIDED = [
     *(("scaled regression", form) for form in ("float32", "Int64", "int8", "float32 and float64")),
@@ -80,7 +81,7 @@ def test_none_is_a_level_of_its_own_and_no_imputer_fills_it_in():
     assert model.predict(none).tolist() == [1, 0, 0]
     assert model.predict(nan).tolist() == [1, 0, 1]
     for rows, outcome in ((none, 0), (nan, 1)):
-        prover = ColumnProver(model, Domain.of(pd.concat([rows] * 9, ignore_index=True)))
+        prover = bind_prover(model, Domain.of(pd.concat([rows] * 9, ignore_index=True)))
         missing = prover.prove([Category("colour", "red", equal=False)], outcome)
         refuted = prover.prove([], outcome)
         assert refuted.status == "refuted" and (missing.status == "proved") == (outcome == 0)
@@ -91,9 +92,9 @@ def test_whole_numbers_that_are_no_doubles_are_refused_by_name(kind):
     rows = pd.DataFrame({"id": [1, 2, 3, 2**53 + 1] * 5, "x": np.arange(20.0)}).astype({"id": kind})
     model = DecisionTreeClassifier(random_state=0).fit(rows, rows.x > 9)
     with pytest.raises(HornbookError, match=f"its column 'id' of the type {kind} has numbers beyond"):
-        ColumnProver(model, Domain.of(rows))
+        bind_prover(model, Domain.of(rows))
     near = rows.assign(id=rows.id.where(rows.id < 5, 4).astype(kind))
-    verdict = ColumnProver(model, Domain.of(near)).prove([Threshold("id", 2.0**54)], 1)
+    verdict = bind_prover(model, Domain.of(near)).prove([Threshold("id", 2.0**54)], 1)
     assert verdict.status == "undecided" and "has numbers beyond" in verdict.reason
 
 
@@ -105,7 +106,7 @@ def test_columns_of_types_that_are_not_read_are_refused_by_name(kind):
     model = DecisionTreeClassifier(random_state=0).fit(rows, rows.x > 9)
     domain = Domain({name: Interval(0, 19) for name in rows}, rows.astype({"y": kind}))
     with pytest.raises(HornbookError, match="its column 'y' is of the type"):
-        ColumnProver(model, domain)
+        bind_prover(model, domain)
 
 
 def test_a_model_that_differs_where_something_is_proved_is_refused_from_then_on():
@@ -118,7 +119,7 @@ def test_a_model_that_differs_where_something_is_proved_is_refused_from_then_on(
         odd = (frame.x == above) if frame.n.dtype == "int64" else np.ones(len(frame), bool)
         return honest.decisions(frame) ^ odd.to_numpy(bool)
 
-    prover = ColumnProver(replace(honest, decisions=decide), Domain.of(rows))
+    prover = bind_prover(replace(honest, decisions=decide), Domain.of(rows))
     assert prover.prove([Threshold("x", 1.0)], 1).status == "proved"
     verdict = prover.prove([Threshold("x", 1.25)], 1)
     assert verdict.status == "undecided"
@@ -130,10 +131,10 @@ def test_a_model_that_differs_where_something_is_proved_is_refused_from_then_on(
 def test_a_model_that_is_not_monotone_where_that_was_proved_is_refused():
     rows = pd.DataFrame({"x": np.arange(40.0), "n": np.arange(40) % 3})
     honest = as_predictor(DecisionTreeClassifier().fit(rows, rows.x > 19))
-    prover = ColumnProver(honest, Domain.of(rows))
+    prover = bind_prover(honest, Domain.of(rows))
     assert prover.prove_monotone("x", 1).status == "proved"
     liar = replace(honest, decisions=lambda frame: honest.decisions(frame) ^ (frame.x == 39).to_numpy())
-    prover.wall.predictors = [liar]
+    prover.wall.predictor = liar
     verdict = prover.prove_monotone("x", 1)
     assert verdict.status == "undecided" and "does not decide as was proved" in verdict.reason
 
@@ -144,13 +145,13 @@ def test_a_fill_that_single_precision_takes_across_a_threshold_is_refused():
     model = make_pipeline(
         SimpleImputer(strategy="constant", fill_value=0.4), HistGradientBoostingClassifier(max_iter=2)
     ).fit(rows, np.nan_to_num(values) > 0.4)
-    ColumnProver(model, Domain.of(rows))
+    bind_prover(model, Domain.of(rows))
     model.steps[0][1].statistics_ = np.array([np.nextafter(0.4, 0)])
     for stage in model.steps[1][1]._predictors:
         inner = stage[0].nodes["is_leaf"] == 0
         stage[0].nodes["num_threshold"][inner] = np.nextafter(0.4, 0)
     with pytest.raises(HornbookError, match="'x' of the type float32 is filled in with a number"):
-        ColumnProver(model, Domain.of(rows))
+        bind_prover(model, Domain.of(rows))
 
 
 def test_a_scaler_of_single_precision_leaves_a_margin():
@@ -159,7 +160,7 @@ def test_a_scaler_of_single_precision_leaves_a_margin():
     labels = rows.x / 30 + rows.y > 33
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, labels)
     rounding = [
-        ColumnProver(model, Domain.of(rows.astype(kind))).reading.contests[0][0].roundoff
+        bind_prover(model, Domain.of(rows.astype(kind))).reading.contests[0][0].roundoff
         for kind in ("float64", "float32")
     ]
     assert rounding == [2.0**-53, 2.0**-24]

@@ -21,7 +21,8 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import ColumnNetwork, as_predictor
 from hornbook.models.column_network import Layer, LevelInputs, NumericInputs
-from hornbook.proof import ColumnProver, Domain, Interval, prove_explanation
+from hornbook.proof import Domain, Interval, prove_explanation
+from tests.shared.column_zoo import bind_prover
 
 COLOURS = ["blue", "green", "red", "white"]
 CUTS = [-0.5, 0.3, 0.7, 1.2]
@@ -139,7 +140,7 @@ def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
     seed = 1
     rows, labels = table(seed)
     model = TREES[kind](seed).fit(rows, labels)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     trees = prover.reading.contests[0][0].trees
     cuts = {cut for tree in trees for cut in tree.cut.tolist() if np.isfinite(cut)}
     own = prover.domain.ranges["x"]
@@ -204,7 +205,7 @@ def test_verdicts_about_networks_over_columns_agree_with_a_dense_grid(kind):
     seed = 1
     rng = np.random.default_rng(seed)
     model = NETWORKS[kind](rng)
-    prover = ColumnProver(model, Domain.of(table(seed)[0]), seconds=20)
+    prover = bind_prover(model, Domain.of(table(seed)[0]), seconds=20)
     own = prover.domain.ranges["x"]
     numbers = [*np.linspace(own.low, own.high, 60), *np.linspace(-0.6, 0.8, 60)]
     grid = list_rows(prover.domain, numbers, [*COLOURS, "pink"])
@@ -263,15 +264,15 @@ def test_networks_over_columns_that_are_not_understood_are_refused():
     network = random_network(np.random.default_rng(0))
     subclass = replace(network, columns=(Louder("x", 0.1, 0.12, True), *network.columns[1:]))
     with pytest.raises(HornbookError, match=r"its column 'x' \(Louder\) is not understood"):
-        ColumnProver(subclass, Domain.of(rows))
+        bind_prover(subclass, Domain.of(rows))
     patched = random_network(np.random.default_rng(0))
     object.__setattr__(patched, "predict", lambda frame: np.ones(len(frame)))
     with pytest.raises(HornbookError, match="its own predict"):
-        ColumnProver(patched, Domain.of(rows))
+        bind_prover(patched, Domain.of(rows))
     reading = as_predictor(network)
     liar = replace(reading, outputs=lambda X: reading.outputs(X) * [[0.999, 1.001]])
     with pytest.raises(HornbookError, match=r"does not compute what was read of it.*colour="):
-        ColumnProver(liar, Domain.of(rows))
+        bind_prover(liar, Domain.of(rows))
 
 
 ENCODERS = {
@@ -286,8 +287,8 @@ def test_encoders_that_are_not_understood_are_refused_by_name(kind):
     before = ColumnTransformer([("words", ENCODERS[kind], ["colour"])])
     model = make_pipeline(before, DecisionTreeClassifier(max_depth=2)).fit(rows, labels)
     with pytest.raises(HornbookError, match=r"its step words \(OneHotEncoder\)"):
-        ColumnProver(model, Domain.of(rows))
+        bind_prover(model, Domain.of(rows))
     twice = [(str(n), OneHotEncoder(handle_unknown="ignore"), ["colour"]) for n in range(2)]
     model = make_pipeline(ColumnTransformer(twice), DecisionTreeClassifier(max_depth=2)).fit(rows, labels)
     with pytest.raises(HornbookError, match="reads a column twice"):
-        ColumnProver(model, Domain.of(rows))
+        bind_prover(model, Domain.of(rows))

@@ -12,10 +12,11 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.conditions import Category, Threshold
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.proof import ColumnProver, Domain, Prover, votes
+from hornbook.proof import Domain, Prover, votes
 from hornbook.proof.region import InputSpace
 from hornbook.proof.trees import Forest
 from hornbook.proof.votes import StateLiterals, VotingForest
+from tests.shared.column_zoo import bind_prover
 
 pysat = pytest.importorskip("pysat.solvers")
 
@@ -69,10 +70,10 @@ def fitted(seed, columns=6, **settings):
 
 def test_a_solver_and_branch_and_bound_say_the_same(monkeypatch):
     model, rows = fitted(0)
-    solved = ColumnProver(model, Domain.of(rows))
+    solved = bind_prover(model, Domain.of(rows))
     assert all(type(solved.reading.side(outcome, 0)) is VotingForest for outcome in (0, 1))
     monkeypatch.setattr(votes, "find_spec", lambda name: None)
-    searched = ColumnProver(model, Domain.of(rows))
+    searched = bind_prover(model, Domain.of(rows))
     seen = set()
     for number in range(8):
         row = rows.iloc[number]
@@ -86,7 +87,7 @@ def test_a_solver_and_branch_and_bound_say_the_same(monkeypatch):
 
 def test_a_proof_needs_no_more_than_the_conditions_that_it_names():
     model, rows = fitted(1)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     spared = 0
     for number in range(10):
         row, outcome = rows.iloc[number], int(model.predict(rows.iloc[[number]])[0])
@@ -123,7 +124,7 @@ def test_a_rule_needs_no_more_than_the_literals_that_a_proof_names():
 def test_a_forest_beyond_memory_says_so(monkeypatch):
     monkeypatch.setattr(votes, "available_memory", lambda: 1000)
     model, rows = fitted(2, max_features=None)
-    prover = ColumnProver(model, Domain.of(rows))
+    prover = bind_prover(model, Domain.of(rows))
     side = prover.reading.side(0, 0)
     assert isinstance(side, VotingForest) and "GiB" in side.refusal
     assert prover.prove([Category(name, rows[name][0]) for name in rows], 1).by != "a SAT solver"

@@ -24,11 +24,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.proof import ColumnProver, Domain
+from hornbook.models import find_predictor
+from hornbook.proof import Domain, make
 
 NUMBERS = {"x": range(-2, 4), "n": range(3)}
 WORDS = ("blue", "green", "red")
 SIZE = 150
+
+
+def bind_prover(model, domain, **options):
+    """The prover of a model, bound to the rows of a domain."""
+    return make(find_predictor(model, domain.rows)[0], domain, **options)
 
 
 def numeric(kind, missing=True):
@@ -203,7 +209,7 @@ def examine(kind, form, questions):
     except Exception as error:  # whatever a library raises about a form
         return counts + Counter({"not fitted": 1}), str(error)
     try:
-        prover = ColumnProver(model, Domain.of(write(frame)), seconds=5)
+        prover = bind_prover(model, Domain.of(write(frame)), seconds=5)
     except HornbookError as error:
         return counts + Counter({"refused": 1}), str(error)
     rows = list_domain(frame, prover.domain)
@@ -254,7 +260,7 @@ def examine_close(kind, trained_in, pairs, seed=0, named=True):
     close = list_close_rows(model, rows, pairs, rng)
     if not named:
         model = NUMERIC_KINDS[kind]().fit(rows.to_numpy(trained_in), labels.astype(int))
-    prover, counts = ColumnProver(model, Domain.of(rows), seconds=5), Counter({"wrong": 0})
+    prover, counts = bind_prover(model, Domain.of(rows), seconds=5), Counter({"wrong": 0})
     for at in range(len(close)):
         row = close.iloc[[at]]
         decided = model.predict(row if named else row.to_numpy())[0]

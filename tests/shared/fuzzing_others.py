@@ -27,8 +27,7 @@ from hornbook.extractor import HornExtractor
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model
 from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
-from hornbook.proof import Certificate
-from hornbook.proof.certificate import read_certificates
+from hornbook.proof import Certificate, read_certificates
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import Run

@@ -29,7 +29,6 @@ from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, ask_anew, bind_classifier, load_model
 from hornbook.models.body_sampler import BodySampler, meet_conditions
 from hornbook.proof import ColumnProver, Domain, Verdict
-from hornbook.proof.prover import BY_BRANCHING
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -427,16 +426,12 @@ class ClaimProver:
         number, positive = name_outcome(claim.outcome, self.classes)
         if positive or len(self.classes) == 2:
             return self.prover.prove(claim.body, number if positive else 1 - number)
-        return self._leave_open("a proof is about one class, and not about all others of several")
+        return Verdict.leave_open("a proof is about one class, and not about all others of several")
 
     def prove_monotone(self, claim: MonotoneClaim) -> Verdict[pd.DataFrame]:
         """Prove or refute that a class is never lost, or never gained, where a column rises."""
         number, positive = name_outcome(claim.outcome, self.classes)
         if len(self.classes) > 2:
-            return self._leave_open("monotonicity is proved of trees of two classes, and sampled of others")
+            return Verdict.leave_open("monotonicity is proved of trees of two classes, and sampled of others")
         never_lost = positive == (claim.never == "lowers")
         return self.prover.prove_monotone(claim.column, number if never_lost else 1 - number)
-
-    @staticmethod
-    def _leave_open(reason: str) -> Verdict[pd.DataFrame]:
-        return Verdict("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)

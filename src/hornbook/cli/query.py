@@ -262,8 +262,7 @@ def _prove(
     prover: Prover, rules: Sequence[Rule], folder: Path | None, model: Path | None, total: float | None
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
-    from hornbook.proof import Certificates
-    from hornbook.proof.certificate import PROOFS_FILE
+    from hornbook.proof import PROOFS_FILE, Certificates
     from hornbook.runs import prove_and_repair
 
     certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)

@@ -27,7 +27,6 @@ from hornbook.conditions import Condition, Missing
 from hornbook.deadline import Deadline
 from hornbook.models.body_sampler import meet_conditions
 from hornbook.proof import ColumnProver, Domain
-from hornbook.proof.prover import BY_VACUITY
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.regions import fit_regions
@@ -111,7 +110,7 @@ class AgreementProver:
             if outcomes[outcome] < 0:
                 return False, None
             verdict = prover.prove(own, int(outcomes[outcome]), seconds=seconds)
-            if verdict.status != "proved" or verdict.by == BY_VACUITY:
+            if verdict.status != "proved" or verdict.is_vacuous:
                 return False, verdict.witness
         return True, None
 

@@ -42,7 +42,6 @@ from hornbook.comparison.search import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
 from hornbook.models import AnswerCheck, bind_classifier, load_model
 from hornbook.proof import Domain
-from hornbook.proof.domain import DOMAIN_NOTE
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Form
@@ -205,7 +204,7 @@ class DiffSearch:
                 proof_seconds,
                 generator(seed, Purpose.PROOF_STARTS),
             )
-            notes = [f"{DOMAIN_NOTE} {Domain.of(frame)}"]
+            notes = [Domain.of(frame).describe()]
         notes += note_units(frame, held_out, self.groups)
         notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
         said = switches.number(unseen.old, unseen.new)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,7 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
-from hornbook.models import (
-    COMPLETE,
-    ENCODINGS,
-    Predictor,
-    as_predictor,
-    columns_with_missing,
-    load_model,
-    view_class,
-)
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, find_predictor
 from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import (
     Box,
@@ -47,24 +38,23 @@ from hornbook.proof.domain import (
 from hornbook.proof.ensembles import read_tree_contests, read_zeros
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
-from hornbook.proof.prover import BY_BRANCHING, BY_VACUITY, PROOF_SECONDS, Verdict
+from hornbook.proof.prover import BY_VACUITY, PROOF_SECONDS, Verdict
 from hornbook.proof.wall import Wall
 
 SHORTENED_SHARES = (0.05, 0.002)
 """Shares of its interval by which a witness's number is moved for fewer digits, tried in order."""
 
 
-class ColumnProver:
-    """Proves or refutes that a model decides for a class on all rows that meet conditions.
+def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver:
+    """Read a model, compare it with what was read, and return its prover; refuse a model that is not read.
 
     Parameters
     ----------
-    model
-        A classifier, the path of a model file, or a predictor, of which the positive class is the second
-        of two: a ReLU network of torch,
-        Keras, ONNX or scikit-learn, a logistic regression, trees, forests and boosting of scikit-learn,
-        XGBoost and LightGBM, a scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and
-        one of these, perhaps with a `ColumnTransformer`, or our own network over columns.
+    predictor
+        The predictor of a `Subject`. Its model is a ReLU network of torch, Keras, ONNX or scikit-learn, a
+        logistic regression, trees, forests and boosting of scikit-learn, XGBoost and LightGBM, a
+        scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and one of these, perhaps with
+        a `ColumnTransformer`, or our own network over columns.
     domain
         The rows in question. Values are missing only where the model takes missing values.
     seconds
@@ -73,36 +63,36 @@ class ColumnProver:
     Examples
     --------
     >>> from hornbook.conditions import Threshold
+    >>> from hornbook.models import Subject
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
-    >>> prover = ColumnProver(model, Domain.of(rows))
+    >>> prover = make(Subject.bind(model, rows).predictor, Domain.of(rows))
     >>> prover.prove([Threshold("income", 60)], outcome=1).status
     'proved'
     >>> prover.prove([Threshold("age", 40)], outcome=1).witness.to_dict("list")
     {'age': [60.0], 'income': [20.0]}
 
     """
+    return ColumnProver(predictor, domain, seconds=seconds)
 
-    def __init__(
-        self,
-        model: Any,
-        domain: Domain,
-        *,
-        seconds: float = PROOF_SECONDS,
-    ) -> None:
+
+class ColumnProver:
+    """Proves or refutes that a model decides for a class on all rows that meet conditions; see `make`."""
+
+    def __init__(self, model: Any, domain: Domain, *, seconds: float = PROOF_SECONDS) -> None:
         if seconds <= 0:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
-        self.predictors = _list_predictors(model)
-        self.predictor, self.seconds = self.predictors[0], seconds
+        self.predictor = model if isinstance(model, Predictor) else find_predictor(model, domain.rows)[0]
+        self.seconds = seconds
         if self.predictor.encoding not in (COMPLETE, ENCODINGS["nan"]):
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
-        self.wall = Wall(self.predictors, self.columns, domain.rows)
+        self.wall = Wall(self.predictor, self.columns, domain.rows)
         self.domain = self._narrow(domain)
         self.wall.refuse_inexact(self.domain)
-        count = max(len(self.predictors), 2)
+        count = self.wall.count
         trees = read_tree_contests(inner, count)
         self.reading: NetworkReading | TreeReading
         if trees is None:
@@ -113,6 +103,10 @@ class ColumnProver:
         else:
             zeros = read_zeros(inner, self.preprocessing.is_sparse)
             self.reading = TreeReading(self.wall, trees, self.preprocessing, self.columns, self.domain, zeros)
+
+    def restrict(self, domain: Domain) -> ColumnProver:
+        """The prover of the same model for another domain."""
+        return ColumnProver(self.predictor, domain, seconds=self.seconds)
 
     def prove(
         self,
@@ -142,9 +136,9 @@ class ColumnProver:
             boxes = domain.list_boxes(body, excluded)
             self.reading.prepare(domain)
         except HornbookError as error:
-            return _leave_open(str(error))
+            return Verdict.leave_open(str(error))
         if self.wall.refusal:
-            return _leave_open(self.wall.refusal)
+            return Verdict.leave_open(self.wall.refusal)
         verdicts, is_vacuous = [], False
         rivals = range(len(self.reading.contests[outcome]))
         waiting = [(box, rival) for rival in rivals for box in boxes]
@@ -163,7 +157,7 @@ class ColumnProver:
             verdicts.append(verdict)
         combined = _combine(verdicts, deadline.elapsed)
         if combined.status == "proved" and not self.wall.check(boxes, int(outcome)):
-            return _leave_open(self.wall.refusal)
+            return Verdict.leave_open(self.wall.refusal)
         if is_vacuous or excluded or combined.needed is None:  # then rows are ruled out by other conditions
             return replace(combined, needed=None)
         columns = {self.columns[place] for place in combined.needed}
@@ -184,12 +178,12 @@ class ColumnProver:
         """
         deadline = Deadline.after(self.seconds)
         reason = self.wall.refusal
-        if not isinstance(self.reading, TreeReading) or len(self.predictors) > 1:
+        if not isinstance(self.reading, TreeReading) or self.wall.count > 2:
             reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
         elif not isinstance(self.domain.ranges.get(column), Interval):
             reason = f"{column!r} is no column of numbers that the model reads"
         if reason or not isinstance(self.reading, TreeReading):
-            return _leave_open(reason)
+            return Verdict.leave_open(reason)
         verdicts = []
         for verdict in self.reading.decide_monotone(column, outcome, deadline):
             if verdict.status == "refuted":
@@ -197,7 +191,7 @@ class ColumnProver:
             verdicts.append(verdict)
         combined = _combine(verdicts, deadline.elapsed)
         if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
-            return _leave_open(self.wall.refusal)
+            return Verdict.leave_open(self.wall.refusal)
         return combined
 
     def _narrow(self, domain: Domain) -> Domain:
@@ -237,20 +231,6 @@ class ColumnProver:
                 values = tuple(value for value in own.values if value in known)
                 ranges[self.columns[place]] = replace(own, values=values)
         return replace(domain, ranges=ranges)
-
-
-def _list_predictors(model: Any) -> list[Predictor]:
-    """For each class, the model as a function that decides for it; of two classes only for the second."""
-    if isinstance(model, Predictor):
-        if model.classes is None or model.positive is not None:
-            return [model]
-        return [view_class(model, number) for number in range(len(model.classes))]
-    if isinstance(model, str | Path):
-        model = load_model(model)
-    classes = np.asarray(getattr(model, "classes_", (0, 1))).tolist()
-    if len(classes) < 3:
-        return [as_predictor(model)]
-    return [as_predictor(model, positive=label) for label in classes]
 
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
@@ -394,11 +374,6 @@ def _list_objects(values: Sequence[Any]) -> NDArray[np.object_]:
     listed = np.empty(len(values), object)
     listed[:] = values
     return listed
-
-
-def _leave_open(reason: str) -> Verdict[pd.DataFrame]:
-    """The verdict on a question that cannot be asked."""
-    return Verdict("undecided", BY_BRANCHING, 0.0, math.inf, reason=reason)
 
 
 def _split_box(box: Box, column: str, number: float) -> list[Box]:

@@ -273,7 +273,6 @@ class TreeReading:
 
     def _tells_apart(self, classes: tuple[int, int], states: States) -> Bools:
         """Whether the model's shares of two classes differ by more than rounding."""
-        rows, predictors = self.grid.show(states), self.wall.predictors
-        one, other = (predictors[each].score_rows(self.wall.read(predictors[each], rows)) for each in classes)
+        one, other = self.wall.score(self.grid.show(states))[:, classes].T
         differ: Bools = np.abs(one - other) > SCORE_ROUNDING * np.maximum(one, other)
         return differ

@@ -23,9 +23,6 @@ from hornbook.errors import HornbookError
 MAX_BOXES = 20_000
 """The most boxes that one question may be about."""
 
-DOMAIN_NOTE = "Proofs are about rows with values in these ranges:"
-"""How a note begins that says what proofs are about."""
-
 MISSING_SHARE = 0.2
 """The share of missing values in random rows, in columns that may have them."""
 
@@ -343,6 +340,10 @@ class Domain:
 
     def __str__(self) -> str:
         return "; ".join(f"{name}: {own}" for name, own in self.ranges.items())
+
+    def describe(self) -> str:
+        """A note that says what proofs are about."""
+        return f"Proofs are about rows with values in these ranges: {self}"
 
 
 def _meet_all(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -173,6 +173,16 @@ class Verdict(Generic[Witness_co]):
     witness: Witness_co | None = None
     reason: str = ""
     needed: frozenset[Any] | None = None
+
+    @classmethod
+    def leave_open(cls, reason: str) -> Self:
+        """The verdict on a question that cannot be asked."""
+        return cls("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it was proved because there is no input in question."""
+        return self.status == "proved" and self.by == BY_VACUITY
 
     @property
     def guarantee(self) -> Proved | None:

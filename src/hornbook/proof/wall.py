@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.domain import Box, Domain, Interval, is_single
-from hornbook.proof.network import ScoreLink, Vector, unprovable
+from hornbook.proof.network import Matrix, ScoreLink, Vector, unprovable
 from hornbook.proof.prover import refuse_difference
 from hornbook.randomness import Purpose, generator
 
@@ -45,8 +46,8 @@ class Wall:
 
     Parameters
     ----------
-    predictors
-        For each class, the model as a function that decides for it; of two classes only for the second.
+    predictor
+        The model; of two classes it decides for the second.
     columns
         The columns that it reads.
     table
@@ -54,9 +55,11 @@ class Wall:
 
     """
 
-    def __init__(self, predictors: Sequence[Predictor], columns: Sequence[str], table: pd.DataFrame) -> None:
-        self.predictors, self.columns, self.table = predictors, columns, table
-        self.predictor = predictors[0]
+    def __init__(self, predictor: Predictor, columns: Sequence[str], table: pd.DataFrame) -> None:
+        self.predictor, self.columns, self.table = predictor, columns, table
+        is_pair = predictor.classes is None or predictor.positive is not None
+        self.count = 2 if is_pair else len(predictor.classes or ())
+        """The number of classes."""
         self.refusal = ""
         """Why nothing is said about the model any more; empty while it is what was read."""
         for name in columns:
@@ -67,13 +70,21 @@ class Wall:
 
     def decide(self, outcome: int, rows: pd.DataFrame) -> Bools:
         """Whether the model decides for a class about rows in the table's form."""
-        predictor = self.predictors[outcome if len(self.predictors) > 1 else 0]
-        decided: Bools = predictor.decide_rows(self.read(predictor, rows))
-        return decided if outcome or len(self.predictors) > 1 else ~decided
+        read = self.read(rows)
+        if self.count == 2:
+            numbers: NDArray[Any] = self.predictor.decide_rows(read)
+        else:
+            numbers = self.predictor.classify_rows(read)
+        decided: Bools = numbers == outcome
+        return decided
 
-    def read(self, predictor: Predictor, rows: pd.DataFrame) -> Any:
-        """Rows as a model reads them; an array has the precision of the table."""
-        read = predictor.read(rows)
+    def score(self, rows: pd.DataFrame) -> Matrix:
+        """The model's score of each class for rows in the table's form, (rows, classes)."""
+        return self.predictor.score_classes(self.read(rows)).astype(np.float64)
+
+    def read(self, rows: pd.DataFrame) -> Any:
+        """Rows as the model reads them; an array has the precision of the table."""
+        read = self.predictor.read(rows)
         is_array = isinstance(read, np.ndarray) and all(map(is_single, self.table.dtypes[[*self.columns]]))
         return read.astype(np.float32) if is_array else read
 
@@ -113,18 +124,19 @@ class Wall:
         if not len(rows):
             raise unprovable(self.predictor, "there is no row in the domain about which it can be asked")
         try:
-            answers = []
-            for each in self.predictors:
-                read = self.read(each, rows)
-                answers.append((each.score_rows(read).astype(np.float64), each.decide_rows(read)))
+            read = self.read(rows)
+            if self.count == 2:
+                answers = self.predictor.score_rows(read).astype(np.float64), self.predictor.decide_rows(read)
+            else:
+                scores, numbers = self.score(rows).T, self.predictor.classify_rows(read)
         except HornbookError as error:
             raise unprovable(self.predictor, f"it cannot be asked: {error}") from error
 
         def describe(at: int) -> str:
             return _describe_row(rows.iloc[[at]])
 
-        if len(self.predictors) == 1:
-            refuse_difference(self.predictor, link, answers[0], readings[0], describe)
+        if self.count == 2:
+            refuse_difference(self.predictor, link, answers, readings[0], describe)
             return
         ahead = np.stack([np.zeros(len(rows)), *(outputs for outputs, _ in readings)])  # (classes, rows)
         off = np.sum([off for _, off in readings], axis=0)
@@ -136,16 +148,18 @@ class Wall:
         top = ahead.argmax(axis=0)
         second, first = np.sort(ahead, axis=0)[-2:]
         clear = first - second > 2 * off + link.tolerance
-        for number, (scores, decided) in enumerate(answers):
-            wrong = ~(np.abs(scores - shares[number]) <= link.allowance(shares[number], 4 * off))
-            wrong |= clear & (decided != (top == number))
-            if wrong.any():
-                at = int(wrong.argmax())
-                raise unprovable(
-                    self.predictor,
-                    f"it does not compute what was read of it: class {number} gets {scores[at]:.6g} where "
-                    f"{shares[number, at]:.6g} was read, for {describe(at)}",
-                )
+        wrong = ~(np.abs(scores - shares) <= link.allowance(shares, 4 * off))  # (classes, rows)
+        wrong |= clear & (
+            (numbers == np.arange(self.count)[:, None]) != (top == np.arange(self.count)[:, None])
+        )
+        if wrong.any():
+            number, at = (int(place) for place in np.argwhere(wrong)[0])
+            score, share = scores[number, at], shares[number, at]
+            raise unprovable(
+                self.predictor,
+                f"it does not compute what was read of it: class {number} gets {score:.6g} where "
+                f"{share:.6g} was read, for {describe(at)}",
+            )
 
     def check(self, boxes: Sequence[Box], outcome: int) -> bool:
         """Whether the model decides for a class at corners and points of boxes; else it is refused."""

@@ -12,9 +12,7 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
-from hornbook.proof import Prover
-from hornbook.proof.prover import PROOF_SECONDS
-from hornbook.proof.region import Values
+from hornbook.proof import PROOF_SECONDS, Prover, Values
 from hornbook.queries.bins import exclusivity_rules
 from hornbook.queries.column_models import reads_columns, wrap_column_model
 from hornbook.queries.completions import Completions, LabelOracle

@@ -26,7 +26,6 @@ from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.proof import ColumnProver, Domain
-from hornbook.proof.prover import BY_VACUITY
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
 from hornbook.reasons.change_space import (
     DISTANCE_WORDS,
@@ -378,7 +377,7 @@ class ChangeFinder:
                 body += [condition for name in chosen for condition in space.bound(name)]
                 verdict = None if deadline.passed else prover.prove(body, own, seconds=deadline.left)
                 # the row itself meets the body, so no rows to prove anything of means another domain
-                if verdict is None or verdict.status != "proved" or verdict.by == BY_VACUITY:
+                if verdict is None or verdict.status != "proved" or verdict.is_vacuous:
                     return size - 1, None if verdict is None else verdict.witness
         return below, None
 

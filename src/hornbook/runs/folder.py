@@ -23,8 +23,7 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction, fidelity_object
 from hornbook.logic import Rule
 from hornbook.models import load_model
-from hornbook.proof import Certificates
-from hornbook.proof.certificate import PROOFS_FILE
+from hornbook.proof import PROOFS_FILE, Certificates
 from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules
 from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html

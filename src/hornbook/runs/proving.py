@@ -14,6 +14,7 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.proof import (
+    PROOF_SECONDS,
     Certificate,
     Certificates,
     ColumnProver,
@@ -23,8 +24,6 @@ from hornbook.proof import (
     prove_rules,
     repair_rule,
 )
-from hornbook.proof.domain import DOMAIN_NOTE
-from hornbook.proof.prover import PROOF_SECONDS
 from hornbook.queries import Guarantee, Unknown
 
 
@@ -83,7 +82,7 @@ def add_verdicts(
     """The extraction, with a verdict on each line for every row of a domain."""
     pairs = zip(extraction.lines, guarantees, strict=True)
     lines = tuple(replace(line, guarantee=guarantee) for line, guarantee in pairs)
-    return replace(extraction, lines=lines, notes=(*extraction.notes, f"{DOMAIN_NOTE} {domain}."))
+    return replace(extraction, lines=lines, notes=(*extraction.notes, f"{domain.describe()}."))
 
 
 def refuse_unprovable(model: Any, frame: pd.DataFrame) -> None:

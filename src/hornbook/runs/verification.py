@@ -20,14 +20,18 @@ from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.extraction.result import restore_code_book
-from hornbook.proof import Domain, Finding, Prover, prove_explanation, verify_certificates
-from hornbook.proof.certificate import (
+from hornbook.proof import (
     PROOFS_FILE,
+    Domain,
+    Finding,
     ProofLimits,
+    Prover,
     certificates_text,
     find_difference,
+    prove_explanation,
     read_certificates,
     read_proofs,
+    verify_certificates,
 )
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
 from hornbook.reasons import Why
