@@ -190,14 +190,14 @@ def test_finished_run_is_not_overwritten_unless_forced(hornbook, folder, model, 
 
 
 def test_interrupted_run_ends_with_130_and_can_be_repeated(hornbook, folder, model, tmp_path, monkeypatch):
-    from hornbook.extraction import explain as classifier
+    from hornbook.extraction import explaining
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
     arguments = ["extract", folder / "patients.csv", *model, "-o", tmp_path, *SMALL]
     with monkeypatch.context() as patch:
-        patch.setattr(classifier, "search_explanations", interrupt)
+        patch.setattr(explaining, "search_explanations", interrupt)
         done = hornbook(*arguments)
     assert done.returncode == 130 and "run the same command again" in done.stderr
     assert hornbook(*arguments).returncode == 0

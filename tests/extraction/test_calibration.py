@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from coverage_trials import Coverage, Trial, meet_words, try_classifier, try_diff, try_judge, try_queries
 
-from hornbook.extraction import explain as classifier
+from hornbook.extraction import explaining
 from hornbook.extractor import query
 
 RUNS = 4
@@ -28,7 +28,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_share_intervals_cover_the_truth_as_often_as_they_say(kind, monkeypatch):
     """The truth is what twenty times as many samples show as a figure is measured on, or more."""
-    monkeypatch.setattr(classifier, "EVALUATION_SAMPLES", 500)
+    monkeypatch.setattr(explaining, "EVALUATION_SAMPLES", 500)
     monkeypatch.setattr(query, "POOL_SAMPLES", 200)
     monkeypatch.setattr(query, "FRESH_SAMPLES", 200)
     attempt, also = KINDS[kind]

@@ -68,7 +68,7 @@ def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
 
     Examples
     --------
-    >>> from hornbook.queries import Fidelity
+    >>> from hornbook.extraction import Fidelity
     >>> from hornbook.statistics import Share
     >>> points = [FrontierPoint(n, Fidelity(Share.of(90 + n, 100), Share.of(40 + n, 50))) for n in (1, 2)]
     >>> for series in frontier_chart(points).series:
@@ -274,7 +274,7 @@ def plot_frontier(frontier: Iterable[FrontierPoint], ax: Axes | None = None) -> 
 
     Examples
     --------
-    >>> from hornbook.queries import Fidelity
+    >>> from hornbook.extraction import Fidelity
     >>> from hornbook.statistics import Share
     >>> ax = plot_frontier([FrontierPoint(n, Fidelity(Share.of(90 + n, 100))) for n in (1, 2)])
     >>> ax.get_xlabel(), ax.get_ylabel()
