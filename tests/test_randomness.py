@@ -27,7 +27,6 @@ ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "randomness.py": "the home",
     "queries/words.py": "makes words of keys that a generator gave",
     "paper/hcc.py": "the seed is the name of a fixed cohort",
-    "models/perceptron.py": "draws as scikit-learn does, from a seed that a generator gave",
     "queries/network.py": "trains the paper's networks: published figures rest on these draws",
     "paper/search.py": "as network.py",
     "paper/task.py": "as network.py",

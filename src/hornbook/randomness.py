@@ -64,6 +64,7 @@ class Purpose(Enum):
     RULE_JUDGEMENT = "judging rules"
 
     # what users ask for by the command line, and tests
+    MODEL_TRAINING = "training of a model"
     NETWORK_TRAINING = "training of a network"
     RANDOM_THEORY = "random theory"
     TEST_CASES = "test cases"

@@ -10,12 +10,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from commands import is_one_line, run_all
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.neural_network import MLPClassifier
 
 from hornbook.extraction import Extraction
-from hornbook.models import ColumnNetwork
-from hornbook.models.column_network import Layer, NumericInputs
+from hornbook.models import load_model
 from hornbook.proof import digest
 from hornbook.queries import Binariser
 from hornbook.runs import file_checksum, load, result_files, save_extraction
@@ -25,12 +26,11 @@ from hornbook.runs.seal import write_seal
 
 def save_network(path, bias=-0.5):
     """A network that says yes from x = 5 on, and for the few rows with z = 9."""
-    columns = NumericInputs("x", 4, 4, missing=False), NumericInputs("z", 0, 9, missing=False)
-    first = Layer(np.array([[4.0, 0], [4, 0], [0, 9]]), np.array([0.0, -1, -8]))
-    network = ColumnNetwork(
-        columns, (first, Layer(np.array([[1.0, -1, 1]]), np.array([bias]))), ("no", "yes")
-    )
-    network.save(path)
+    rows = pd.DataFrame({"x": [0, 9], "z": [0, 0]})
+    network = MLPClassifier((3,), solver="lbfgs", max_iter=200, tol=0.1).fit(rows, ["no", "yes"])
+    network.coefs_ = [np.array([[1.0, 1, 0], [0, 0, 1]]), np.array([[1.0], [-1], [1]])]
+    network.intercepts_ = [np.array([-4.0, -5, -8]), np.array([bias])]
+    skops.io.dump(network, path)
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,14 @@ def made(tmp_path_factory):
     x, z = np.divmod(np.arange(200), 20)
     table = pd.DataFrame({"x": x, "z": np.where(z == 19, 9, 0), "bought": np.where(x > 4, "yes", "no")})
     table.to_csv(folder / "table.csv", index=False)
-    save_network(folder / "model.npz")
+    save_network(folder / "model.skops")
     rng = np.random.default_rng(0)
     patients = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=["fever", "cough", "old"])
     ill = (patients.cough > 0) | (patients.fever > 0) & (patients.old > 0)
     variables = Binariser(dual=True).fit(patients).transform(patients)
     joblib.dump(RandomForestClassifier(3, random_state=0).fit(variables, ill), folder / "trees.joblib")
     patients.assign(ill=ill.astype(int)).to_csv(folder / "patients.csv", index=False)
-    extract = ["extract", "table.csv", "--target", "bought", "--model", "model.npz", "--form", "rules"]
+    extract = ["extract", "table.csv", "--target", "bought", "--model", "model.skops", "--form", "rules"]
     limits = ["--max-literals", 1, "--samples", 500]
     query = ["query", "patients.csv", "--target", "ill", "--model", "trees.joblib", "--trust-pickle"]
     with pytest.MonkeyPatch.context() as patch:
@@ -282,18 +282,18 @@ def test_forged_files_fail_although_they_were_sealed_again(hornbook, folder, run
 
 
 def test_another_model_and_another_table_fail_sealed_or_not(hornbook, folder):
-    config = folder / "columns" / "config.json"
-    save_network(folder / "model.npz", bias=-0.25)
+    config, model = folder / "columns" / "config.json", (folder / "model.skops").read_bytes()
+    save_network(folder / "model.skops", bias=-0.25)
     assert verified(hornbook, "columns")[1] == [
-        "FAILS  model.npz   # it has changed since the run was made: the checksums differ"
+        "FAILS  model.skops   # it has changed since the run was made: the checksums differ"
     ]
     honest = config.read_text()
     content = read(config)
-    content["model"]["sha256"] = file_checksum(folder / "model.npz")
+    content["model"]["sha256"] = file_checksum(folder / "model.skops")
     write(config, content)
     reseal(folder / "columns")
     assert verified(hornbook, "columns")[0] == 1
-    save_network(folder / "model.npz")
+    (folder / "model.skops").write_bytes(model)
     config.write_text(honest)
     reseal(folder / "columns")
     assert verified(hornbook, "columns")[0] == 0
@@ -301,15 +301,15 @@ def test_another_model_and_another_table_fail_sealed_or_not(hornbook, folder):
     (folder / "table.csv").write_text(text + "9,9,yes\n")
     (line,) = verified(hornbook, "columns")[1]
     assert "table.csv" in line and "has changed" in line
-    (folder / "model.npz").unlink()
+    (folder / "model.skops").unlink()
     assert is_one_line(hornbook("verify", "columns"))
 
 
 def test_a_model_that_moved_a_page_that_is_written_again_and_a_folder_saved_from_python(hornbook, folder):
-    (folder / "model.npz").rename(folder / "moved.npz")
-    done = hornbook("verify", "columns", "--model", "moved.npz")
+    (folder / "model.skops").rename(folder / "moved.skops")
+    done = hornbook("verify", "columns", "--model", "moved.skops")
     assert done.returncode == 0 and "holds  report.html" in done.stdout
-    (folder / "moved.npz").rename(folder / "model.npz")
+    (folder / "moved.skops").rename(folder / "model.skops")
     page = folder / "columns" / "report.html"
     page.write_text("cut")
     assert verified(hornbook, "columns")[0] == 1
@@ -343,18 +343,20 @@ def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, folder):
     assert "nothing was proved" in hornbook("verify", "queries", "--trust-pickle").stdout
 
 
-def test_a_trained_network_is_proved_about_and_noticed_when_it_is_exchanged(hornbook, tmp_path, monkeypatch):
+def test_a_trained_classifier_is_proved_about_and_noticed_when_it_is_exchanged(
+    hornbook, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     limits = ["--samples", "500", "--max-literals", "2", "--proof-seconds", "5"]
     done = hornbook("extract", "iris", "--train", "--form", "rules", "--proof", "-o", "run", *limits)
     assert done.returncode == 0, done.stderr
     done = hornbook("verify", "run", "--proof-seconds", "5")
     assert done.returncode == 0 and "FAILS" not in done.stdout
-    content = ColumnNetwork.load(tmp_path / "run" / "model.npz")
-    ColumnNetwork(content.columns, content.layers, content.classes).save(tmp_path / "run" / "model.npz")
+    path = tmp_path / "run" / "model.skops"
+    skops.io.dump(load_model(path), path)
     assert verified(hornbook, "run") == (
         1,
-        ["FAILS  model.npz   # it was changed after the run: the checksums differ"],
+        ["FAILS  model.skops   # it was changed after the run: the checksums differ"],
     )
 
 
@@ -363,10 +365,10 @@ def test_a_trained_network_is_proved_about_and_noticed_when_it_is_exchanged(horn
     [
         (
             "extract table.csv --train --form card",
-            "hornbook.models.train_column_network",
+            "hornbook.models.train_pipeline",
             "hold only together",
         ),
-        ("query table.csv --model model.npz", "hornbook.queries.run.prime", "reads the columns"),
+        ("query table.csv --model model.skops", "hornbook.queries.run.prime", "reads the columns"),
     ],
 )
 def test_proofs_that_cannot_be_are_refused_before_any_work(

@@ -32,7 +32,7 @@ def runs(tmp_path_factory):
     """Three runs on iris: rules, a card, and a tree."""
     folder = tmp_path_factory.mktemp("runs")
     small = ["--samples", 1000, "--max-literals", 6]
-    model = ["--model", folder / "rules" / "model.npz"]  # the network that the first run trains
+    model = ["--model", folder / "rules" / "model.skops"]  # the classifier that the first run trains
     run_all(
         ["extract", "iris", "--train", "--form", "rules", "-o", folder / "rules", *small],
         ["extract", "iris", *model, "--form", "card", "-o", folder / "card", *small],

@@ -155,7 +155,7 @@ def interrupt(*arguments, **options):
     [
         ("hornbook.logic.random_theory", "random"),
         ("hornbook.queries.lrn_star", "learn"),
-        ("hornbook.models.train_column_network", "extract iris --train"),
+        ("hornbook.models.train_pipeline", "extract iris --train"),
         ("hornbook.queries.train_classifier", "query breast-cancer --train"),
     ],
 )

@@ -1,7 +1,7 @@
-"""Proofs about columns of words, and about our own network over columns: against all levels and grids."""
+"""Proofs about columns of words: against all levels and grids."""
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
-from hornbook.models import ColumnNetwork, as_predictor
-from hornbook.models.column_network import Layer, LevelInputs, NumericInputs
+from hornbook.models import as_predictor
+from hornbook.models.training import train_pipeline
 from hornbook.proof import Domain, Interval, prove_explanation
 from tests.shared.column_zoo import bind_prover
 
@@ -128,6 +128,9 @@ TREES = {
 }  # fmt: skip
 
 
+TRAINED = {"trained": lambda rows, labels: train_pipeline(rows, labels).pipeline}
+
+
 def draw_claim(rng, grid, decided):
     """A random body, which of the rows of a grid it is about, and what the model says of most of these."""
     body = random_body(rng)
@@ -135,11 +138,11 @@ def draw_claim(rng, grid, decided):
     return body, asked, bool(decided[asked].mean() > 0.5) if asked.any() else True
 
 
-@pytest.mark.parametrize("kind", TREES)
+@pytest.mark.parametrize("kind", [*TREES, *TRAINED])
 def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
     seed = 1
     rows, labels = table(seed)
-    model = TREES[kind](seed).fit(rows, labels)
+    model = TREES[kind](seed).fit(rows, labels) if kind in TREES else TRAINED[kind](rows, labels)
     prover = bind_prover(model, Domain.of(rows))
     trees = prover.reading.contests[0][0].trees
     cuts = {cut for tree in trees for cut in tree.cut.tolist() if np.isfinite(cut)}
@@ -165,19 +168,6 @@ def test_verdicts_about_trees_of_levels_equal_brute_force(kind):
     assert min(seen.values()) > 1, seen
 
 
-def random_network(rng, outputs=1, missing=True):
-    """A network over the columns that tells numbers apart only near the middle, and not all colours."""
-    columns = (
-        NumericInputs("x", 0.1, 0.12, missing),  # clipped within the domain: 0.1 ± 0.6
-        LevelInputs("colour", ("red", "blue", "green"), missing),
-        NumericInputs("n", 1.0, 0.8, missing),
-    )
-    width = sum(len(column.names) for column in columns)
-    sizes = (width, 6, 4, outputs)
-    layers = [Layer(rng.normal(size=(n, m)), rng.normal(size=n)) for m, n in pairwise(sizes)]
-    return ColumnNetwork(columns, tuple(layers), tuple(range(max(outputs, 2))))
-
-
 def pipeline_network(rng, last):
     seed = int(rng.integers(100))
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
@@ -189,9 +179,6 @@ def pipeline_network(rng, last):
 
 
 NETWORKS = {
-    "one output": random_network,
-    "two outputs": lambda rng: random_network(rng, outputs=2),
-    "missing as the mean": lambda rng: random_network(rng, missing=False),
     "perceptron": lambda rng: pipeline_network(
         rng, MLPClassifier((6, 4), max_iter=60, random_state=0, learning_rate_init=0.03)
     ),
@@ -247,32 +234,21 @@ def test_boxes_of_levels_share_no_row_and_miss_none():
 
 def test_a_rule_about_words_is_proved_line_by_line():
     rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "sex": ["f", "f", "m", "m"]})
-    columns = NumericInputs("age", 45, 20, missing=False), LevelInputs("sex", ("f", "m"), missing=False)
-    network = ColumnNetwork(columns, (Layer(np.array([[1.0, 9, -9]]), np.zeros(1)),), ("no", "yes"))
+    before = ColumnTransformer([("sex", OneHotEncoder(), ["sex"]), ("age", "passthrough", ["age"])])
+    model = make_pipeline(before, LogisticRegression()).fit(rows, ["yes", "yes", "no", "no"])
     rules = RuleSet(("no", "yes"), (ConditionRule((Category("sex", "f"),), 1),), 0)
-    assert [each.status for each in prove_explanation(rules, network, Domain.of(rows))] == ["proved"] * 2
-    other = replace(network, layers=(Layer(np.array([[1.0, 1, -9]]), np.zeros(1)),))
-    assert [each.status for each in prove_explanation(rules, other, Domain.of(rows))] == ["refuted", "proved"]
+    model[-1].coef_, model[-1].intercept_ = np.array([[9, -9, 0.05]]), np.array([-2.25])
+    assert [each.status for each in prove_explanation(rules, model, Domain.of(rows))] == ["proved"] * 2
+    model[-1].coef_ = np.array([[1, -9, 0.05]])
+    assert [each.status for each in prove_explanation(rules, model, Domain.of(rows))] == ["refuted", "proved"]
 
 
-class Louder(NumericInputs):
-    """A column that is read otherwise."""
-
-
-def test_networks_over_columns_that_are_not_understood_are_refused():
-    rows, _ = table(0)
-    network = random_network(np.random.default_rng(0))
-    subclass = replace(network, columns=(Louder("x", 0.1, 0.12, True), *network.columns[1:]))
-    with pytest.raises(HornbookError, match=r"its column 'x' \(Louder\) is not understood"):
-        bind_prover(subclass, Domain.of(rows))
-    patched = random_network(np.random.default_rng(0))
-    object.__setattr__(patched, "predict", lambda frame: np.ones(len(frame)))
-    with pytest.raises(HornbookError, match="its own predict"):
-        bind_prover(patched, Domain.of(rows))
-    reading = as_predictor(network)
-    liar = replace(reading, outputs=lambda X: reading.outputs(X) * [[0.999, 1.001]])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_pipeline_of_levels_that_computes_something_else_is_refused():
+    honest = as_predictor(NETWORKS["perceptron"](np.random.default_rng(0)))
+    liar = replace(honest, outputs=lambda X: honest.outputs(X) ** [[1.0, 1.01]])
     with pytest.raises(HornbookError, match=r"does not compute what was read of it.*colour="):
-        bind_prover(liar, Domain.of(rows))
+        bind_prover(liar, Domain.of(table(0)[0]))
 
 
 ENCODERS = {

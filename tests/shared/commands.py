@@ -20,8 +20,7 @@ LESS_WORK = {
     "hornbook.extraction.explaining.EVALUATION_SAMPLES": 1000,
     "hornbook.extractor.query.FRESH_SAMPLES": 1000,
     "hornbook.extractor.query.POOL_SAMPLES": 1000,
-    "hornbook.models.column_training.HIDDEN_SIZES": ((16,),),
-    "hornbook.models.column_training.WEIGHT_DECAYS": (0.001,),
+    "hornbook.models.training.ROUNDS": 20,
 }
 """Limits of searches and measures in commands, below those that users have."""
 
@@ -41,7 +40,7 @@ class Done:
 def runner(capsys, monkeypatch):
     """A function that runs a command, on few samples, and says how it ended.
 
-    With `--train` it chooses among one network; `tests/models/test_column_training.py` has all candidates.
+    With `--train` it trains few trees; `tests/models/test_training.py` has all of them.
     """
     work_less(monkeypatch)
 

@@ -25,8 +25,7 @@ from hornbook.code_book import EMPTY_BOOK
 from hornbook.code_book_source import read_code_book
 from hornbook.extractor import HornExtractor
 from hornbook.logic import HornTheory
-from hornbook.models import as_predictor, load_model
-from hornbook.models.column_network import ColumnNetwork, Layer, LevelInputs, NumericInputs
+from hornbook.models import as_predictor, load_model, train_pipeline
 from hornbook.proof import Certificate, read_certificates
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
@@ -113,10 +112,9 @@ def _keras() -> bytes:
 
 
 @cache
-def _column_network() -> bytes:
-    columns = NumericInputs("age", 50.0, 10.0, missing=True), LevelInputs("sex", (1, 2), missing=False)
-    layers = Layer(np.ones((2, 4)), np.zeros(2)), Layer(np.ones((1, 2)), np.zeros(1))
-    return _save(ColumnNetwork(columns, layers, ("no", "yes")).save, ".npz")
+def _trained() -> bytes:
+    rows = pd.DataFrame({"age": np.arange(40.0), "sex": ["f", "m"] * 20})
+    return train_pipeline(rows, rows.age > 20).to_bytes()
 
 
 @cache
@@ -247,7 +245,7 @@ OTHER_FORMATS = {
     "lightgbm": FileFormat("model.txt", lambda rng: _booster("lightgbm", ".txt"), _ask_model),
     "onnx": FileFormat("model.onnx", lambda rng: _onnx(), load_model),
     "safetensors": FileFormat("model.safetensors", lambda rng: _safetensors(), _read_safetensors),
-    "npz": FileFormat("model.npz", lambda rng: _column_network(), load_model),
+    "trained": FileFormat("model.skops", lambda rng: _trained(), load_model),
     "skops": FileFormat("model.skops", lambda rng: _skops(), load_model),
     "keras": FileFormat("model.keras", lambda rng: _keras(), load_model),
     "horn": _text_format("rules.horn", THEORY.to_text(), HornTheory.parse),

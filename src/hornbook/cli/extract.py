@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,20 +37,20 @@ from hornbook.cli.run import (
     describe_code_book,
     describe_file,
     describe_model,
-    describe_network,
     describe_requests,
     open_table,
     refuse_endpoint_proof,
 )
 from hornbook.errors import HornbookError
+from hornbook.storage import write_file
 
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor
 
-NETWORK_FILE = "model.npz"
-"""The name of a trained network in the run folder."""
+MODEL_FILE = "model.skops"
+"""The name of a trained classifier in the run folder."""
 
 
 class FormOption(StrEnum):
@@ -70,7 +71,9 @@ def extract(
         str | None,
         typer.Option(help="The model file (ONNX, XGBoost, LightGBM, torch, Keras, skops), or its URL."),
     ] = None,
-    train: Annotated[bool, typer.Option("--train", help="Train a network on the columns instead.")] = False,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train gradient boosting on the columns instead.")
+    ] = False,
     test: TestOption = None,
     groups: GroupsOption = None,
     output: Annotated[
@@ -149,8 +152,9 @@ def extract(
     test_rows = None if test is None else load_test_rows(test, table, csv)
     if test is not None:
         table = table.with_test_rows(describe_file(test))
+    content = None
     if model is None:
-        about, black_box = _train(table, seed)
+        about, black_box, content = _train(table, seed)
     else:
         black_box = encode(load_model(model, trust_pickle, output), encoding, model)
         about = describe_model(model, black_box)
@@ -166,8 +170,8 @@ def extract(
     }
     asked = {"proof": {"seconds": proof_seconds} if proof else None, "why": why}
     run = CommandRun.start(table, about, settings, output, force, **asked)
-    if train and output is not None:
-        black_box.save(output / NETWORK_FILE)
+    if content is not None and output is not None:
+        write_file(output / MODEL_FILE, content)
     extractor = make_extractor(black_box, table, settings, words)
     try:
         with progress("asking the model") as show:
@@ -239,21 +243,23 @@ def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:
     return proved, others
 
 
-def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any]:
-    """Train a network on the columns; what is known about it, and the network."""
+def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, bytes]:
+    """Train a classifier on the columns; what is known about it, itself, and its file."""
     from pandas.api.types import is_numeric_dtype
 
-    from hornbook.models import train_column_network
-    from hornbook.models.column_training import MAX_NUMERIC_CLASSES
+    from hornbook.models import train_pipeline
+    from hornbook.models.training import MAX_NUMERIC_CLASSES
 
     assert table.labels is not None
     known = table.labels.notna()
     numbers = table.labels[known]
     if is_numeric_dtype(numbers) and numbers.nunique() > MAX_NUMERIC_CLASSES:
         raise HornbookError(
-            f"{table.target!r} has {numbers.nunique()} different numbers, and a network predicts classes; "
+            f"{table.target!r} has {numbers.nunique()} different numbers, and a classifier predicts classes; "
             f"make two of them, e.g. --above {numbers.median():g}"
         )
-    with progress("training a network"):
-        trained = train_column_network(table.features[known], numbers, seed)
-    return describe_network(trained, NETWORK_FILE), trained.network
+    with progress("training a classifier"):
+        trained = train_pipeline(table.features[known], numbers, seed)
+    content = trained.to_bytes()
+    about = {"name": "the classifier", "path": MODEL_FILE, "sha256": sha256(content).hexdigest()}
+    return {**about, **trained.provenance}, trained.pipeline, content

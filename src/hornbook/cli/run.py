@@ -19,7 +19,6 @@ from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
     from hornbook.extraction import Extraction
-    from hornbook.models import TrainedNetwork
     from hornbook.proof import Certificates
     from hornbook.queries import TrainedClassifier
     from hornbook.reasons import Why
@@ -40,10 +39,10 @@ def open_table(
 ) -> TargetTable:
     """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
     if (model is None) != train:
-        raise HornbookError("give either --model FILE or --train, which trains a network on the table")
+        raise HornbookError("give either --model FILE or --train, which trains a model on the table")
     table = load_target_table(source, target, positive, above, csv, groups)
     if train and table.labels is None:
-        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a network on")
+        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a model on")
     if folder is not None:
         context.with_resource(lock_folder(folder))  # until the command ends
     return table
@@ -92,7 +91,7 @@ def refuse_endpoint_proof(model: str | None) -> None:
         raise HornbookError("nothing can be proved about a model behind an endpoint: it can only be asked")
 
 
-def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> dict[str, Any]:
+def describe_network(trained: TrainedClassifier, file: str) -> dict[str, Any]:
     """The name of a trained network, its place in the run folder, its checksum and its accuracy."""
     checksum = hashlib.sha256(trained.network.to_bytes()).hexdigest()
     held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
@@ -100,13 +99,10 @@ def describe_network(trained: TrainedClassifier | TrainedNetwork, file: str) -> 
     return {**about, **trained.network.provenance}
 
 
-def note_unused_rows(table: Table, model: Mapping[str, Any]) -> Iterator[str]:
-    """Say of how many rows the table is a sample, and that a network was trained on some of them."""
+def note_unused_rows(table: Table) -> Iterator[str]:
+    """Say of how many rows the table is a sample."""
     if table.source_rows is not None:
         yield f"{table.name} {describe_sample(len(table), table.source_rows)}"
-    used, labelled = model.get("rows"), model.get("rows_to_train_on")
-    if used is not None and labelled is not None and used < labelled:
-        yield f"the network was trained on {used:,} of {labelled:,} rows, drawn at random"
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,7 @@ class CommandRun:
         }
         if folder is not None:
             start_run(folder, config, force)
-        return cls(config, folder, tuple(note_unused_rows(table.table, model)))
+        return cls(config, folder, tuple(note_unused_rows(table.table)))
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""
@@ -190,7 +186,7 @@ class CommandRun:
         lines = []
         if (held_out := self.config["model"].get("held_out")) is not None:
             accuracy = f"{100 * held_out['accuracy']:.1f} % on {held_out['rows']} held-out rows"
-            lines.append(f"accuracy of the network: {accuracy}")
+            lines.append(f"accuracy of {self.config['model']['name']}: {accuracy}")
         lines += [f"fidelity to the model {each}" for each in extraction.fidelity.describe()]
         lines += details
         count = extraction.explanation.literals

@@ -174,7 +174,7 @@ def _make_again(kept: Run, table: TargetTable, loaded: Any, source: str, trace: 
     config, about = kept.config, kept.config["model"]
     settings, name = config["settings"], about.get("url") or about["path"]
     book = settings["code_book"]
-    run = CommandRun(config, None, tuple(note_unused_rows(table.table, about)))
+    run = CommandRun(config, None, tuple(note_unused_rows(table.table)))
     if not isinstance(kept.extraction.explanation, HornRules):
         test, frame = config["data"].get("test"), table.features
         words = read_code_book(book and Path(book["path"]), frame)

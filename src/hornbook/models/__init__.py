@@ -1,4 +1,4 @@
-"""Models of any supported library as predictors, models from files, and hornbook's own networks."""
+"""Models of any supported library as predictors, models from files, and training."""
 
 from typing import TYPE_CHECKING
 
@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
     from hornbook.models.answer_check import AnswerCheck, note_changed_answers
     from hornbook.models.answered_classes import choose_form, find_answered_classes, read_table, view_class
-    from hornbook.models.column_network import ColumnNetwork
-    from hornbook.models.column_training import TrainedNetwork, train_column_network
     from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats, Output
@@ -24,13 +22,13 @@ if TYPE_CHECKING:
         predict_two_classes,
     )
     from hornbook.models.time_limit import limit_model_seconds
+    from hornbook.models.training import TrainedPipeline, train_pipeline
 
 __all__ = [
     "COMPLETE",
     "ENCODINGS",
     "AnswerCheck",
     "ClassifierTeacher",
-    "ColumnNetwork",
     "Encoding",
     "Floats",
     "Output",
@@ -38,7 +36,7 @@ __all__ = [
     "RemoteModel",
     "RowSampler",
     "Subject",
-    "TrainedNetwork",
+    "TrainedPipeline",
     "as_predictor",
     "ask_anew",
     "bind_classifier",
@@ -54,7 +52,7 @@ __all__ = [
     "note_changed_answers",
     "predict_two_classes",
     "read_table",
-    "train_column_network",
+    "train_pipeline",
     "view_class",
 ]
 
@@ -64,8 +62,6 @@ __getattr__ = load_lazily(
         "adapters": ["as_predictor"],
         "answer_check": ["AnswerCheck", "note_changed_answers"],
         "answered_classes": ["choose_form", "find_answered_classes", "read_table", "view_class"],
-        "column_network": ["ColumnNetwork"],
-        "column_training": ["TrainedNetwork", "train_column_network"],
         "encoding": ["COMPLETE", "ENCODINGS", "Encoding"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats", "Output"],
@@ -75,5 +71,6 @@ __getattr__ = load_lazily(
         "subject": ["Subject"],
         "teacher": ["ClassifierTeacher", "bind_classifier", "find_predictor", "predict_two_classes"],
         "time_limit": ["limit_model_seconds"],
+        "training": ["TrainedPipeline", "train_pipeline"],
     },
 )

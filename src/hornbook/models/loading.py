@@ -20,7 +20,7 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
     ----------
     path
         `.onnx`; `.safetensors` with the JSON of the same name beside it; `.keras`; `.skops`
-        (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM); `.npz` (a `ColumnNetwork`).
+        (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM).
         Or the URL of an endpoint, or a `.toml` file that describes one.
     trust_pickle
         Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`, and `.skops` with types that skops
@@ -112,14 +112,15 @@ def _keras(path: Path) -> Any:
 
 def _skops(path: Path, trust: bool = False) -> Any:
     _refuse_exploding(path)
-    skops = library("skops.io", "skops")
-    strangers = skops.get_untrusted_types(file=path)
-    if strangers and not trust:
+    import skops.io
+
+    strangers = skops.io.get_untrusted_types(file=path)
+    if not trust and (strangers := [each for each in strangers if each not in OWN_TYPES]):
         raise HornbookError(
             f"{path} holds types that skops does not know to be safe: {', '.join(strangers)}; if you trust "
             "whoever made it, pass trust_pickle=True (--trust-pickle), else ask for ONNX"
         )
-    return skops.load(path, trusted=strangers)
+    return skops.io.load(path, trusted=[*strangers, *OWN_TYPES])
 
 
 def _lightgbm(path: Path) -> Any:
@@ -128,12 +129,6 @@ def _lightgbm(path: Path) -> Any:
 
 def _xgboost(path: Path) -> Any:
     return library("xgboost", "xgboost").Booster(model_file=path)
-
-
-def _column_network(path: Path) -> Any:
-    from hornbook.models.column_network import ColumnNetwork
-
-    return ColumnNetwork.load(path)
 
 
 def _pickle(path: Path) -> Any:
@@ -158,8 +153,10 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".json": _xgboost,
     ".ubj": _xgboost,
     ".txt": _lightgbm,
-    ".npz": _column_network,
 }
+OWN_TYPES = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",)
+"""Types of what `train_pipeline` makes that skops does not list as safe: arrays of nodes."""
+
 ENDPOINT_SUFFIX = ".toml"
 """The end of the name of a file that describes an endpoint."""
 

@@ -54,7 +54,7 @@ def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -
         The predictor of a `Subject`. Its model is a ReLU network of torch, Keras, ONNX or scikit-learn, a
         logistic regression, trees, forests and boosting of scikit-learn, XGBoost and LightGBM, a
         scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and one of these, perhaps with
-        a `ColumnTransformer`, or our own network over columns.
+        a `ColumnTransformer`.
     domain
         The rows in question. Values are missing only where the model takes missing values.
     seconds

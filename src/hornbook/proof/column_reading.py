@@ -99,25 +99,16 @@ class NetworkReading:
                 if state > TRUE:
                     numbers[place] = state - TRUE - 1
                 elif isinstance(own, Interval) and state != UNKNOWN:
-                    low, high = self._clip(place, own)
                     share = 1.0 if state == TRUE else 0.0 if shares is None else shares[place]
-                    numbers[place] = np.clip(low + share * (high - low), own.low, own.high)
+                    numbers[place] = np.clip(own.low + share * (own.high - own.low), own.low, own.high)
             return confirm(domain.decode(numbers[None], self.columns))
 
         return decide_region(side, region, deadline, ask)
 
-    def _clip(self, place: int, own: Interval) -> tuple[float, float]:
-        """The ends of a column's interval, moved to where the network tells numbers apart."""
-        for source in self.preprocessing.inputs:
-            if source.column == place and isinstance(source, ValueInput):
-                return source.encode(own.low), source.encode(own.high)
-        return own.low, own.high
-
     def _space(self, box: Box) -> InputSpace:
         """The states of each column: the ends of its interval, a missing value, and levels.
 
-        Between the ends an input moves in proportion to the number, for it is clipped only beyond them
-        or at them: what a clipped number does not tell apart has the same inputs.
+        Between the ends an input moves in proportion to the number.
         """
         levels = [own.values if isinstance(own, Levels) else () for own in map(box.get, self.columns)]
         inputs = np.zeros((len(levels), 3 + max(map(len, levels)), len(self.preprocessing.inputs)))

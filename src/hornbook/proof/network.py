@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import Predictor
-from hornbook.models.column_network import ColumnNetwork
 from hornbook.models.from_onnx import session_model
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -300,11 +299,10 @@ def read_contests(predictor: Predictor, count: int) -> Contests[ReluNet]:
 
     With two classes that is the network itself, with the threshold folded in.
     """
-    own = type(predictor.source) is ColumnNetwork
     if count == 2:
-        net = _assemble(predictor, list(_column_steps(predictor))) if own else relu_net(predictor)
+        net = relu_net(predictor)
         return (net,), (net.negate(),)
-    steps = _column_steps(predictor) if own else _sklearn_steps(predictor.source, predictor)
+    steps = _sklearn_steps(predictor.source, predictor)
     layers, last, roundoff = _collect_layers(predictor, list(steps))
     if last != SOFTMAX or len(layers[-1][1]) != count:
         raise unprovable(predictor, f"its last layer is no softmax of its {count} classes")
@@ -526,17 +524,6 @@ def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
             yield NetworkStep(RELU, f"its hidden layer {position}")
         yield _linear(f"its layer {position + 1}", predictor, weights.T, biases)
     yield NetworkStep(SIGMOID if len(model.classes_) == 2 else SOFTMAX, "its output")
-
-
-def _column_steps(predictor: Predictor) -> Iterator[NetworkStep]:
-    """The layers of our own network over columns, whose inputs are the columns as it encodes them."""
-    model = predictor.source
-    refuse_changed(model, "it", predictor)
-    for number, (weights, biases) in enumerate(model.layers):
-        if number:
-            yield NetworkStep(RELU, f"its hidden layer {number}")
-        yield _linear(f"its layer {number + 1}", predictor, weights, biases)
-    yield NetworkStep(SIGMOID if len(model.layers[-1].biases) == 1 else SOFTMAX, "its output")
 
 
 ONNX_ATTRIBUTES: Mapping[str, Mapping[str, tuple[float, ...]]] = {

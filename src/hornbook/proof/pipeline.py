@@ -1,7 +1,6 @@
 """Reading how the columns of a table become the inputs of a classifier: imputing, levels and scaling.
 
-That is what a scikit-learn pipeline does before its classifier, and what our own network over columns
-does before its first layer.
+That is what a scikit-learn pipeline does before its classifier.
 """
 
 from __future__ import annotations
@@ -15,18 +14,17 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from hornbook.models import ColumnNetwork, Predictor
-from hornbook.models.column_network import MAX_DEVIATIONS, LevelInputs, NumericInputs
+from hornbook.models import Predictor
 from hornbook.proof.domain import is_missing
 from hornbook.proof.network import Matrix, ReluNet, Vector, refuse_changed, unprovable
 
 SCALING_TERMS = 12
-"""Roundings that scaling and clipping add to each product of the first layer."""
+"""Roundings that scaling adds to each product of the first layer."""
 
 
 @dataclass(frozen=True)
 class ValueInput:
-    """The value of a column as an input: perhaps with a missing one replaced, perhaps clipped.
+    """The value of a column as an input: perhaps with a missing one replaced.
 
     Parameters
     ----------
@@ -34,20 +32,15 @@ class ValueInput:
         The number of the column.
     fill
         What a missing value is replaced by; NaN if it is left missing.
-    low, high
-        Numbers outside of these ends are read as the nearer end.
 
     """
 
     column: int
     fill: Any = math.nan
-    low: float = -math.inf
-    high: float = math.inf
 
     def encode(self, value: Any) -> float:
         """The input for a value."""
-        number = float(self.fill if is_missing(value) else value)
-        return number if math.isnan(number) else min(max(number, self.low), self.high)
+        return float(self.fill if is_missing(value) else value)
 
 
 @dataclass(frozen=True)
@@ -151,42 +144,12 @@ def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Prepro
 
     before = Preprocessing.of([ValueInput(column) for column in range(columns)])
     model = predictor.source
-    if type(model) is ColumnNetwork:
-        return predictor, _read_column_inputs(model, predictor)
     if type(model) is not Pipeline:
         return predictor, before
     refuse_changed(model, "it", predictor)
     for name, step in model.steps[:-1]:
         before = _add_step(before, step, name, predictor)
     return replace(predictor, source=model.steps[-1][1]), before
-
-
-def _read_column_inputs(model: ColumnNetwork, predictor: Predictor) -> Preprocessing:
-    """The inputs of our own network: standardised numbers, levels, and whether a value is missing."""
-    inputs: list[ColumnInput] = []
-    scale: list[float] = []
-    shift: list[float] = []
-    for place, column in enumerate(model.columns):
-        layer = f"its column {column.column!r} ({type(column).__name__})"
-        refuse_changed(column, layer, predictor)
-        own: list[ColumnInput]
-        if type(column) is NumericInputs:
-            reach = MAX_DEVIATIONS * column.deviation
-            own = [ValueInput(place, column.mean, column.mean - reach, column.mean + reach)]
-            scale.append(1 / column.deviation)
-            shift.append(-column.mean / column.deviation)
-        elif type(column) is LevelInputs:
-            own = [LevelInput(place, level) for level in column.levels]
-        else:
-            raise unprovable(predictor, f"{layer} is not understood")
-        if column.missing:
-            own.append(MissingInput(place))
-        inputs += own
-        scale += [1.0] * (len(inputs) - len(scale))
-        shift += [0.0] * (len(inputs) - len(shift))
-    if not (np.isfinite(scale).all() and np.isfinite(shift).all()):
-        raise unprovable(predictor, "it divides numbers by deviations that are too small")
-    return Preprocessing(tuple(inputs), np.array(scale), np.array(shift))
 
 
 def _add_step(before: Preprocessing, step: Any, name: str, predictor: Predictor) -> Preprocessing:

@@ -213,7 +213,7 @@ def _list_underived(run: Run, made: Mapping[str, str], sealed: Collection[str]) 
     begun = ", ".join(part for part in run.config if part not in DECISIVE_PARTS)
     parts = [f"{CONFIG_FILE}: {begun}"]
     if "held_out" in run.config["model"]:
-        parts.append(f"{CONFIG_FILE}: how the network was trained, and its accuracy")
+        parts.append(f"{CONFIG_FILE}: how the model was trained, and its accuracy")
     if is_stopped_by_time(run):
         parts.append(f"{EXTRACTION_FILE}: the rules and figures of a run that the clock stopped")
     parts += [name for name in sealed if name in (TIMES_FILE, TRACE_TIMES_FILE)]
