@@ -20,8 +20,8 @@ from adapter_models import (
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model, trial
-from hornbook.models.trial import try_model_file
+from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model, loading
+from hornbook.models.loading import try_model_file
 
 BATCH = Batch.from_array(np.random.default_rng(8).choice([0, 1, np.nan], (90, WIDTH)), VOCABULARY)
 
@@ -152,14 +152,14 @@ def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatc
             "loading.READERS['.txt'] = read\n"
         )
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(trial, "_trial", None)
-        monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.6 if "sleep" in behaviour else 60.0)
+        monkeypatch.setattr(loading, "_trial", None)
+        monkeypatch.setattr(loading, "TRIAL_SECONDS", 0.6 if "sleep" in behaviour else 60.0)
         with pytest.raises(HornbookError, match=rf"loading it {message}.*; it is damaged, save it again"):
             try_model_file(path)
 
 
 def test_trial_whose_process_has_ended_already_says_so(tmp_path):
-    ended = trial._Trial()
+    ended = loading._Trial()
     ended.process.kill()
     ended.process.wait()
     assert ended.ask(tmp_path / "model.txt", size=0, seconds=60.0) == "ends the process"

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.predictor import SCORE_ROUNDING
+from hornbook.models.calls import SCORE_ROUNDING
 from hornbook.queries import Cached, Classifier, Completions, Counted, Random, Rows
 from hornbook.queries import completions as module
 from hornbook.queries.completions import TRUE_SHARES, CompletionTable, rounds

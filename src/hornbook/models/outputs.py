@@ -213,6 +213,12 @@ def number_labels(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.in
     return numbers
 
 
+def decide_for(labels: Callable[[Any], NDArray[np.intp]], number: int, rows: Any) -> NDArray[np.bool_]:
+    """Whether a model's class of each row is the one with a number."""
+    decided: NDArray[np.bool_] = labels(rows) == number
+    return decided
+
+
 def positive_column(positive: Any, name: str) -> int | None:
     """The output column of the positive class of a model without class names; None if it is not given."""
     if positive is None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hornbook.errors import HornbookError, ModelError, ModelTimeout
+from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits, dense
+from hornbook.models.calls import (
+    SCORE_ROUNDING,
+    call_in_time,
+    find_close_rows,
+    find_failing_rows,
+    isolate_row,
+    name_rows,
+)
 from hornbook.models.encoding import COMPLETE, Encoding
 from hornbook.models.outputs import (
     Floats,
@@ -27,17 +34,9 @@ from hornbook.models.outputs import (
     positive_leads,
     positive_scores,
 )
-from hornbook.models.time_limit import call_in_time
 
 PREDICTOR_BLOCK = dense.TILE * bits.WORD
 """Number of interpretations given to a model at a time: few enough to stay in the cache."""
-
-SCORE_ROUNDING = 1e-5
-"""Maximum rounding error of a score, from one batch to another or beyond 0 and 1. Rows that are no
-further from another decision are asked about alone."""
-
-ROW_ALIGNMENT = 64
-"""A row asked about alone begins at a multiple of this many bytes, since products round by that too."""
 
 
 @dataclass(frozen=True)
@@ -336,7 +335,7 @@ class Predictor:
     def _scores(self, rows: Any, start: int) -> tuple[NDArray[Any], Floats]:
         """The model's outputs, and the score of the positive class."""
         raw = self._ask(self.outputs, rows, start)
-        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {_rows(start, len(rows))}")
+        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {name_rows(start, len(rows))}")
         self._refuse_other_than_scores(scores, start)
         return raw, scores
 
@@ -357,15 +356,13 @@ class Predictor:
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
-            where = _rows(start, len(rows))
+            where = name_rows(start, len(rows))
             if self.locates_failures:
-                where = _failing_rows(answer, rows, start, self.name)
+                where = find_failing_rows(answer, rows, start, self.name)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
-            count = len(raw) if raw.ndim else "a single number"
-            raise ModelError(
-                f"{self.name} answered {_rows(start, len(rows))} with {count} instead of {len(rows)} scores"
-            )
+            asked, count = name_rows(start, len(rows)), len(raw) if raw.ndim else "a single number"
+            raise ModelError(f"{self.name} answered {asked} with {count} instead of {len(rows)} scores")
         return raw
 
     def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
@@ -419,134 +416,7 @@ def as_numbers(rows: Any, dtype: DTypeLike, name: str) -> NDArray[Any]:
         ) from None
 
 
-def isolate_row(rows: Any, at: int) -> Any:
-    """Copy one row of an array or table into aligned memory, to be asked about alone."""
-    if hasattr(rows, "iloc"):
-        return rows.iloc[[at]]
-    own = rows[at : at + 1]
-    if hasattr(rows, "columns") or own.dtype.kind == "O":
-        return own  # a polars frame, or words
-    row = np.asarray(own)
-    room = np.empty(row.nbytes + ROW_ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ROW_ALIGNMENT
-    copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
-    copy[:] = row
-    return copy
-
-
-def find_close_rows(gaps: NDArray[Any]) -> list[int]:
-    """Numbers of the rows so near to another decision that rounding could change it."""
-    close = gaps <= SCORE_ROUNDING
-    rows: list[int] = np.flatnonzero(close).tolist() if close.any() else []
-    return rows
-
-
 def _as_answers(raw: Any) -> NDArray[Any]:
     """Convert a model's result to a `float64` or `float32` array."""
     answers = np.asarray(raw)
     return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
-
-
-def _failing_rows(ask: Callable[[Any], Any], rows: Any, start: int, name: str) -> str:
-    """Find the first row on which the model fails, by bisection."""
-    low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _fails(ask, by_place[low:middle], name) else (middle, high)
-    return _rows(start + low, 1) if _fails(ask, by_place[low:high], name) else _rows(start, len(rows))
-
-
-def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
-    try:
-        call_in_time(ask, rows, name)
-    except ModelTimeout:
-        raise
-    except (Exception, SystemExit):
-        return True
-    return False
-
-
-def _rows(start: int, size: int) -> str:
-    return f"row {start}" if size == 1 else f"rows {start} to {start + size - 1}"
-
-
-ROWS_ASKED = 4
-"""Number of rows with a missing value that are tried for each column."""
-
-MAX_VALUES_ASKED = 1 << 22
-"""Most values of the rows that are tried: of thousands of columns several are missing at a time."""
-
-
-def takes_missing(predictor: Predictor) -> bool:
-    """Whether a model of variables accepts NaN in each of them."""
-    if predictor.inputs is None:
-        return False
-    known = np.array([[0.0], [1.0]]).repeat(predictor.inputs, axis=1)
-    holes = [_hide(known, columns) for columns in _group_columns(known.shape)]
-    return _answers(predictor, np.concatenate(holes))
-
-
-def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
-    """Return the columns of a table in which a model accepts missing values.
-
-    It does where it answers about rows of the table without the value, in finite scores, and
-    does not where it fails. Columns that it does not read are among them. Of thousands of columns it
-    is asked about several at a time.
-    """
-    complete = table.dropna()
-    shown = (complete if len(complete) else table).head(ROWS_ASKED)
-    groups = list(_group_columns(shown.shape))
-    if _answers(predictor, _hide_in_turn(shown, groups)):
-        return frozenset(table.columns)
-    taken = (columns for columns in groups if _answers(predictor, _hide(shown, columns)))
-    return frozenset(table.columns[column] for columns in taken for column in columns)
-
-
-def _group_columns(shape: tuple[int, int]) -> Iterator[range]:
-    """The numbers of the columns whose values are missing at a time, for rows of a shape: one, or several."""
-    rows, columns = shape
-    size = -(-rows * columns * columns // MAX_VALUES_ASKED)
-    return (range(start, min(start + size, columns)) for start in range(0, columns, size))
-
-
-def _hide(rows: Any, columns: range) -> Any:
-    """The rows without the values of some columns."""
-    if not hasattr(rows, "iloc"):
-        hidden = rows.copy()
-        hidden[:, columns] = np.nan
-        return hidden
-    hidden = rows.copy(deep=False)
-    for name in rows.columns[columns.start : columns.stop]:
-        hidden[name] = rows[name].where(np.zeros(len(rows), np.bool_))
-    return hidden
-
-
-def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
-    """A table of the rows once for each group of columns, without the values of that group."""
-    from pandas import DataFrame
-
-    repeated = rows.iloc[np.tile(np.arange(len(rows)), len(groups))].reset_index(drop=True)
-    turn = np.arange(len(groups)).repeat(len(rows))
-    return DataFrame(
-        {
-            name: repeated[name].mask(turn == number)
-            for number, columns in enumerate(groups)
-            for name in rows.columns[columns.start : columns.stop]
-        }
-    )
-
-
-def _answers(predictor: Predictor, rows: Any) -> bool:
-    """Whether the model scores the rows and decides about them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            asked = replace(predictor, locates_failures=False)
-            rows = asked.read(rows)
-            asked.score_classes(rows)
-            asked.classify_rows(rows)
-        except ModelTimeout:
-            raise
-        except (Exception, SystemExit):  # whatever a model raises that wants no NaN
-            return False
-    return True

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.models.adapters import as_predictor
-from hornbook.models.answered_classes import choose_form, find_answered_classes, read_table, view_class
+from hornbook.models.classes import find_predictor, read_table
 from hornbook.models.encoding import COMPLETE, ENCODINGS
-from hornbook.models.loading import load_model
-from hornbook.models.predictor import Predictor, columns_with_missing
-from hornbook.models.remote_model import RemoteModel
+from hornbook.models.missing import columns_with_missing
+from hornbook.models.predictor import Predictor
 from hornbook.models.row_sampler import RowSampler
 from hornbook.randomness import Purpose, generator
 
@@ -196,81 +193,6 @@ def _bind_rows(
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
     return ClassifierTeacher(predictor, classes, frame, sampler, donors)
-
-
-def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[Any, ...]]:
-    """A model as one function for all its classes, and the classes; of two it decides for the second.
-
-    A model that does not say its classes is asked about the rows.
-    """
-    model = _load_classifier(model)
-    if isinstance(model, RemoteModel):
-        model.find_classes(frame)
-    if not isinstance(model, Predictor):
-        names = _list_declared(model)
-        predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
-    elif (
-        model.positive is not None
-        or model.threshold is not None
-        or (model.decisions is not None and model.labels is None)
-    ):
-        return replace(model, classes=None), (0, 1)  # it decides for one class, or against it
-    else:
-        predictor = model
-    predictor = choose_form(predictor, frame)
-    if predictor.classes is None:
-        predictor = find_answered_classes(predictor, frame)
-    classes = predictor.classes or ()
-    if len(classes) == 2:
-        return view_class(predictor, 1), classes
-    return replace(predictor, column=None, positive=None, decisions=None), classes
-
-
-def predict_two_classes(
-    model: Any, frame: pd.DataFrame, reads_columns: bool = False
-) -> tuple[Predictor, tuple[Any, ...]]:
-    """The model as a function that decides for the second of its two classes; and both classes.
-
-    A function that `reads_columns`, and does not say its classes, is asked about the rows.
-    """
-    model = _load_classifier(model)
-    if isinstance(model, Predictor):
-        return model, (0, 1)
-    if isinstance(model, RemoteModel):
-        model.find_classes(frame)
-    classes = tuple(_list_declared(model)) or (0, 1)
-    predictor = None if len(classes) > 2 else as_predictor(model)
-    if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
-        predictor, classes = find_predictor(model, frame)
-    if predictor is None or len(classes) > 2:
-        raise HornbookError(
-            f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
-            f"one counts as true: as_predictor(model, positive={classes[0]!r})"
-        )
-    return predictor, classes
-
-
-def _load_classifier(model: Any) -> Any:
-    """The model, or the one in a file; refuse a regressor."""
-    if isinstance(model, str | Path):
-        model = load_model(model)
-    if hasattr(model, "__sklearn_tags__"):
-        from sklearn.base import is_regressor
-
-        if is_regressor(model):
-            raise HornbookError(
-                f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
-                "number on it says yes: as_predictor(model, threshold=…)"
-            )
-    return model
-
-
-def _list_declared(model: Any) -> list[Any]:
-    """The classes that a model with methods says it has."""
-    has_methods = (
-        hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, RemoteModel)
-    )
-    return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
 
 
 def _columns_with_missing(predictor: Predictor, frame: pd.DataFrame) -> frozenset[str]:

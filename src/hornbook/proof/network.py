@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.models import Predictor
-from hornbook.models.from_onnx import session_model
+from hornbook.models.adapters.onnx import session_model
 
 Matrix: TypeAlias = NDArray[np.float64]
 Vector: TypeAlias = NDArray[np.float64]

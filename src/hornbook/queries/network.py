@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary
+from hornbook.models.calls import find_close_rows, isolate_row
 from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model
-from hornbook.models.predictor import find_close_rows, isolate_row
 from hornbook.queries.literals import Literals
 from hornbook.storage import write_file
 

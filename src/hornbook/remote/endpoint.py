@@ -14,9 +14,9 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.errors import ModelError, ModelTimeout
+from hornbook.models.answers import RemoteModel, is_asked_anew
 from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor
-from hornbook.models.remote_model import RemoteModel, is_asked_anew
 from hornbook.remote import predictor
 from hornbook.remote.answer_cache import ANSWERS_FILE, AnswerCache, row_key
 from hornbook.remote.http import BatchTooLarge, HttpClient

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
-from hornbook.models.answered_classes import MAX_LABELS
-from hornbook.models.from_sklearn import decide_for
-from hornbook.models.outputs import Output, class_column, class_scores, positive_scores
+from hornbook.models.classes import MAX_LABELS
+from hornbook.models.outputs import Output, class_column, class_scores, decide_for, positive_scores
 from hornbook.models.predictor import Predictor
 from hornbook.remote.protocols import shorten
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,93 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.logic import Batch, Vocabulary
+from hornbook.models.adapters import as_predictor
+from hornbook.models.answers import RemoteModel
+from hornbook.models.calls import SCORE_ROUNDING
 from hornbook.models.encoding import COMPLETE, ENCODINGS
-from hornbook.models.from_sklearn import decide_for
-from hornbook.models.outputs import flatten_column, number_labels, one_hot
-from hornbook.models.predictor import ROWS_ASKED, SCORE_ROUNDING, Predictor, as_numbers
+from hornbook.models.loading import load_model
+from hornbook.models.missing import ROWS_ASKED
+from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
+from hornbook.models.predictor import Predictor, as_numbers
 from hornbook.tables import GivenForm
 
 MAX_LABELS = 50
 """The most different whole numbers that are taken for labels."""
+
+
+def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[Any, ...]]:
+    """A model as one function for all its classes, and the classes; of two it decides for the second.
+
+    A model that does not say its classes is asked about the rows.
+    """
+    model = _load_classifier(model)
+    if isinstance(model, RemoteModel):
+        model.find_classes(frame)
+    if not isinstance(model, Predictor):
+        names = _list_declared(model)
+        predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
+    elif (
+        model.positive is not None
+        or model.threshold is not None
+        or (model.decisions is not None and model.labels is None)
+    ):
+        return replace(model, classes=None), (0, 1)  # it decides for one class, or against it
+    else:
+        predictor = model
+    predictor = choose_form(predictor, frame)
+    if predictor.classes is None:
+        predictor = find_answered_classes(predictor, frame)
+    classes = predictor.classes or ()
+    if len(classes) == 2:
+        return view_class(predictor, 1), classes
+    return replace(predictor, column=None, positive=None, decisions=None), classes
+
+
+def predict_two_classes(
+    model: Any, frame: pd.DataFrame, reads_columns: bool = False
+) -> tuple[Predictor, tuple[Any, ...]]:
+    """The model as a function that decides for the second of its two classes; and both classes.
+
+    A function that `reads_columns`, and does not say its classes, is asked about the rows.
+    """
+    model = _load_classifier(model)
+    if isinstance(model, Predictor):
+        return model, (0, 1)
+    if isinstance(model, RemoteModel):
+        model.find_classes(frame)
+    classes = tuple(_list_declared(model)) or (0, 1)
+    predictor = None if len(classes) > 2 else as_predictor(model)
+    if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
+        predictor, classes = find_predictor(model, frame)
+    if predictor is None or len(classes) > 2:
+        raise HornbookError(
+            f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
+            f"one counts as true: as_predictor(model, positive={classes[0]!r})"
+        )
+    return predictor, classes
+
+
+def _load_classifier(model: Any) -> Any:
+    """The model, or the one in a file; refuse a regressor."""
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    if hasattr(model, "__sklearn_tags__"):
+        from sklearn.base import is_regressor
+
+        if is_regressor(model):
+            raise HornbookError(
+                f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
+                "number on it says yes: as_predictor(model, threshold=…)"
+            )
+    return model
+
+
+def _list_declared(model: Any) -> list[Any]:
+    """The classes that a model with methods says it has."""
+    has_methods = (
+        hasattr(model, "predict") or hasattr(model, "predict_proba") or isinstance(model, RemoteModel)
+    )
+    return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
 
 
 def read_table(predictor: Predictor, rows: pd.DataFrame) -> Any:
@@ -74,7 +154,6 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
 
     Examples
     --------
-    >>> from hornbook.models.adapters import as_predictor
     >>> rows = pd.DataFrame({"age": [20.0, 40.0, 60.0]})
     >>> model = as_predictor(lambda rows: np.where(rows[:, 0] > 50, "old", "young"))
     >>> predictor = find_answered_classes(choose_form(model, rows), rows)

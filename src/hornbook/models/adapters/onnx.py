@@ -61,7 +61,7 @@ def open_session(path: Path) -> Any:
     return onnxruntime.InferenceSession(path, options, providers=chosen)
 
 
-def adapt(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+def adapt_session(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """One input, and an output that is found as follows.
 
     Classifiers converted from scikit-learn and the like have a label, which decides, and

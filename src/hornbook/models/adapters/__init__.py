@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.errors import HornbookError
+from hornbook.models.answers import RemoteModel
 from hornbook.models.encoding import Encoding
 from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, positive_column
 from hornbook.models.predictor import Predictor
-from hornbook.models.remote_model import RemoteModel
 
 LIBRARIES = {
-    "keras": ("from_keras", "predict_on_batch"),
-    "xgboost": ("from_xgboost", "predict"),
-    "lightgbm": ("from_lightgbm", "predict"),
-    "onnxruntime": ("from_onnx", "run"),
-    "torch": ("from_torch", "parameters"),
-    "sklearn": ("from_sklearn", "predict"),
+    "keras": ("predict_on_batch", "networks", "adapt_keras"),
+    "xgboost": ("predict", "estimators", "adapt_xgboost"),
+    "lightgbm": ("predict", "estimators", "adapt_lightgbm"),
+    "onnxruntime": ("run", "onnx", "adapt_session"),
+    "torch": ("parameters", "networks", "adapt_torch"),
+    "sklearn": ("predict", "estimators", "adapt_estimator"),
 }
 """The adapter for a model that descends from a class of the library and has the method. The order
 matters: a Keras model may be a torch module too, and a booster an estimator."""
@@ -84,40 +84,36 @@ def as_predictor(
         raise HornbookError(f"the threshold is a score, not {threshold}")
     if output not in (None, "probability", "logit", "score"):
         raise HornbookError(f"output is 'probability', 'logit' or 'score', not {output!r}")
-    predictor = _adapter(model)(model, name or _name(model), positive, output)
+    predictor = _find_adapter(model)(model, name or _name(model), positive, output)
     if isinstance(encoding, str):
         encoding = Encoding.named(encoding)
     threshold = None if threshold is None else float(threshold)
     return replace(predictor, threshold=threshold, encoding=encoding or predictor.encoding, source=model)
 
 
-def _adapter(model: Any) -> Callable[..., Predictor]:
-    """Return the function that makes a predictor of the model."""
+def _find_adapter(model: Any) -> Callable[..., Predictor]:
+    """The function that makes a predictor of the model."""
     if isinstance(model, RemoteModel):
         return type(model).adapt
-    module = _module(model)
-    if module is None:
-        return _adapt_function
-    adapter: Callable[..., Predictor] = import_module(f"hornbook.models.{module}").adapt
-    return adapter
-
-
-def _module(model: Any) -> str | None:
-    """The name of the module that adapts the model; None for a plain function."""
     if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
-        return "from_safetensors"
+        return _import_adapter("networks", "adapt_saved")
     roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
-    for root, (module, method) in LIBRARIES.items():
+    for root, (method, module, function) in LIBRARIES.items():
         if root in roots and hasattr(model, method):
-            return module
+            return _import_adapter(module, function)
     if hasattr(model, "predict") or hasattr(model, "predict_proba"):
-        return "from_sklearn"
+        return _import_adapter("estimators", "adapt_estimator")
     if callable(model):
-        return None
+        return _adapt_function
     raise HornbookError(
         f"a {type(model).__name__} is not a supported model; "
         f"give a function of an array, or a model of {', '.join(LIBRARIES)}"
     )
+
+
+def _import_adapter(module: str, function: str) -> Callable[..., Predictor]:
+    adapter: Callable[..., Predictor] = getattr(import_module(f"hornbook.models.adapters.{module}"), function)
+    return adapter
 
 
 def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output: Output | None) -> Predictor:

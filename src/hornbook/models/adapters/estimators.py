@@ -1,7 +1,8 @@
-"""Adapter for scikit-learn estimators and pipelines, and other objects with `predict`."""
+"""Adapters for scikit-learn estimators and pipelines, boosters, and other objects with `predict`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,19 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.encoding import COMPLETE, ENCODINGS
+from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
+from hornbook.models.missing import takes_missing
 from hornbook.models.outputs import (
     Output,
     class_column,
+    decide_for,
     decision_gaps,
     flatten_column,
     number_labels,
     one_hot,
     plain_labels,
+    positive_column,
     refuse_output,
     refuse_positive,
 )
-from hornbook.models.predictor import Predictor, list_trained_columns, takes_missing
+from hornbook.models.predictor import Predictor, list_trained_columns
 
 if TYPE_CHECKING:
     from pandas import Index
@@ -44,7 +48,7 @@ MATRIX_PRODUCTS = frozenset(
 """Classes that score by matrix products, whose rounding depends on the rows of the batch."""
 
 
-def adapt(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+def adapt_estimator(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """The probability of the positive class, or 0 and 1 from a classifier that only decides.
 
     What a classifier decides is what its `predict` says. What a model without classes predicts
@@ -63,12 +67,6 @@ def own_labels(model: Any, name: str) -> Callable[[Any], NDArray[np.intp]]:
     if not hasattr(model, "predict"):
         return partial(_most_probable, model.predict_proba, names)
     return partial(_predicted_numbers, partial(_call, model.predict, names), name, classes)
-
-
-def decide_for(labels: Callable[[Any], NDArray[np.intp]], number: int, rows: Any) -> NDArray[np.bool_]:
-    """Whether a model's class of each row is the one with a number."""
-    decided: NDArray[np.bool_] = labels(rows) == number
-    return decided
 
 
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
@@ -178,3 +176,74 @@ def _refuse_unfitted(model: Any, name: str) -> None:
         check_is_fitted(model)
     except NotFittedError:
         raise HornbookError(f"{name} is not fitted yet; call its fit first") from None
+
+
+def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """Make a predictor of a booster; ? is NaN, or the model's own marker of missing values."""
+    if hasattr(model, "get_booster"):
+        predictor = adapt_estimator(model, name, positive, output)
+        return replace(predictor, encoding=Encoding(unknown=model.missing), dtype=np.float32, order="C")
+    column = positive_column(positive, name)
+    objective = json.loads(model.save_config())["learner"]["objective"]["name"]
+    predictor = Predictor(
+        partial(_predict_xgboost, model),
+        name,
+        ENCODINGS["nan"],
+        positive=column,
+        column=column,
+        output=output or ("logit" if objective == "binary:logitraw" else "score"),
+        inputs=model.num_features(),
+        names=None if model.feature_names is None else tuple(model.feature_names),
+        row_wise=True,
+    )
+    if objective != "multi:softmax":
+        return predictor
+    if column is None:
+        raise HornbookError(f"{name} tells only the class; say which is positive, e.g. positive=1")
+    return replace(predictor, outputs=partial(_decide_xgboost, model, column), column=None)
+
+
+def _predict_xgboost(model: Any, array: NDArray[Any]) -> Any:
+    # a booster with names would ask for a data frame; the names were compared before
+    return model.inplace_predict(array, validate_features=False)
+
+
+def _decide_xgboost(model: Any, label: int, array: NDArray[Any]) -> Any:
+    return _predict_xgboost(model, array) == label
+
+
+def adapt_lightgbm(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
+    """What the booster predicts; ? is NaN.
+
+    LightGBM rewrites the names of columns, so they are not compared with the variables': the
+    order is the caller's responsibility.
+    """
+    is_estimator = hasattr(model, "fit")
+    if is_estimator and not model.__sklearn_is_fitted__():
+        raise HornbookError(f"{name} is not fitted yet; call its fit first")
+    booster = model.booster_ if is_estimator else model
+    column: int | None
+    classes: tuple[Any, ...] | None = None
+    decisions = labels = None
+    if hasattr(model, "classes_"):
+        classes = tuple(plain_labels(model.classes_))
+        column = class_column(list(classes), positive, name)
+        label = classes[column]
+        labels = own_labels(model, name)
+        decisions = partial(decide_for, labels, column)
+    else:
+        label = column = positive_column(positive, name)
+    return Predictor(
+        booster.predict,
+        name,
+        ENCODINGS["nan"],
+        positive=label,
+        column=column,
+        output=output or "score",
+        inputs=booster.num_feature(),
+        dtype=np.float64,  # in which it compares
+        decisions=decisions,
+        classes=classes,
+        labels=labels,
+        row_wise=True,
+    )
