@@ -20,11 +20,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
-from hornbook.logic import Batch, Vocabulary
 from hornbook.models.adapters import as_predictor
 from hornbook.models.answers import RemoteModel
 from hornbook.models.calls import SCORE_ROUNDING
-from hornbook.models.encoding import COMPLETE, ENCODINGS
 from hornbook.models.loading import load_model
 from hornbook.models.missing import ROWS_ASKED
 from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
@@ -110,17 +108,6 @@ def _list_declared(model: Any) -> list[Any]:
     return list(np.asarray(getattr(model, "classes_", ())).tolist()) if has_methods else []
 
 
-def read_table(predictor: Predictor, rows: pd.DataFrame) -> Any:
-    """Rows of a table as a model reads them: 0, 1 and missing by its encoding, if it has one of its own."""
-    if predictor.encoding in (COMPLETE, ENCODINGS["nan"]):
-        return predictor.read(rows)
-    columns = Vocabulary(map(str, predictor.names or rows.columns))
-    values = rows.set_axis(list(map(str, rows.columns)), axis=1)[list(columns.names)]
-    predictor.check(columns)
-    batch = Batch.from_array(values.to_numpy(np.float64), columns)
-    return predictor.encoding.encode(batch, predictor.dtype, predictor.order)
-
-
 def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
     """The predictor with the form in which its model takes rows of a table, if it says nothing of that.
 
@@ -140,7 +127,7 @@ def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                asked.raw_answers(read_table(asked, rows))
+                asked.raw_answers(asked.read(rows))
             except ModelTimeout:
                 raise
             except HornbookError:
@@ -203,12 +190,12 @@ def _list_complete(frame: pd.DataFrame) -> pd.DataFrame:
 def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
     """A model's answers about complete rows of a table, and about the others if it has any."""
     complete = _list_complete(frame)
-    answers = predictor.raw_answers(read_table(predictor, complete))
+    answers = predictor.raw_answers(predictor.read(complete))
     if len(complete) == len(frame):
         return answers
     try:
         asked = replace(predictor, locates_failures=False)
-        others = asked.raw_answers(read_table(asked, frame[frame.isna().any(axis=1)]))
+        others = asked.raw_answers(asked.read(frame[frame.isna().any(axis=1)]))
     except ModelTimeout:
         raise
     except HornbookError:  # it takes no missing values
@@ -260,7 +247,7 @@ def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:
     if not all(hasattr(predictor.source, method) for method in ("predict", "predict_proba")):
         return 0
     asked = replace(predictor, outputs=predictor.source.predict_proba)
-    probabilities = asked.raw_answers(read_table(asked, _list_complete(frame).head(1)))
+    probabilities = asked.raw_answers(asked.read(_list_complete(frame).head(1)))
     return probabilities.shape[1] if probabilities.ndim == 2 else 2
 
 

@@ -33,8 +33,10 @@ def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
 
     It does where it answers about rows of the table without the value, in finite scores, and
     does not where it fails. Columns that it does not read are among them. Of thousands of columns it
-    is asked about several at a time.
+    is asked about several at a time. A model with a number of its own for unknown values takes them in all.
     """
+    if not predictor.encodes_as_tables:
+        return frozenset(table.columns)
     complete = table.dropna()
     shown = (complete if len(complete) else table).head(ROWS_ASKED)
     groups = list(_group_columns(shown.shape))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from hornbook.models.calls import (
     isolate_row,
     name_rows,
 )
-from hornbook.models.encoding import COMPLETE, Encoding
+from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
 from hornbook.models.outputs import (
     Floats,
     Output,
@@ -100,6 +99,8 @@ class Predictor:
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
     locates_failures
         Whether a model that fails is asked again, to say on which row.
+    first_row
+        The number of the first row of those in question, for messages.
 
     Examples
     --------
@@ -133,26 +134,41 @@ class Predictor:
     takes_any_form: bool = False
     limits_time: bool = False
     locates_failures: bool = True
+    first_row: int = 0
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
-        return self._in_blocks(batch, np.float32, lambda rows, start: self._scores(rows, start)[1])
+        return self._answer_in_blocks(Predictor.score_rows, batch, np.float32)
 
     def decide(self, batch: Batch) -> Bools:
         """For each interpretation, whether the model decides for the positive class."""
-        if self._own_decisions is None:
-            return self.margin(batch) >= 0
-        return self._in_blocks(batch, np.bool_, self._decide_itself)
+        return self._answer_in_blocks(Predictor.decide_rows, batch, np.bool_)
 
     def margin(self, batch: Batch) -> Floats:
         """How clearly the model decides for the positive class: negative exactly where it does not."""
-        return self._in_blocks(batch, np.float32, self._margins)
+        return self._answer_in_blocks(Predictor.margin_rows, batch, np.float32)
+
+    def score_rows(self, rows: Any) -> Floats:
+        """The score of the positive class for each row in the model's own format."""
+        return self._scores(rows)[1]
 
     def decide_rows(self, rows: Any) -> Bools:
         """Whether the model decides for the positive class, for each row in the model's own format."""
         if self._own_decisions is None:
-            return self._margins(rows, 0) >= 0
-        return self._decide_itself(rows, 0)
+            return self.margin_rows(rows) >= 0
+        return self._ask_with_ties(self._own_decisions, rows).astype(np.bool_)
+
+    def margin_rows(self, rows: Any) -> Floats:
+        """How clearly the model decides for the positive class, for each row in the model's own format."""
+        leads = self._leads(rows)
+        if self._own_decisions is not None:
+            return agree_in_sign(leads, self.decide_rows(rows))
+        if not self.row_wise:
+            # a threshold of 300,000 is not met to the last digit
+            close = find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0)))
+            for at, lead in self._ask_alone(Predictor._leads, rows, close):
+                leads[at] = float(lead)
+        return leads
 
     def classify_rows(self, rows: Any) -> NDArray[np.intp]:
         """The number of the class of each row in the model's own format, by one call of the model.
@@ -162,47 +178,36 @@ class Predictor:
         if self.classes is None or self.threshold is not None:
             return self.decide_rows(rows).astype(np.intp)
         if self.labels is not None:
-            return self._ask_with_ties(partial(self._ask, self.labels), rows).astype(np.intp)
-        raw = self._ask(self.outputs, rows, 0)
-        numbers, leads = self._lead_classes(raw)
+            return self._ask_with_ties(self.labels, rows).astype(np.intp)
+        numbers, leads = self._lead_classes(self.output_rows(rows))
         if not self.row_wise:
-            ask = partial(self._ask, self.outputs)
-            for at, answer in self._ask_alone(ask, rows, find_close_rows(leads), 0):
+            for at, answer in self._ask_alone(Predictor.output_rows, rows, find_close_rows(leads)):
                 numbers[at] = self._lead_classes(answer[None])[0][0]
         return numbers
 
     def score_classes(self, rows: Any) -> Floats:
         """The score of every class for each row in the model's own format, by one call: (rows, classes)."""
-        raw = self._ask(self.outputs, rows, 0)
-        scores = class_scores(raw, self.output, self.name)
+        scores = class_scores(self.output_rows(rows), self.output, self.name)
         extreme = np.abs(scores - 0.5).argmax(axis=1)[:, None]  # a NaN, if there is one
-        self._refuse_other_than_scores(np.take_along_axis(scores, extreme, axis=1)[:, 0], 0)
+        self._refuse_other_than_scores(np.take_along_axis(scores, extreme, axis=1)[:, 0])
         return scores
 
     def lead_rows(self, rows: Any) -> Floats:
         """How far each row is from another decision; 0 where the outputs contradict the decision."""
         if self.classes is None or self.threshold is not None:
             return abs(self.margin_rows(rows))
-        numbers, leads = self._lead_classes(self._ask(self.outputs, rows, 0))
+        numbers, leads = self._lead_classes(self.output_rows(rows))
         if self.labels is not None:
             leads = np.where(numbers == self.classify_rows(rows), leads, 0)
         return as_floats(leads)
 
-    def score_rows(self, rows: Any) -> Floats:
-        """The score of the positive class for each row in the model's own format."""
-        return self._scores(rows, 0)[1]
-
     def output_rows(self, rows: Any) -> NDArray[Any]:
         """The model's outputs as they are, one or several numbers for each row in the model's own format."""
-        return self._ask(self.outputs, rows, 0)
+        return self._ask(self.outputs, rows)
 
     def raw_answers(self, rows: Any) -> NDArray[Any]:
         """What the model answers about each row in its own format: labels, words too, or numbers."""
-        return self._ask(self.outputs, rows, 0, flatten_column)
-
-    def margin_rows(self, rows: Any) -> Floats:
-        """How clearly the model decides for the positive class, for each row in the model's own format."""
-        return self._margins(rows, 0)
+        return self._ask(self.outputs, rows, flatten_column)
 
     def check(self, vocabulary: Vocabulary) -> None:
         """Raise unless the model's inputs are the variables of the vocabulary."""
@@ -244,9 +249,15 @@ class Predictor:
         raise HornbookError(f"{self.name} reads a column {str(lost)!r}, which the table does not have")
 
     def read(self, rows: Any) -> Any:
-        """Convert a table to what the model reads: the columns it was trained on, or numbers; keep arrays."""
+        """Convert a table to what the model reads; keep arrays.
+
+        That is the columns that it was trained on, in their form or as numbers; or 0, 1 and missing by its
+        encoding, if it has one of its own.
+        """
         if not hasattr(rows, "iloc"):
             return rows
+        if not self.encodes_as_tables:
+            return self._encode_table(rows)
         if self.names is not None and tuple(rows.columns) == self.names:
             return rows.copy()  # many times faster than to select all of them
         columns = self.list_columns(list(rows.columns))
@@ -260,60 +271,54 @@ class Predictor:
         return as_numbers(rows, self.dtype, self.name) if self.form is None else self.form(rows)
 
     @property
+    def encodes_as_tables(self) -> bool:
+        """Whether the model reads 0, 1 and missing values as a table has them."""
+        return self.encoding in (COMPLETE, ENCODINGS["nan"])
+
+    def _encode_table(self, rows: Any) -> NDArray[Any]:
+        """A table of 0, 1 and missing values by the model's own encoding."""
+        columns = Vocabulary(map(str, self.names or rows.columns))
+        values = rows.set_axis(list(map(str, rows.columns)), axis=1)[list(columns.names)]
+        self.check(columns)
+        batch = Batch.from_array(values.to_numpy(np.float64), columns)
+        return self.encoding.encode(batch, self.dtype, self.order)
+
+    @property
     def _own_decisions(self) -> Callable[[Any], Any] | None:
         """The model's `predict`, if it has one and no threshold is given."""
         return self.decisions if self.threshold is None else None
 
-    def _in_blocks(
-        self, batch: Batch, kind: type[np.generic], answer: Callable[[Any, int], Any]
+    def _answer_in_blocks(
+        self, answer: Callable[[Predictor, Any], Any], batch: Batch, kind: type[np.generic]
     ) -> NDArray[Any]:
-        """Answer block by block, shape (items,); `answer` takes encoded rows, and the first one's number."""
+        """What a method answers about interpretations, encoded block by block, shape (items,)."""
         self.check(batch.vocabulary)
         self.encoding.refuse_unknown(batch)
         answers = np.empty(len(batch), kind)
         for start in range(0, len(batch), PREDICTOR_BLOCK):
             rows = self.encoding.encode(batch[start : start + PREDICTOR_BLOCK], self.dtype, self.order)
-            answers[start : start + PREDICTOR_BLOCK] = answer(rows, start)
+            answers[start : start + PREDICTOR_BLOCK] = answer(replace(self, first_row=start), rows)
         return answers
 
-    def _margins(self, rows: Any, start: int) -> Floats:
-        """The leads of the positive class, negative exactly where the model decides against it."""
-        leads = self._leads(rows, start)
-        if self._own_decisions is not None:
-            return agree_in_sign(leads, self._decide_itself(rows, start))
-        if not self.row_wise:
-            # a threshold of 300,000 is not met to the last digit
-            close = find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0)))
-            for at, answer in self._ask_alone(self._leads, rows, close, start):
-                leads[at] = float(answer)
-        return leads
-
-    def _decide_itself(self, rows: Any, start: int) -> Bools:
-        """The decisions of the model's `predict`; rows near another decision are asked about alone."""
-        assert self.decisions is not None
-        return self._ask_with_ties(partial(self._ask, self.decisions), rows, start).astype(np.bool_)
-
-    def _ask_with_ties(
-        self, ask: Callable[[Any, int], NDArray[Any]], rows: Any, start: int = 0
-    ) -> NDArray[Any]:
+    def _ask_with_ties(self, predict: Callable[[Any], Any], rows: Any) -> NDArray[Any]:
         """What the model's `predict` says of each row; rows near another decision are asked about alone."""
-        answers = ask(rows, start)
+        answers = self._ask(predict, rows)
         if answers.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
         if self.gaps is not None:
-            close = find_close_rows(self._ask(self.gaps, rows, start))
-            for at, answer in self._ask_alone(ask, rows, close, start):
+            close = find_close_rows(self._ask(self.gaps, rows))
+            for at, answer in self._ask_alone(lambda own, row: own._ask(predict, row), rows, close):
                 answers[at] = answer
         return answers
 
     def _lead_classes(self, raw: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
         """The class that the outputs about each row are largest for, and half of its lead."""
         numbers, leads, scores = lead_classes(raw, self.output, self.name)
-        self._refuse_other_than_scores(scores, 0)
+        self._refuse_other_than_scores(scores)
         return numbers, leads
 
     def _ask_alone(
-        self, ask: Callable[[Any, int], Any], rows: Any, close: list[int], start: int
+        self, ask: Callable[[Predictor, Any], Any], rows: Any, close: list[int]
     ) -> Iterator[tuple[int, Any]]:
         """Yield the answer about each of some rows when asked about alone; equal rows of an array are one."""
         answers: dict[bytes | int, Any] = {}
@@ -321,51 +326,48 @@ class Predictor:
             row = isolate_row(rows, at)
             key = row.tobytes() if isinstance(row, np.ndarray) else at
             if key not in answers:
-                answers[key] = ask(row, start + at)[0]
+                answers[key] = ask(replace(self, first_row=self.first_row + at), row)[0]
             yield at, answers[key]
 
-    def _leads(self, rows: Any, start: int) -> Floats:
+    def _leads(self, rows: Any) -> Floats:
         """Score minus threshold or, without a threshold, the lead of the positive class."""
-        raw, scores = self._scores(rows, start)
+        raw, scores = self._scores(rows)
         if self.threshold is not None:
             leads: Floats = scores - self.threshold
             return leads
         return positive_leads(raw, self.column, self.output, scores)
 
-    def _scores(self, rows: Any, start: int) -> tuple[NDArray[Any], Floats]:
+    def _scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """The model's outputs, and the score of the positive class."""
-        raw = self._ask(self.outputs, rows, start)
-        scores = positive_scores(raw, self.column, self.output, f"{self.name}, {name_rows(start, len(rows))}")
-        self._refuse_other_than_scores(scores, start)
+        raw = self.output_rows(rows)
+        source = f"{self.name}, {name_rows(self.first_row, len(rows))}"
+        scores = positive_scores(raw, self.column, self.output, source)
+        self._refuse_other_than_scores(scores)
         return raw, scores
 
     def _ask(
-        self,
-        ask: Callable[[Any], Any],
-        rows: Any,
-        start: int,
-        convert: Callable[[Any], NDArray[Any]] | None = None,
+        self, ask: Callable[[Any], Any], rows: Any, convert: Callable[[Any], NDArray[Any]] | None = None
     ) -> NDArray[Any]:
         """Call one of the model's functions, and check that it gives an answer a row, numbers by default."""
 
         def answer(rows: Any) -> NDArray[Any]:
             return (convert or _as_answers)(ask(rows))
 
+        where = name_rows(self.first_row, len(rows))
         try:
             raw = answer(rows) if self.limits_time else call_in_time(answer, rows, self.name)
         except ModelError:
             raise
         except (Exception, SystemExit) as error:
-            where = name_rows(start, len(rows))
             if self.locates_failures:
-                where = find_failing_rows(answer, rows, start, self.name)
+                where = find_failing_rows(answer, rows, self.first_row, self.name)
             raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
-            asked, count = name_rows(start, len(rows)), len(raw) if raw.ndim else "a single number"
-            raise ModelError(f"{self.name} answered {asked} with {count} instead of {len(rows)} scores")
+            count = len(raw) if raw.ndim else "a single number"
+            raise ModelError(f"{self.name} answered {where} with {count} instead of {len(rows)} scores")
         return raw
 
-    def _refuse_other_than_scores(self, scores: Floats, start: int) -> None:
+    def _refuse_other_than_scores(self, scores: Floats) -> None:
         wrong = ~np.isfinite(scores)
         if self.output == "probability":
             wrong |= np.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
@@ -373,8 +375,9 @@ class Predictor:
             row = int(wrong.argmax())
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
+            where = self.first_row + row
             raise ModelError(
-                f"{self.name} gave row {start + row} the score {scores[row]}, which is no {kind}{hint}"
+                f"{self.name} gave row {where} the score {scores[row]}, which is no {kind}{hint}"
             )
 
 

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.models.classes import find_predictor, read_table
-from hornbook.models.encoding import COMPLETE, ENCODINGS
+from hornbook.models.classes import find_predictor
 from hornbook.models.missing import columns_with_missing
 from hornbook.models.predictor import Predictor
 from hornbook.models.row_sampler import RowSampler
@@ -118,7 +117,7 @@ class ClassifierTeacher:
 
     def _classify(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the class of each row that the model reads as it is."""
-        return self.predictor.classify_rows(read_table(self.predictor, rows))
+        return self.predictor.classify_rows(self.predictor.read(rows))
 
     def measure_support(self, rows: pd.DataFrame, number: int) -> NDArray[np.float64]:
         """How clearly the model decides for a class, for each row: the score of the class.
@@ -137,7 +136,7 @@ class ClassifierTeacher:
         """Rows as the model reads them, completed by the values of one donor."""
         if self.donors is not None and self.donors.find_incomplete(rows).any():
             rows = self.donors.complete(rows, 0)
-        return read_table(self.predictor, rows)
+        return self.predictor.read(rows)
 
     def bind_rows(self, frame: pd.DataFrame, seed: int) -> ClassifierTeacher:
         """The same model, bound to other rows; see `bind_classifier`."""
@@ -189,17 +188,10 @@ def bind_classifier(
 def _bind_rows(
     predictor: Predictor, classes: tuple[Any, ...], frame: pd.DataFrame, seed: int
 ) -> ClassifierTeacher:
-    unread = frozenset(frame.columns) - _columns_with_missing(predictor, frame)
+    unread = frozenset(frame.columns) - columns_with_missing(predictor, frame)
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
     return ClassifierTeacher(predictor, classes, frame, sampler, donors)
-
-
-def _columns_with_missing(predictor: Predictor, frame: pd.DataFrame) -> frozenset[str]:
-    """The columns in which the model takes missing values: all, if it has a number of its own for them."""
-    if predictor.encoding in (COMPLETE, ENCODINGS["nan"]):
-        return columns_with_missing(predictor, frame)
-    return frozenset(frame.columns)
 
 
 def choose_donors(frame: pd.DataFrame, columns: frozenset[str], rng: np.random.Generator) -> Donors:
