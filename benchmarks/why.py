@@ -43,10 +43,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
+from hornbook.checks.body_sampler import BodySampler
 from hornbook.code_book_source import read_code_book
-from hornbook.conditions import Condition, Threshold
+from hornbook.conditions import Condition, Threshold, meet_conditions
 from hornbook.models import bind_classifier
-from hornbook.models.body_sampler import BodySampler, meet_conditions
 from hornbook.reasons import Reasoner, SufficientReason
 from hornbook.tables import load_dataset
 

@@ -379,3 +379,11 @@ def _are_values(values: list[Any]) -> bool:
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
+
+
+def meet_conditions(conditions: Iterable[Condition], rows: pd.DataFrame) -> Bools:
+    """Which rows meet all conditions."""
+    met = np.ones(len(rows), np.bool_)
+    for condition in conditions:
+        met &= condition.evaluate(rows)[0]
+    return met

@@ -15,10 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import MonotoneClaim, RuleClaim, check
 from hornbook.checks.row_changes import restore_values
-from hornbook.conditions import Missing, Threshold
+from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import as_predictor
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.queries import Estimated, Exact
 
 VALUES = [0.0, 1.0, 2.0]

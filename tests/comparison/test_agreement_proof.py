@@ -13,8 +13,8 @@ import hornbook as hb
 from hornbook.code_book import EMPTY_BOOK
 from hornbook.comparison.agreement_proof import AgreementProver, prove_agreement
 from hornbook.comparison.disagreement import pair_models
+from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError
-from hornbook.models.body_sampler import meet_conditions
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
+from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.reasons import why_table
 
 

@@ -19,10 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
 from hornbook.code_book_source import read_code_book
-from hornbook.conditions import Category, Missing
+from hornbook.conditions import Category, Missing, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import ClassifierTeacher, bind_classifier
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner

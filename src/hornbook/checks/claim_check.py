@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.checks.body_sampler import BodySampler
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
 from hornbook.checks.row_changes import find_nearest_rows, list_changed_columns, restore_values
 from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
-from hornbook.conditions import Threshold
+from hornbook.conditions import Threshold, meet_conditions
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, ask_anew, bind_classifier, load_model
-from hornbook.models.body_sampler import BodySampler, meet_conditions
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator

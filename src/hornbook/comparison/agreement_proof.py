@@ -23,9 +23,8 @@ import pandas as pd
 from hornbook.code_book import CodeBook
 from hornbook.comparison.disagreement import ModelPair, PairSamples
 from hornbook.comparison.model_diff import AgreementRegion
-from hornbook.conditions import Condition, Missing
+from hornbook.conditions import Condition, Missing, meet_conditions
 from hornbook.deadline import Deadline
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.proof import ColumnProver, Domain
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints

@@ -24,9 +24,8 @@ from scipy.stats import false_discovery_control
 from hornbook.code_book import CodeBook
 from hornbook.comparison.disagreement import PairSamples
 from hornbook.comparison.model_diff import FALSE_DISCOVERY_RATE, DiffGroup
-from hornbook.conditions import Condition
+from hornbook.conditions import Condition, meet_conditions
 from hornbook.explanations import Explanation, RuleSet, list_groups
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.statistics import Share, measure_enrichment
 
 MAX_TESTED_GROUPS = 40

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.conditions import meet_conditions
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, bind_classifier, load_model
-from hornbook.models.body_sampler import meet_conditions
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.reasoner import Reasoner
 from hornbook.reasons.sufficient_reason import SufficientReason

@@ -160,6 +160,11 @@ class Endpoint(RemoteModel):
         """What the endpoint was asked so far."""
         return replace(self._counts, requests=self.client.requests, retries=self.client.repetitions)
 
+    def _count(self, **more: float) -> None:
+        """Add to what the endpoint was asked so far."""
+        sums = {name: getattr(self._counts, name) + number for name, number in more.items()}
+        self._counts = replace(self._counts, **sums)
+
     def answer_rows(self, rows: Any) -> list[Any]:
         """The server's answer about each row of a frame or an array, as a JSON value.
 
@@ -173,11 +178,7 @@ class Endpoint(RemoteModel):
             places = {row_key(digest, row): place for row, place in cells.find_different().items()}
             known = self.cache.find(list(places))
             lacking = {key: place for key, place in places.items() if key not in known}
-            self._counts = replace(
-                self._counts,
-                answers=self._counts.answers + len(places),
-                cached=self._counts.cached + len(known),
-            )
+            self._count(answers=len(places), cached=len(known))
             if is_asked_anew():
                 answers = self._ask_rows(cells, places, keep=False)
                 self._compare(known, {key: answers[key] for key in known})
@@ -213,11 +214,7 @@ class Endpoint(RemoteModel):
     def _compare(self, before: Mapping[bytes, Any], now: Mapping[bytes, Any]) -> list[bytes]:
         """Count the answers that have changed, and return their keys."""
         changed = [key for key, answer in now.items() if not same_answer(before[key], answer)]
-        self._counts = replace(
-            self._counts,
-            repeated=self._counts.repeated + len(now),
-            changed=self._counts.changed + len(changed),
-        )
+        self._count(repeated=len(now), changed=len(changed))
         return changed
 
     def _ask_rows(self, cells: CellRows, places: Mapping[bytes, int], keep: bool = True) -> dict[bytes, Any]:
@@ -249,20 +246,20 @@ class Endpoint(RemoteModel):
                         if future.exception() is None:
                             self._receive(pending[future], future, keep)
                 raise
-        self._counts = replace(self._counts, seconds=self._counts.seconds + clock.elapsed)
+        self._count(seconds=clock.elapsed)
         return answers
 
     def _take_batch(self, queue: deque[bytes]) -> list[bytes]:
         """The rows of the next request; raise if the budget of rows does not allow them."""
         limits = (len(queue), self._batch, self.settings.max_batch, self.protocol.max_rows or len(queue))
         batch = [queue.popleft() for _ in range(min(limits))]
-        rows, most = self._counts.rows + len(batch), self.settings.max_rows
-        if most is not None and rows > most:
+        most = self.settings.max_rows
+        if most is not None and self._counts.rows + len(batch) > most:
             raise ModelError(
                 f"{self.settings.url} may be asked about max_rows = {most:,} rows, and more are needed; "
                 "what it answered is kept: allow more, and run the same command again"
             )
-        self._counts = replace(self._counts, rows=rows)
+        self._count(rows=len(batch))
         return batch
 
     def _ask_batch(self, rows: CellRows) -> tuple[list[Any], float]:

@@ -82,9 +82,7 @@ def adapt_session(session: Any, name: str, positive: Any, output: Output | None)
         predictor = replace(predictor, classes=tuple(classes), labels=numbering)
     if maps:
         refuse_output(output, name)
-        scores = partial(_read_map, run, maps[0], positive, name)
-        if positive is None:
-            scores = partial(_read_maps, run, maps[0])
+        scores = partial(_read_maps, run, maps[0], positive, name)
         decisions = partial(_decide_by_map, run, labels[0], maps[0], positive, name) if labels else None
         return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
     if not numbers:
@@ -136,17 +134,11 @@ def _run(session: Any, source: str, rows: int | None, target: str, array: NDArra
     return answers
 
 
-def _read_maps(run: Any, target: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The numbers of all classes, in the order of the first row's map."""
+def _read_maps(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of all classes, in the order of the first row's map, or that of the positive one alone."""
     maps = run(target, array)
-    return np.array([[each[label] for label in maps[0]] for each in maps], np.float32)
-
-
-def _read_map(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    maps = run(target, array)
-    classes = list(maps[0])
-    label = classes[class_column(classes, positive, name)]
-    return np.array([each[label] for each in maps], np.float32)
+    numbers = np.array([[each[label] for label in maps[0]] for each in maps], np.float32)
+    return numbers if positive is None else numbers[:, class_column(list(maps[0]), positive, name)]
 
 
 def _decide_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:

@@ -10,9 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, shorten_cut
+from hornbook.conditions import (
+    Category,
+    CategorySet,
+    Condition,
+    Missing,
+    Threshold,
+    meet_conditions,
+    shorten_cut,
+)
 from hornbook.logic import Bools
-from hornbook.models.teacher import ClassifierTeacher
+from hornbook.models import ClassifierTeacher
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +75,6 @@ class BodySampler:
     def describe(self) -> str:
         """Where the rows come from, in words."""
         return f"{self.teacher.sampler.describe()}, changed so that they meet the body"
-
-
-def meet_conditions(conditions: Sequence[Condition], rows: pd.DataFrame) -> Bools:
-    """Which rows meet all conditions."""
-    met = np.ones(len(rows), np.bool_)
-    for condition in conditions:
-        met &= condition.evaluate(rows)[0]
-    return met
 
 
 def make_values(conditions: Sequence[Condition], values: pd.Series[Any]) -> Iterator[Any]:
