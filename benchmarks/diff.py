@@ -33,8 +33,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.comparison.disagreement import GuidedSampler, pair_models
-from hornbook.comparison.search import ClassSwitches, fit_switches
+from hornbook.diff.samples import GuidedSampler, pair_models
+from hornbook.diff.switches import ClassSwitches, fit_switches
 from hornbook.explanations import RuleSet
 from hornbook.randomness import Purpose, generator
 from hornbook.runs.comparison import ColumnEncoder

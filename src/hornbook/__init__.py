@@ -7,7 +7,6 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.checks import check
-    from hornbook.comparison import diff
     from hornbook.extraction import Extraction
     from hornbook.extractor import HornExtractor, QueryExtractor
     from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
@@ -30,7 +29,6 @@ __all__ = [
     "Vocabulary",
     "as_predictor",
     "check",
-    "diff",
     "load",
     "why",
     "why_table",
@@ -42,7 +40,6 @@ __getattr__ = load_lazily(
     "hornbook",
     {
         "checks": ["check"],
-        "comparison": ["diff"],
         "extraction": ["Extraction"],
         "extractor": ["HornExtractor", "QueryExtractor"],
         "logic": ["BOTTOM", "Batch", "HornTheory", "Interpretation", "Rule", "Vocabulary"],

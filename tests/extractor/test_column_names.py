@@ -6,6 +6,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
+from hornbook.diff import diff
 
 NAMES = ["self", "index", "columns", "class"]
 
@@ -19,7 +20,7 @@ def test_every_question_takes_columns_called_self_and_index():
     extractor = hb.HornExtractor(boosting, max_literals=4, n_samples=500).fit(rows)
     assert "self" in str(extractor.explanation_)
     assert "self" in str(hb.why(tree, rows.iloc[0], rows))
-    assert "self" in str(hb.diff(tree, boosting, rows, n_samples=500))
+    assert "self" in str(diff(tree, boosting, rows, n_samples=500))
     claims = "self > 4 & index > 4 -> label\nindex > 4 & self <= 0 -> label\nmore self never lowers label"
     assert [each.broken for each in hb.check(claims, tree, rows, samples=1000)] == [False, True, False]
 

@@ -14,7 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import HornExtractor, QueryExtractor, as_predictor, check, diff, why
+from hornbook import HornExtractor, QueryExtractor, as_predictor, check, why
+from hornbook.diff import diff
 from hornbook.errors import HornbookError, ModelError
 from hornbook.models import bind_classifier
 from hornbook.randomness import Purpose, generator

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-import hornbook as hb
+from hornbook.diff import diff
 from hornbook.report import to_diff_html
 
 
@@ -26,7 +26,7 @@ def models(table):
 
 
 def test_page_shows_both_models_side_by_side(table, models):
-    result = hb.diff(*models, table, "ill", n_samples=500, proof=True, proof_seconds=5)
+    result = diff(*models, table, "ill", n_samples=500, proof=True, proof_seconds=5)
     assert result.regions and result.rows
     page = to_diff_html(replace(result, provenance={"model": {"old": {"name": "may.onnx"}}}))
     assert page.count('<div class="panel">\n<h3>') == 2 and "Old: may.onnx" in page
@@ -37,10 +37,10 @@ def test_page_shows_both_models_side_by_side(table, models):
 
 
 def test_page_of_a_model_and_the_truth_speaks_of_errors(table, models):
-    page = to_diff_html(hb.diff(models[1], models[0].predict(table[["<b>bili</b>"]]), table, "ill"))
+    page = to_diff_html(diff(models[1], models[0].predict(table[["<b>bili</b>"]]), table, "ill"))
     assert "The model errs on" in page and "side by side" not in page.lower()
 
 
 def test_page_of_identical_models_says_that_nothing_was_found(table, models):
-    page = to_diff_html(hb.diff(models[0], models[0], table, "ill", n_samples=500))
+    page = to_diff_html(diff(models[0], models[0], table, "ill", n_samples=500))
     assert "No disagreement was found" in page and "always" in page

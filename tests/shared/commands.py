@@ -78,7 +78,7 @@ def start(*arguments):
         [
             "pytest",
             "hornbook.checks",
-            "hornbook.comparison",
+            "hornbook.diff",
             "hornbook.reasons",
             "hornbook.extractor",
             "hornbook.runs",

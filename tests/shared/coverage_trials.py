@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-import hornbook as hb
+from hornbook.diff import diff
 from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor
@@ -221,7 +221,7 @@ def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[T
 def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any) -> Iterator[Trial]:
     """One comparison of a classifier with the truth: it errs more often above a number in one column.
 
-    Of the groups that are reported as discoveries one is drawn; the settings are those of `hb.diff`.
+    Of the groups that are reported as discoveries one is drawn; the settings are those of `diff`.
     """
     waves = Waves.draw(_source(seed, MODEL))
     model = as_predictor(waves, encoding="nan")
@@ -234,7 +234,7 @@ def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any
     wrong = _source(seed, LABELS).random(rows) < err(table)
     truth = ((waves(table) > 0.5) ^ wrong).astype(int)
     order = _source(seed, ORDER).permutation(rows * repeats) % rows
-    found = hb.diff(model, truth[order], table.iloc[order], "high", seed=seed, **settings)
+    found = diff(model, truth[order], table.iloc[order], "high", seed=seed, **settings)
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     chances = err(others)
     yield Trial("diff: share of errors", _covers(found.unseen_rows, float(chances.mean())))

@@ -32,7 +32,7 @@ from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
-    from hornbook.comparison import ModelDiff
+    from hornbook.diff import ModelDiff
 
 UNNAMED_TARGET = "label"
 """What models predict, where no option names it."""
@@ -96,7 +96,7 @@ def diff(
 
     """
     from hornbook.code_book_source import read_code_book
-    from hornbook.comparison import diff as compare
+    from hornbook.diff import diff as compare
     from hornbook.models import limit_model_seconds
 
     context.with_resource(limit_model_seconds(model_seconds))

@@ -8,7 +8,7 @@ from hornbook.report.content import POPULATIONS, Details, format_interval, forma
 from hornbook.report.page import render_page
 
 if TYPE_CHECKING:
-    from hornbook.comparison import ModelDiff
+    from hornbook.diff import ModelDiff
 
 SHOWN_GROUPS = 12
 """Groups that are shown besides those with more disagreement."""

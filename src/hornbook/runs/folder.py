@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import hornbook
-from hornbook.comparison import ModelDiff
+from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction, fidelity_object
 from hornbook.logic import Rule

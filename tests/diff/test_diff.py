@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from laws import draw_examples
 from sklearn.tree import DecisionTreeClassifier
 
-import hornbook as hb
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.comparison.disagreement import GuidedSampler, PairSamples, match_classes, pair_models
-from hornbook.comparison.groups import find_diff_groups
-from hornbook.comparison.measures import measure_samples
-from hornbook.comparison.search import ClassSwitches
 from hornbook.conditions import Category, Threshold
+from hornbook.diff import diff
+from hornbook.diff.measures import find_diff_groups, measure_samples
+from hornbook.diff.samples import GuidedSampler, PairSamples, match_classes, pair_models
+from hornbook.diff.switches import ClassSwitches
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import RowSampler
@@ -53,16 +52,16 @@ PLANTED = Function(lambda rows: (rows.dose > 0.3) | ((rows.site == "north") & (r
 
 @pytest.fixture(scope="module")
 def planted():
-    return hb.diff(OLD, PLANTED, draw_table(600), "ill", n_samples=4000)
+    return diff(OLD, PLANTED, draw_table(600), "ill", n_samples=4000)
 
 
 def test_diff_says_which_model_changes_its_answers():
     rows = draw_table(120)[["age", "dose"]]
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, rows.dose > 0.3)
     lying = FaultyClassifier(model, "lie", after=1500)
-    notes = hb.diff(model, lying, rows, n_samples=500).notes
+    notes = diff(model, lying, rows, n_samples=500).notes
     assert [note[:51] for note in notes] == ["asked 96 questions again, the new model gave anothe"]
-    assert hb.diff(model, model, rows, n_samples=500).notes == ()
+    assert diff(model, model, rows, n_samples=500).notes == ()
 
 
 def test_diff_finds_a_planted_slice_as_one_rule(planted):
@@ -113,7 +112,7 @@ def test_diff_of_identical_models_finds_nothing_and_says_how_sure_that_is():
     model = DecisionTreeClassifier(max_depth=2, random_state=0)
     table = draw_table(300)[["age", "dose"]]
     model.fit(table, (table.dose > 0.1) & (table.age > 40))
-    found = hb.diff(model, model, table, n_samples=2000)
+    found = diff(model, model, table, n_samples=2000)
     assert str(found.explanation) == "always: the same"
     assert found.unseen_rows == Share.of(0, 60) and found.switches == {} and found.rows == ()
     assert found.samples.estimate == found.samples.low == 0 and 0 < found.samples.high < 0.01
@@ -124,7 +123,7 @@ def test_diff_of_identical_models_finds_nothing_and_says_how_sure_that_is():
 def test_diff_of_several_classes_tells_from_which_class_to_which():
     old = Function(lambda rows: np.digitize(rows.dose, [-0.5, 0.5]), ["dose"], ("low", "middle", "high"))
     new = Function(lambda rows: np.digitize(rows.dose, [-0.5, 0.9]), ["dose"], ("low", "middle", "high"))
-    found = hb.diff(old, new, draw_table(400), n_samples=2000)
+    found = diff(old, new, draw_table(400), n_samples=2000)
     assert found.explanation.classes == ("the same", "old high, new middle")
     assert found.recall.hits == found.recall.size > 0
 
@@ -136,13 +135,13 @@ def test_diff_takes_models_that_do_not_name_their_columns():
         DecisionTreeClassifier(max_depth=2).fit(table.to_numpy(), (table.dose > 0.3) | (table.age > limit))
         for limit in (99, 70)
     ]
-    found = hb.diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
+    found = diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
     assert "age ≥ 71" in str(found.explanation) and found.regions
 
 
 @pytest.mark.parametrize("form", ["tree", "card", "auto"])
 def test_diff_says_it_in_every_form(form):
-    found = hb.diff(OLD, PLANTED, draw_table(120), "ill", n_samples=300, form=form, max_literals=4)
+    found = diff(OLD, PLANTED, draw_table(120), "ill", n_samples=300, form=form, max_literals=4)
     assert form in ("auto", found.explanation.form)
     assert sum(line is not None for line in found.lines) >= 2
 
@@ -245,7 +244,7 @@ def test_diff_with_the_truth_finds_the_group_in_which_a_model_errs():
     truth = pd.Series(OLD.predict(table))
     wrong = (table.site == "north") & (table.age > 60)
     truth[wrong] = 1 - truth[wrong]
-    found = hb.diff(OLD, truth, table, "ill")
+    found = diff(OLD, truth, table, "ill")
     best = found.groups[0]
     assert found.samples is None and found.sides == ("model", "truth")
     assert best.is_discovery and best.share.estimate == 1
@@ -298,14 +297,14 @@ def test_rows_that_repeat_make_no_discoveries_more_certain():
     truth = pd.Series(OLD.predict(table))
     wrong = np.random.default_rng(0).random(400) < 0.2
     truth[wrong] = 1 - truth[wrong]
-    plain = hb.diff(OLD, truth, table, "ill")
+    plain = diff(OLD, truth, table, "ill")
     tenfold = np.repeat(np.arange(400), 10)
-    found = hb.diff(OLD, truth[tenfold].to_numpy(), table.iloc[tenfold], "ill")
+    found = diff(OLD, truth[tenfold].to_numpy(), table.iloc[tenfold], "ill")
     assert found.unseen_rows.size == 2000 and found.unseen_rows.independent == 200
     assert found.unseen_rows.high - found.unseen_rows.low > 0.1
     assert not any(group.is_discovery for group in (*plain.groups, *found.groups))
     assert "3,600 of 4,000 rows repeat another one; equal rows were held out together" in found.notes
-    patients = hb.diff(OLD, truth, table, "ill", groups=np.arange(400) // 4)
+    patients = diff(OLD, truth, table, "ill", groups=np.arange(400) // 4)
     assert patients.unseen_rows.independent == 50 and patients.unseen_rows.size == 200
 
 
@@ -320,6 +319,6 @@ def test_enrichment_is_the_share_of_arrangements_with_as_many_hits(size, data):
 
 def test_diff_refuses_labels_of_other_rows():
     with pytest.raises(HornbookError, match="200 rows and 10 labels"):
-        hb.diff(OLD, [0] * 10, draw_table(200))
+        diff(OLD, [0] * 10, draw_table(200))
     with pytest.raises(HornbookError, match="at least 60"):
-        hb.diff(OLD, [0] * 20, draw_table(20))
+        diff(OLD, [0] * 20, draw_table(20))

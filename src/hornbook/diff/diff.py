@@ -20,8 +20,17 @@ from numpy.typing import ArrayLike
 
 from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
-from hornbook.comparison.agreement_proof import AgreementProver, prove_agreement
-from hornbook.comparison.disagreement import (
+from hornbook.diff.agreement import AgreementProver, prove_agreement
+from hornbook.diff.measures import (
+    AgreementFinder,
+    describe_side,
+    find_diff_groups,
+    list_diff_rows,
+    measure_diff_lines,
+    measure_samples,
+)
+from hornbook.diff.result import ModelDiff
+from hornbook.diff.samples import (
     GuidedSampler,
     PairSamples,
     add_answers,
@@ -29,16 +38,7 @@ from hornbook.comparison.disagreement import (
     name_answers,
     pair_models,
 )
-from hornbook.comparison.groups import find_diff_groups
-from hornbook.comparison.measures import (
-    AgreementFinder,
-    describe_side,
-    list_diff_rows,
-    measure_diff_lines,
-    measure_samples,
-)
-from hornbook.comparison.model_diff import ModelDiff
-from hornbook.comparison.search import ClassSwitches, search_switches
+from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
 from hornbook.models import AnswerCheck, bind_classifier, load_model
 from hornbook.proof import Domain

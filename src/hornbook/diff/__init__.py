@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hornbook.comparison.diff import diff
-from hornbook.comparison.model_diff import AgreementRegion, DiffGroup, DiffLine, DiffRow, ModelDiff, ModelSide
+from hornbook.diff.diff import diff
+from hornbook.diff.result import AgreementRegion, DiffGroup, DiffLine, DiffRow, ModelDiff, ModelSide
 
 __all__ = [
     "AgreementRegion",

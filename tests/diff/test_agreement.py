@@ -9,17 +9,17 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-import hornbook as hb
 from hornbook.code_book import EMPTY_BOOK
-from hornbook.comparison.agreement_proof import AgreementProver, prove_agreement
-from hornbook.comparison.disagreement import pair_models
 from hornbook.conditions import meet_conditions
+from hornbook.diff import diff
+from hornbook.diff.agreement import AgreementProver, prove_agreement
+from hornbook.diff.samples import pair_models
 from hornbook.errors import HornbookError
 
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    monkeypatch.setattr("hornbook.comparison.agreement_proof.PROOF_SAMPLES", 200)
+    monkeypatch.setattr("hornbook.diff.agreement.PROOF_SAMPLES", 200)
     monkeypatch.setattr("hornbook.models.teacher.DONORS", 4)
 
 
@@ -85,6 +85,6 @@ def test_proofs_are_refused_where_a_model_cannot_be_read():
 
     table = draw_grid(0)
     with pytest.raises(HornbookError, match="Opaque"):
-        hb.diff(Opaque(), Opaque(), table, n_samples=100, proof=True)
+        diff(Opaque(), Opaque(), table, n_samples=100, proof=True)
     with pytest.raises(HornbookError, match="two models"):
-        hb.diff(Opaque(), [0] * len(table), table, proof=True)
+        diff(Opaque(), [0] * len(table), table, proof=True)

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import CodeBook
-from hornbook.comparison.disagreement import PairSamples
+from hornbook.diff.samples import PairSamples
 from hornbook.explanations import Explanation, RuleSet
 from hornbook.surrogates import CodedRows, Form, Grid, fit_explanations
 from hornbook.surrogates.grid import Floats, Ints

@@ -1,25 +1,40 @@
-"""Figures about a diff that nothing was chosen by: its lines on samples and rows, and single rows."""
+"""Figures about a diff that nothing was chosen by: of its lines, of groups of rows, and of single rows.
+
+Groups are listed and chosen by some rows and tested on others. Each test is exact, and since many
+groups are tested, the share of false ones among those that are reported is controlled. So is the share
+of their intervals that miss: those of groups that were selected because they differ much are wider.
+
+References
+----------
+Y. Benjamini, D. Yekutieli. The control of the false discovery rate in multiple testing under
+dependency. The Annals of Statistics 29, 2001.
+Y. Benjamini, D. Yekutieli. False discovery rate-adjusted multiple confidence intervals for selected
+parameters. Journal of the American Statistical Association 100, 2005.
+
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.stats import false_discovery_control
 
 from hornbook.code_book import CodeBook
-from hornbook.comparison.disagreement import ModelPair, PairSamples
-from hornbook.comparison.model_diff import DiffLine, DiffRow, ModelSide
-from hornbook.comparison.search import ClassSwitches
-from hornbook.explanations import Explanation
+from hornbook.conditions import Condition, meet_conditions
+from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
+from hornbook.diff.samples import ModelPair, PairSamples
+from hornbook.diff.switches import ClassSwitches
+from hornbook.explanations import Explanation, RuleSet, list_groups
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
 from hornbook.reasons.changes import ChangedValue, describe_values, plain_cell
-from hornbook.statistics import Share, StratifiedShare
+from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.surrogates import Grid, fit_explanations
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.surrogates.rounding import round_thresholds
@@ -38,6 +53,13 @@ MAX_SHOWN_ROWS = 20
 
 MAX_ROWS_ASKED_FOR_CHANGE = 1000
 """Rows that both sides are asked about in the search for what would end the disagreement of one row."""
+
+
+MAX_TESTED_GROUPS = 40
+"""Groups that are tested, those that look worst on other rows."""
+
+MIN_GROUP_ROWS = 10
+"""Rows that a group needs among those by which groups are chosen."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +155,66 @@ def measure_diff_lines(
             None if figures is None else figures.precision[place],
         )
         place += 1
+
+
+def find_diff_groups(
+    chosen_on: PairSamples,
+    tested_on: PairSamples,
+    explanations: Iterable[Explanation],
+    code_book: CodeBook,
+) -> list[DiffGroup]:
+    """The groups that look worst on some rows, tested on others; those with most disagreement first.
+
+    Parameters
+    ----------
+    chosen_on
+        Rows by which groups are chosen, with the answers of both sides.
+    tested_on
+        Other rows, by which they are tested: one of each unit, since tests are about independent rows.
+    explanations
+        Explanations whose rules are groups too.
+    code_book
+        The words.
+
+    """
+    rows, differs = chosen_on.frame, chosen_on.differs
+    everywhere = Share.where(differs)
+    ranked: list[tuple[float, str, tuple[Condition, ...]]] = []
+    for words, body in dict(list_candidate_groups(rows, explanations, code_book)).items():
+        inside = Share.where(differs[meet_conditions(body, rows)])
+        if MIN_GROUP_ROWS <= inside.size < len(rows) and inside.hits:
+            ranked.append((measure_enrichment(inside, everywhere), words, body))
+    ranked.sort(key=lambda one: one[0])
+    tested_on = tested_on.take_one_of_each_unit()
+    rows, differs = tested_on.frame, tested_on.differs
+    everywhere = Share.where(differs)
+    shares = [
+        (words, Share.where(differs[meet_conditions(body, rows)]))
+        for _, words, body in ranked[:MAX_TESTED_GROUPS]
+    ]
+    tested = [(words, share) for words, share in shares if share.size]
+    p_values = [measure_enrichment(share, everywhere) for _, share in tested]
+    # for each group the least false discovery rate at which it is a discovery
+    q_values = false_discovery_control(p_values, method="by").tolist()
+    discoveries = sum(q_value <= FALSE_DISCOVERY_RATE for q_value in q_values)
+    missing = FALSE_DISCOVERY_RATE * discoveries / max(len(tested), 1)
+    groups = []
+    for (words, share), p_value, q_value in zip(tested, p_values, q_values, strict=True):
+        group = DiffGroup(words, share, p_value, q_value)
+        groups.append(replace(group, share=share.at_confidence(1 - missing)) if group.is_discovery else group)
+    return sorted(groups, key=lambda group: (not group.is_discovery, -group.share.estimate))
+
+
+def list_candidate_groups(
+    rows: pd.DataFrame, explanations: Iterable[Explanation], code_book: CodeBook
+) -> Iterator[tuple[str, tuple[Condition, ...]]]:
+    """Groups in words and as conditions: parts of each column, and the bodies of rules."""
+    for column in rows.columns:
+        yield from list_groups(rows, str(column), code_book)
+    for explanation in explanations:
+        if isinstance(explanation, RuleSet):
+            for rule in explanation.rules:
+                yield " and ".join(map(code_book.describe, rule.body)), rule.body
 
 
 @dataclass(frozen=True, eq=False)

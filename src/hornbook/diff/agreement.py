@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import CodeBook
-from hornbook.comparison.disagreement import ModelPair, PairSamples
-from hornbook.comparison.model_diff import AgreementRegion
 from hornbook.conditions import Condition, Missing, meet_conditions
 from hornbook.deadline import Deadline
+from hornbook.diff.result import AgreementRegion
+from hornbook.diff.samples import ModelPair, PairSamples
 from hornbook.proof import ColumnProver, Domain
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
