@@ -1,15 +1,15 @@
-"""The fewest columns in which a row has to change: values of another row, given back as far as can be."""
+"""Minimise the columns in which a witness differs from a row of the table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.delta import PartSearch, minimise
 from hornbook.logic import Bools
-from hornbook.queries import run_together
 from hornbook.tables import replace_columns
 
 
@@ -45,8 +45,7 @@ def restore_values(
 ) -> list[pd.DataFrame]:
     """Give a witness the values of each row again, as many as keep a property that the witness has.
 
-    Parts of the columns that differ are tried, halves first, then ever smaller parts, down to single
-    columns: no further one can be given back. All rows are tried side by side.
+    No further column can be given back. All rows are tried side by side.
 
     Parameters
     ----------
@@ -67,29 +66,14 @@ def restore_values(
 
     """
 
-    def ask(questions: dict[int, pd.DataFrame]) -> dict[int, Bools]:
-        kept = holds(pd.concat(questions.values(), ignore_index=True))
-        ends = np.cumsum([len(variants) for variants in questions.values()])
-        return dict(zip(questions, np.split(kept, ends[:-1]), strict=True))
+    def vary(number: int, columns: list[str]) -> pd.DataFrame:
+        row = rows[number]
+        restored = {name: row[name].array for name in changed[number] if name not in columns}
+        return replace_columns(witness, restored)
 
-    return run_together([_restore(witness, row) for row in rows], ask)
+    def keeps(lists: list[tuple[int, list[str]]]) -> Bools:
+        return holds(pd.concat([vary(*each) for each in lists], ignore_index=True))
 
-
-def _restore(witness: pd.DataFrame, row: pd.DataFrame) -> Generator[pd.DataFrame, Bools, pd.DataFrame]:
-    """Yield variants of a witness with values of a row, and go on from the first that has the property."""
-    spare = list(list_changed_columns(witness, row))
-    size = len(spare)
-    while size and spare:
-        parts = [spare[start : start + size] for start in range(0, len(spare), size)]
-        variants = pd.concat(
-            [replace_columns(witness, {name: row[name].array for name in part}) for part in parts],
-            ignore_index=True,
-        )
-        kept = yield variants
-        if kept.any():
-            first = int(kept.argmax())
-            witness = variants.iloc[[first]].reset_index(drop=True)
-            spare = [name for name in spare if name not in parts[first]]
-        else:
-            size //= 2
-    return witness
+    changed = [list_changed_columns(witness, row) for row in rows]
+    searches = [PartSearch(columns) for columns in changed]
+    return [vary(number, left) for number, left in enumerate(minimise(searches, keeps))]

@@ -1,11 +1,4 @@
-"""Property checking: which rules that should hold a model breaks, with a witness for each.
-
-References
-----------
-A. Zeller, R. Hildebrandt. Simplifying and isolating failure-inducing input. IEEE Transactions on
-Software Engineering 28, 2002.
-
-"""
+"""Property checking: which rules that should hold a model breaks, with a witness for each."""
 
 from __future__ import annotations
 
@@ -13,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hornbook.delta import PartSearch, minimise
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.proof import Prover
@@ -146,29 +140,21 @@ def _verdict(
 def shrink(
     member: Membership, vocabulary: Vocabulary, witness: Interpretation, needed: Interpretation
 ) -> Interpretation:
-    """Make values unknown, except the needed ones, until the model would reject if any more were.
-
-    Parts of the values are left out, halves first, then ever smaller parts down to single ones.
-    """
+    """Make values unknown, except the needed ones, until the model would reject if any more were."""
     known = (witness.true | witness.false) - needed.true - needed.false
     duals = {dual for v, dual in vocabulary.pairs if v in known}
-    spare = sorted(known - duals)
-    size = len(spare)
-    while size and spare:
-        parts = [spare[start : start + size] for start in range(0, len(spare), size)]
-        variants = [_without(witness, part, vocabulary) for part in parts]
-        accepted = member(Batch.from_interpretations(variants, vocabulary))
-        if accepted.any():
-            first = int(accepted.argmax())
-            witness, spare = variants[first], [v for v in spare if v not in parts[first]]
-        else:
-            size //= 2
-    return witness
+    spare = known - duals
 
+    def keep(values: list[int]) -> Interpretation:
+        forgotten = spare.difference(values)
+        gone = {*forgotten, *(vocabulary.dual(v) for v in forgotten)}
+        return Interpretation(witness.true - gone, witness.false - gone)
 
-def _without(witness: Interpretation, part: list[int], vocabulary: Vocabulary) -> Interpretation:
-    forgotten = {*part, *(vocabulary.dual(v) for v in part)}
-    return Interpretation(witness.true - forgotten, witness.false - forgotten)
+    (left,) = minimise(
+        [PartSearch(sorted(spare))],
+        lambda lists: member(Batch.from_interpretations([keep(own) for _, own in lists], vocabulary)),
+    )
+    return keep(left)
 
 
 def _count_known(witness: Interpretation) -> int:

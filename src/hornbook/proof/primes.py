@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hornbook.deadline import NO_DEADLINE, Deadline
+from hornbook.delta import Provability, drop_provable
 from hornbook.logic import Interpretation, Rule, violation
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import TRUE, UNKNOWN, States
@@ -54,9 +55,7 @@ def shrink_rule(
 
     As long as a single bound of a network proves the rule, literals go in groups. Of the others local
     search tells which are needed: it finds an input that breaks the rule without them. Those for which
-    it finds none are then dropped by one proof of what is left; proofs of all steps on the way would
-    take longer, for the last is the hardest. If a proof fails by an input, that input shows which
-    literal is needed too; if it stays undecided, half as many literals are dropped at once.
+    it finds none are then dropped by proofs; an input that refutes one shows another needed literal.
 
     Parameters
     ----------
@@ -77,29 +76,30 @@ def shrink_rule(
     inputs: list[Interpretation] = []
     rule = _drop_unneeded(rule, verdict, last)
     rule, verdict = _drop_groups(prover, rule, verdict, last, inputs, answers, deadline)
-    unsure: list[int] = []
-    needed, spare = _split_literals(prover, rule, rule.body, last, (), inputs, deadline)
-    size = len(spare)
-    while spare and not deadline.passed:
-        group = spare[:size]
-        smaller = Rule(rule.body - set(group), rule.head)
-        answer = prover.prove_rule(smaller, min(prover.seconds, deadline.left))
-        answers.append(answer)
-        if answer.status == "proved":
-            rule, verdict = _drop_unneeded(smaller, answer, last), answer
-            spare = [literal for literal in spare if literal in rule.body]
-            continue
-        if answer.witness is None and size > 1:
-            size //= 2
-            continue
-        if answer.witness is None:
-            unsure += group
-        else:
-            inputs.append(answer.witness)
-        needed, spare = _split_literals(prover, rule, rule.body - set(unsure), last, spare, inputs, deadline)
+    needed: dict[int, Interpretation] = {}
+    spare: list[int] = []
+
+    def list_spare(body: frozenset[int], undecided: list[int]) -> list[int]:
+        nonlocal needed, spare
+        left = Rule(body, rule.head)
+        needed, spare = _split_literals(
+            prover, left, body.difference(undecided), last, spare, inputs, deadline
+        )
+        return spare
+
+    def prove(body: frozenset[int]) -> tuple[Provability, frozenset[int]]:
+        smaller = Rule(body, rule.head)
+        answers.append(prover.prove_rule(smaller, min(prover.seconds, deadline.left)))
+        if answers[-1].witness is not None:
+            inputs.append(answers[-1].witness)
+        return answers[-1].status, _drop_unneeded(smaller, answers[-1], last).body
+
+    body, _ = drop_provable(rule.body, list_spare, prove, deadline)
+    rule = Rule(body, rule.head)
+    verdict = next((each for each in reversed(answers) if each.status == "proved"), verdict)
     # without time to drop the spare literals, an input may break the rule without more than one literal
-    needed = {literal: each for literal, each in needed.items() if rule.body - {literal} <= each.true}
-    return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))), tuple(answers))
+    needed = {literal: each for literal, each in needed.items() if body - {literal} <= each.true}
+    return Prime(rule, verdict, needed, tuple(sorted(body - set(needed))), tuple(answers))
 
 
 def _split_literals(

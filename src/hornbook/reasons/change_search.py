@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
+from hornbook.delta import PartSearch
 from hornbook.logic import Bools
 from hornbook.queries import run_together
 from hornbook.reasons.change_space import ChangeSpace, Places
@@ -250,28 +251,26 @@ class ChangeSearch:
         yield from self._take_back(found[:NEAR_ROWS])
 
     def _take_back(self, changes: Places) -> ChangeQuestions:
-        """Give columns of changes the row's own values again, halves of them first, then smaller parts."""
+        """Give columns of changes the row's own values again, as many as can be, the farthest first."""
         self._record(changes)
-        waiting = [(change, int((change > 0).sum())) for change in changes]
-        while waiting and self.left > 0:
-            parts = [list(self._restore_parts(change, size)) for change, size in waiting]
-            flipped = iter((yield from self._ask(np.stack([part for own in parts for part in own]))))
-            later = []
-            for (change, size), own in zip(waiting, parts, strict=True):
-                restored = [part for part in own if next(flipped)]
-                change, size = (restored[0], size) if restored else (change, size // 2)
-                if size and change.any():
-                    later.append((change, min(size, int((change > 0).sum()))))
-            waiting = later
+        searches = [PartSearch(self._list_farthest(change)) for change in changes]
+        while self.left > 0:
+            lists = [
+                (change, search.list_candidates()) for change, search in zip(changes, searches, strict=True)
+            ]
+            if not any(candidates for _, candidates in lists):
+                break
+            kept = [_keep_columns(change, own) for change, candidates in lists for own in candidates]
+            flipped = yield from self._ask(np.stack(kept))
+            ends = np.cumsum([len(candidates) for _, candidates in lists])
+            for search, own in zip(searches, np.split(flipped, ends[:-1]), strict=True):
+                search.choose(own)
 
-    def _restore_parts(self, change: Places, size: int) -> Iterator[Places]:
-        """The change without each part of so many columns, the farthest ones first."""
+    def _list_farthest(self, change: Places) -> list[int]:
+        """The columns of a change, those first whose values are farthest."""
         lengths = np.array([own[place] for own, place in zip(self.space.distances, change, strict=True)])
-        changed = np.argsort(-lengths, kind="stable")[: (change > 0).sum()]
-        for start in range(0, len(changed), size):
-            restored = change.copy()
-            restored[changed[start : start + size]] = 0
-            yield restored
+        farthest: list[int] = np.argsort(-lengths, kind="stable")[: (change > 0).sum()].tolist()
+        return farthest
 
     def _tighten(self) -> ChangeQuestions:
         """Move the best changes closer to the row, one column at a time, unless all were tried."""
@@ -338,6 +337,13 @@ class ChangeSearch:
             columns = tuple(np.flatnonzero(changes[number]).tolist())
             if columns and lengths[number] < self.best.get(columns, (np.inf,))[0]:
                 self.best[columns] = float(lengths[number]), changes[number]
+
+
+def _keep_columns(change: Places, columns: list[int]) -> Places:
+    """The change of some of its columns alone."""
+    kept = np.zeros_like(change)
+    kept[columns] = change[columns]
+    return kept
 
 
 def _count_changes(sizes: NDArray[np.intp], size: int) -> int:

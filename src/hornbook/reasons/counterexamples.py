@@ -7,6 +7,7 @@ differs are those of which the reason has to speak.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
+from hornbook.delta import RunSearch, minimise
 from hornbook.logic import Bools
 from hornbook.proof import Domain
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
@@ -79,45 +81,35 @@ class CounterexampleFinder:
     def bring_close(self, rows: pd.DataFrame) -> Codes:
         """Counterexamples as bins, each with as many of the row's own values as leave it one.
 
-        In an order of its own, each gets the longest run of the row's values with which it stays a
-        counterexample; the next column is left as it is, and the next run begins after it.
+        The columns are tried in an order of its own.
         """
         count, columns = len(rows), list(self.conditions.columns)
         values = pd.concat([rows, self.conditions.row], ignore_index=True)
-        order = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
-        own = np.zeros((count, len(columns)), np.bool_)  # which columns have the row's value
-        start = np.zeros(count, np.intp)
-        while (open_rows := np.flatnonzero(start < len(columns))).size and not self.deadline.passed:
-            longest = int((len(columns) - start[open_rows]).max())
-            # one variant for each length of a run, (open rows, lengths, columns)
-            variants = np.repeat(own[open_rows, None], longest, axis=1)
-            for length in range(1, longest + 1):
-                for at, row in enumerate(open_rows.tolist()):
-                    variants[at, length - 1, order[row, start[row] : start[row] + length]] = True
-            still = self._stay_wrong(values, open_rows, variants)
-            for at, row in enumerate(open_rows.tolist()):
-                left = len(columns) - start[row]
-                held = np.flatnonzero(still[at, :left])
-                run = int(held[-1]) + 1 if len(held) else 0
-                own[row, order[row, start[row] : start[row] + run]] = True
-                start[row] += run + 1
-        return self.conditions.encode(self._mix(values, np.arange(count), own[:, None, :]))
+        orders = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
 
-    def _stay_wrong(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> Bools:
-        """Which variants of rows, with the row's own values in some columns, get another class."""
-        labels = self.sampler.teacher.labels(self._mix(values, rows, own))
-        wrong: Bools = (labels != self.sampler.outcome).reshape(own.shape[:2])
-        return wrong
+        def mark_own(lists: Sequence[list[int]]) -> Bools:
+            """Where the row's own values are, if only some columns keep others, (lists, columns)."""
+            own = np.ones((len(lists), len(columns)), np.bool_)
+            for number, places in enumerate(lists):
+                own[number, places] = False
+            return own
 
-    def _mix(self, values: pd.DataFrame, rows: NDArray[np.intp], own: Bools) -> pd.DataFrame:
-        """Variants of rows, (rows, variants, columns): where `own` is true, the last row's values."""
-        source = np.repeat(rows, own.shape[1])  # (rows * variants,)
+        def stay_wrong(lists: list[tuple[int, list[int]]]) -> Bools:
+            numbers = np.array([number for number, _ in lists])
+            mixed = self._mix(values, numbers, mark_own([places for _, places in lists]))
+            wrong: Bools = self.sampler.teacher.labels(mixed) != self.sampler.outcome
+            return wrong
+
+        searches = [RunSearch(order) for order in orders.tolist()]
+        left = minimise(searches, stay_wrong, self.deadline)
+        return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
+
+    def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
+        """Some of the rows with the last one's values where `own` is true, (rows, columns)."""
         mixed = {}
         for name in values.columns:
+            source = numbers
             if name in self.conditions.columns:
-                place = self.conditions.columns.index(name)
-                chosen = np.where(own[:, :, place].reshape(-1), len(values) - 1, source)
-            else:
-                chosen = source
-            mixed[name] = values[name].array.take(chosen)
+                source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
+            mixed[name] = values[name].array.take(source)
         return pd.DataFrame(mixed)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Missing
 from hornbook.deadline import Deadline
+from hornbook.delta import Provability, drop_provable
 from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Verdict
 from hornbook.reasons.counterexamples import CounterexampleFinder
@@ -188,30 +189,15 @@ class ReasonProver:
         return self.conditions.remove_implied(body | added)
 
     def _shrink(self, body: Body) -> tuple[Body, str]:
-        """The body without literals that can go; and why it is not known of one whether it can.
-
-        One proof drops all literals that no counterexample shows to be needed, for the proofs of the
-        steps on the way would take as long each. If it stays undecided, half as many are to go.
-        """
+        """The body without literals that can go; and why it is not known of one whether it can."""
         searched: set[int] = set()
-        undecided: list[int] = []
-        size = len(body)
-        while spare := self._list_spare(body, undecided, searched):
-            if self.deadline.passed:
-                undecided += spare
-                break
-            group = spare[:size]
-            verdict = self._ask(body - {*group})
-            if verdict.status == "proved":
-                body = self._keep_needed(body - {*group}, verdict)
-            elif self._has_counterexample(body - {*group}):
-                continue
-            elif len(group) == 1:
-                undecided += group
-            else:
-                size = len(group) // 2
+
+        def list_spare(body: Body, undecided: list[int]) -> list[int]:
+            return self._list_spare(body, undecided, searched)
+
+        body, undecided = drop_provable(body, list_spare, self._try_body, self.deadline)
         for number in undecided:
-            if number in body and not self._has_counterexample(body - {number}):
+            if not self._has_counterexample(body - {number}):
                 described = self.conditions.literals[number].condition
                 return body, f"whether {described} can go was not decided in time"
         return body, ""
@@ -233,6 +219,13 @@ class ReasonProver:
             body = without
             spare.append(number)
         return spare
+
+    def _try_body(self, body: Body) -> tuple[Provability, Body]:
+        """Whether a body is proved, and if so those of its literals that the proof needs."""
+        verdict = self._ask(body)
+        if verdict.status == "proved":
+            return "proved", self._keep_needed(body, verdict)
+        return "refuted" if self._has_counterexample(body) else "undecided", body
 
     def _keep_needed(self, body: Body, verdict: Verdict[pd.DataFrame]) -> Body:
         """The literals of a proved body on which its proof rests, where the prover knows them."""
