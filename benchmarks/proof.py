@@ -32,8 +32,7 @@ from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task, target_theory
 from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
-from hornbook.proof.region import TRUE, UNKNOWN
-from hornbook.proof.witness import climb, random_states
+from hornbook.proof.region import TRUE, UNKNOWN, climb, random_states
 from hornbook.queries import MLP, Budget, Groups, ImposedViolations, Net, Random, Settings, extract
 from hornbook.tables import load_dataset
 

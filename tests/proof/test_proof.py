@@ -13,8 +13,7 @@ from hornbook.models import as_predictor
 from hornbook.proof import Prover, relu_net
 from hornbook.proof.bounds import Bounds, LinearMaximiser, Rounding
 from hornbook.proof.branch import branch_and_bound
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space
-from hornbook.proof.witness import climb, random_states
+from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, climb, random_states
 from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")

@@ -13,8 +13,8 @@ from hornbook.conditions import Category, Threshold
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
 from hornbook.proof import Domain, Prover, votes
+from hornbook.proof.forest import Forest
 from hornbook.proof.region import InputSpace
-from hornbook.proof.trees import Forest
 from hornbook.proof.votes import StateLiterals, VotingForest
 from tests.shared.column_zoo import bind_prover
 

@@ -23,8 +23,7 @@ from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.network import Vector
-from hornbook.proof.region import FALSE, TRUE, Numbers, States
-from hornbook.proof.witness import InputFilter, SearchOutcome, climb
+from hornbook.proof.region import FALSE, TRUE, InputFilter, Numbers, SearchOutcome, States, climb
 
 CELLS_PER_BATCH = 256
 """Number of cells bounded at a time."""

@@ -17,12 +17,12 @@ from hornbook.proof.bounds import Bounds
 from hornbook.proof.cells import CellGrid
 from hornbook.proof.domain import Box, Domain, Interval, Levels, is_single
 from hornbook.proof.ensembles import TreeEnsemble, ZeroReading
-from hornbook.proof.monotone import compare_states
+from hornbook.proof.forest import Forest, compare_states
+from hornbook.proof.leaves import Leaves, NodeSplits, iterate_leaves
 from hornbook.proof.network import SCORE_ROUNDING, SINGLE_ROUNDOFF, Contests, ReluNet, Vector, unprovable
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
 from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves, NodeSplits, iterate_leaves
 from hornbook.proof.votes import make_forest
 from hornbook.proof.wall import COMPARED_ROWS, Wall
 from hornbook.randomness import Purpose, generator

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.network import (
@@ -29,6 +30,7 @@ from hornbook.proof.network import (
     ScoreLink,
     Vector,
     gamma,
+    pair_classes,
     refuse_changed,
     unprovable,
 )
@@ -118,127 +120,28 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
     if count == 2:
         ensemble = read_ensemble(predictor)
         return None if ensemble is None else ((ensemble,), (ensemble.negate(),))
-    if (read_scores := _find_reader(predictor, SCORE_READERS)) is not None:
-        return _contest_scores(read_scores(predictor.source, predictor, count))
-    if _find_reader(predictor, READERS) is None:
+    if (read := _find_reader(predictor, BOOSTERS)) is not None:
+        boosting = read(predictor.source, predictor, count)
+        return pair_classes(count, boosting.contest)
+    if (part := _find_reader(predictor, VOTERS)) is None:
         return None
-    trees, raw = _list_voting_trees(predictor.source, predictor, count)
+    trees, raw = _list_voting_trees(predictor.source, predictor, part, count)
     shares = raw / raw.sum(axis=1, keepdims=True) / len(trees)
     rounding = 2 * gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
 
     def contest(rival: int, outcome: int) -> TreeEnsemble:
-        values = shares[:, rival] - shares[:, outcome]
-        nodes = _split_nodes(trees, values, raw)
+        nodes = _split_nodes(trees, shares[:, rival] - shares[:, outcome], raw)
         return TreeEnsemble(nodes, 0.0, rounding, ScoreLink(0.0, 0.0), _are_votes(trees, raw))
 
-    return tuple(
-        tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
-        for outcome in range(count)
-    )
-
-
-class ClassScore(NamedTuple):
-    """The score of one of several classes that boosting adds up: its trees, and the number it starts from.
-
-    `roundoff` is the unit roundoff of the arithmetic in which the model adds.
-    """
-
-    trees: tuple[TreeNodes, ...]
-    start: float
-    roundoff: float = DOUBLE_ROUNDOFF
-
-
-def _score_boosting(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
-    """The scores of the classes of scikit-learn's gradient boosting."""
-    refuse_changed(model, "it", predictor)
-    starts = _log_shares_before(predictor)
-    return [
-        ClassScore(
-            tuple(_boosted_nodes(each, model, predictor) for each in model.estimators_[:, place]), start
-        )
-        for place, start in enumerate(starts)
-    ]
-
-
-def _score_histogram_boosting(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
-    """The scores of the classes of scikit-learn's histogram boosting."""
-    refuse_changed(model, "it", predictor)
-    rounds = [[_histogram_nodes(each.nodes, number, predictor) for each in own]
-              for number, own in enumerate(model._predictors)]  # fmt: skip
-    starts = np.ravel(model._baseline_prediction).tolist()
-    return [ClassScore(tuple(own[place] for own in rounds), starts[place]) for place in range(count)]
-
-
-def _score_xgboost(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
-    """The scores of the classes of an XGBoost classifier; each tree says of which class it is."""
-    objective, trees, classes, starts = _list_xgboost_trees(model, predictor)
-    if objective not in ("multi:softprob", "multi:softmax"):
-        raise unprovable(predictor, f"it has {count} classes by {objective}, which is not read")
-    if any(count * classes.count(place) != len(trees) for place in range(count)):
-        raise unprovable(predictor, "some of its classes have more trees than others")
-    return [
-        ClassScore(
-            tuple(tree for tree, own in zip(trees, classes, strict=True) if own == place),
-            start,
-            SINGLE_ROUNDOFF,
-        )
-        for place, start in enumerate(starts)
-    ]
-
-
-def _score_lightgbm(model: Any, predictor: Predictor, count: int) -> list[ClassScore]:
-    """The scores of the classes of a LightGBM classifier, whose trees come in rounds, one for each class."""
-    objective, trees = _list_lightgbm_trees(model, predictor, count)
-    if objective["name"] != "multiclass":
-        raise unprovable(predictor, f"it has {count} classes by {objective['name']}, which is not read")
-    return [ClassScore(tuple(trees[place::count]), 0.0) for place in range(count)]
-
-
-def _contest_scores(scores: Sequence[ClassScore]) -> Contests[TreeEnsemble]:
-    """For each two classes, the trees of one minus those of the other."""
-
-    def contest(rival: ClassScore, outcome: ClassScore) -> TreeEnsemble:
-        against = (tree._replace(value=-tree.value) for tree in outcome.trees)
-        trees = (*rival.trees, *against)
-        sizes = sum(float(np.abs(tree.value).max()) for tree in trees) + abs(rival.start) + abs(outcome.start)
-        rounding = gamma(4 * len(trees) + 16, rival.roundoff) * sizes
-        link = ScoreLink(0.5, 1.0)
-        return TreeEnsemble(trees, rival.start - outcome.start, rounding, link, compares_shares=True)
-
-    return tuple(
-        tuple(contest(rival, outcome) for rival in scores if rival is not outcome) for outcome in scores
-    )
-
-
-def _log_shares_before(predictor: Predictor) -> list[float]:
-    """The scores of the classes to which the trees of gradient boosting add, up to one number for all."""
-    from sklearn.dummy import DummyClassifier
-
-    before, count = predictor.source.init_, len(predictor.source.classes_)
-    if isinstance(before, str) and before == "zero":
-        return [0.0] * count
-    if type(before) is not DummyClassifier or before.strategy != "prior":
-        raise unprovable(predictor, "it starts from a model of its own, which is not read")
-    eps = float(np.finfo(np.float32).eps)
-    return [math.log(min(max(float(share), eps), 1 - eps)) for share in before.class_prior_]
-
-
-def _boosted_nodes(each: Any, model: Any, predictor: Predictor) -> TreeNodes:
-    """The nodes of a tree of gradient boosting, scaled by the learning rate."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    refuse_changed(each, "its tree", predictor)
-    if type(each) is not DecisionTreeRegressor or each.tree_.value.shape[1:] != (1, 1):
-        raise unprovable(predictor, f"one of its trees is a {type(each).__name__} of another kind")
-    leaf = each.tree_.children_left < 0
-    values = np.where(leaf, model.learning_rate * each.tree_.value[:, 0, 0], 0)
-    return _sklearn_nodes(each.tree_, values, np.unique(values, return_inverse=True)[1].reshape(-1))
+    return pair_classes(count, contest)
 
 
 def read_ensemble(predictor: Predictor) -> TreeEnsemble | None:
-    """Read the trees of a model; None for other models, subclasses included."""
-    read = _find_reader(predictor, READERS)
-    return None if read is None else read(predictor.source, predictor)
+    """Read the trees of a model that decides between two classes; None for other models."""
+    if (read := _find_reader(predictor, BOOSTERS)) is not None:
+        return read(predictor.source, predictor, 2).decide(predictor)
+    part = _find_reader(predictor, VOTERS)
+    return None if part is None else _average_votes(predictor, part)
 
 
 Reader = TypeVar("Reader")
@@ -280,15 +183,14 @@ def single_cut(threshold: float, strict: bool = False) -> float:
     return middle if np.float32(middle) <= most else math.nextafter(middle, -math.inf)
 
 
-def _read_sklearn(model: Any, predictor: Predictor) -> TreeEnsemble:
-    """Read trees whose class frequencies are averaged, or that add up to log-odds."""
-    trees, raw = _list_voting_trees(model, predictor, 2)
-    if raw.shape[1] == 2:
-        link, constant, rounding, values = _average_votes(raw, len(trees), predictor)
-    else:
-        link, constant, rounding, values = _add_log_odds(raw, trees, predictor)
-    votes = raw.shape[1] == 2 and _are_votes(trees, raw)
-    return TreeEnsemble(_split_nodes(trees, values, raw), constant, rounding, link, votes)
+def _average_votes(predictor: Predictor, part: str) -> TreeEnsemble:
+    """Read trees whose class frequencies are averaged."""
+    trees, raw = _list_voting_trees(predictor.source, predictor, part, 2)
+    link = ScoreLink.of(predictor, scale=0.0)
+    column = 1 if predictor.column is None else predictor.column
+    nodes = _split_nodes(trees, raw[:, column] / raw.sum(axis=1) / len(trees), raw)
+    rounding = gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
+    return TreeEnsemble(nodes, -link.cut, rounding, link, _are_votes(trees, raw))
 
 
 def _are_votes(trees: Sequence[Any], raw: Vector) -> bool:
@@ -305,61 +207,21 @@ def _split_nodes(trees: Sequence[Any], values: Vector, raw: Vector) -> tuple[Tre
     return tuple(_sklearn_nodes(each.tree_, value, kind) for each, value, kind in parts)
 
 
-def _list_voting_trees(model: Any, predictor: Predictor, count: int) -> tuple[list[Any], Vector]:
-    """The trees of a scikit-learn model, and the numbers in all their nodes, (nodes, classes or 1)."""
-    from sklearn import ensemble, tree
+def _list_voting_trees(model: Any, predictor: Predictor, part: str, count: int) -> tuple[list[Any], Vector]:
+    """The trees of a scikit-learn model, and the numbers in all their nodes, (nodes, classes)."""
+    from sklearn import tree
 
-    part = {
-        ensemble.RandomForestClassifier: tree.DecisionTreeClassifier,
-        ensemble.ExtraTreesClassifier: tree.ExtraTreeClassifier,
-        ensemble.GradientBoostingClassifier: tree.DecisionTreeRegressor,
-    }.get(type(model), type(model))
+    kind = getattr(tree, part)
     refuse_changed(model, "it", predictor)
-    if getattr(model, "n_outputs_", 1) != 1 or len(model.classes_) != count:
-        raise _not_two_classes(predictor)
-    columns = 1 if part is tree.DecisionTreeRegressor else count
-    trees = [model] if type(model) is part else list(np.ravel(model.estimators_))
+    if model.n_outputs_ != 1:
+        raise unprovable(predictor, "it has several outputs, and proofs are about one")
+    _refuse_other_count(model, predictor, count)
+    trees = [model] if type(model) is kind else list(model.estimators_)
     for number, each in enumerate(trees):
         refuse_changed(each, f"its tree {number}", predictor)
-        if type(each) is not part or each.tree_.value.shape[1:] != (1, columns):
+        if type(each) is not kind or each.tree_.value.shape[1:] != (1, count):
             raise unprovable(predictor, f"its tree {number} is a {type(each).__name__} of another kind")
     return trees, np.concatenate([each.tree_.value[:, 0] for each in trees])
-
-
-def _average_votes(raw: Vector, trees: int, predictor: Predictor) -> tuple[ScoreLink, float, float, Vector]:
-    link = ScoreLink.of(predictor, scale=0.0)
-    column = 1 if predictor.column is None else predictor.column
-    values = raw[:, column] / raw.sum(axis=1) / trees
-    return link, -link.cut, gamma(trees + 8, DOUBLE_ROUNDOFF), values
-
-
-def _add_log_odds(
-    raw: Vector, trees: Sequence[Any], predictor: Predictor
-) -> tuple[ScoreLink, float, float, Vector]:
-    """Scale leaves that add up to the log-odds, or to half of them if the loss is exponential."""
-    model = predictor.source
-    link = ScoreLink.of(predictor, scale=2.0 if model.loss == "exponential" else 1.0)
-    values = model.learning_rate * raw[:, 0]
-    start = _log_odds_before(predictor) / link.scale
-    ends = np.cumsum([0, *(each.tree_.node_count for each in trees)])[:-1]
-    sizes = np.maximum.reduceat(np.abs(values), ends).sum() + abs(start) + abs(link.cut)
-    sign = -1.0 if predictor.column == 0 else 1.0
-    rounding = gamma(4 * len(trees) + 16, DOUBLE_ROUNDOFF) * sizes
-    return link, sign * start - link.cut, rounding, sign * values
-
-
-def _log_odds_before(predictor: Predictor) -> float:
-    """The log-odds to which the trees of gradient boosting add."""
-    from sklearn.dummy import DummyClassifier
-
-    before = predictor.source.init_
-    if isinstance(before, str) and before == "zero":
-        return 0.0
-    if type(before) is not DummyClassifier or before.strategy != "prior":
-        raise unprovable(predictor, "it starts from a model of its own, which is not read")
-    eps = float(np.finfo(np.float32).eps)
-    share = min(max(float(before.class_prior_[1]), eps), 1 - eps)
-    return math.log(share / (1 - share))
 
 
 def _sklearn_nodes(tree: Any, values: Vector, kinds: Ints) -> TreeNodes:
@@ -372,15 +234,114 @@ def _sklearn_nodes(tree: Any, values: Vector, kinds: Ints) -> TreeNodes:
     return TreeNodes(column, cuts, tree.children_left, tree.children_right, missing_left, values, kinds)
 
 
-def _read_histogram_boosting(model: Any, predictor: Predictor) -> TreeEnsemble:
+class ClassScore(NamedTuple):
+    """The score of a class that boosting adds up: its trees, and the number it starts from."""
+
+    trees: tuple[TreeNodes, ...]
+    start: float
+
+
+@dataclass(frozen=True, eq=False)
+class Boosting:
+    """What boosting adds up: the log-odds of two classes as one score, or a score for each of several.
+
+    Parameters
+    ----------
+    scores
+        The scores; the value of a leaf is what it adds.
+    scale
+        Log-odds are the score times this.
+    roundoff
+        The unit roundoff of the arithmetic in which the model adds.
+
+    """
+
+    scores: tuple[ClassScore, ...]
+    scale: float = 1.0
+    roundoff: float = DOUBLE_ROUNDOFF
+
+    def decide(self, predictor: Predictor) -> TreeEnsemble:
+        """The trees that decide between two classes."""
+        ((trees, start),) = self.scores
+        link = ScoreLink.of(predictor, scale=self.scale)
+        sign = -1.0 if predictor.column == 0 else 1.0
+        signed = tuple(tree._replace(value=sign * tree.value) for tree in trees)
+        return TreeEnsemble(
+            signed, sign * start - link.cut, self._bound_rounding(trees, start, link.cut), link
+        )
+
+    def contest(self, rival: int, outcome: int) -> TreeEnsemble:
+        """The trees of one of several classes minus those of another."""
+        one, other = self.scores[rival], self.scores[outcome]
+        trees = (*one.trees, *(tree._replace(value=-tree.value) for tree in other.trees))
+        rounding = self._bound_rounding(trees, one.start, other.start)
+        return TreeEnsemble(
+            trees, one.start - other.start, rounding, ScoreLink(0.5, 1.0), compares_shares=True
+        )
+
+    def _bound_rounding(self, trees: Sequence[TreeNodes], *constants: float) -> float:
+        """A bound on the rounding error of the sum of trees and constants."""
+        sizes = sum(float(np.abs(tree.value).max()) for tree in trees) + sum(map(abs, constants))
+        return gamma(4 * len(trees) + 16, self.roundoff) * sizes
+
+
+def _count_scores(count: int) -> int:
+    """The number of scores that boosting adds up for so many classes."""
+    return 1 if count == 2 else count
+
+
+def _read_boosting(model: Any, predictor: Predictor, count: int) -> Boosting:
+    """Read scikit-learn's gradient boosting."""
     refuse_changed(model, "it", predictor)
-    if len(model.classes_) != 2:
-        raise _not_two_classes(predictor)
-    trees = [
-        _histogram_nodes(each.nodes, number, predictor) for number, (each,) in enumerate(model._predictors)
+    _refuse_other_count(model, predictor, count)
+    scale = 2.0 if model.loss == "exponential" else 1.0
+    scores = [
+        ClassScore(tuple(_boosted_nodes(each, model, predictor) for each in own), start / scale)
+        for own, start in zip(model.estimators_.T, _list_starts(predictor, count), strict=True)
     ]
-    start = float(np.ravel(model._baseline_prediction)[0])
-    return _add_boosted(trees, start, DOUBLE_ROUNDOFF, 1.0, predictor)
+    return Boosting(tuple(scores), scale)
+
+
+def _list_starts(predictor: Predictor, count: int) -> list[float]:
+    """The log-odds, or a score for each of several classes, to which the trees of gradient boosting add."""
+    from sklearn.dummy import DummyClassifier
+
+    before = predictor.source.init_
+    if isinstance(before, str) and before == "zero":
+        return [0.0] * _count_scores(count)
+    if type(before) is not DummyClassifier or before.strategy != "prior":
+        raise unprovable(predictor, "it starts from a model of its own, which the prover does not support")
+    eps = float(np.finfo(np.float32).eps)
+    shares = [min(max(float(share), eps), 1 - eps) for share in before.class_prior_]
+    return [math.log(shares[1] / (1 - shares[1]))] if count == 2 else list(map(math.log, shares))
+
+
+def _boosted_nodes(each: Any, model: Any, predictor: Predictor) -> TreeNodes:
+    """The nodes of a tree of gradient boosting, scaled by the learning rate."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    refuse_changed(each, "its tree", predictor)
+    if type(each) is not DecisionTreeRegressor or each.tree_.value.shape[1:] != (1, 1):
+        raise unprovable(predictor, f"one of its trees is a {type(each).__name__} of another kind")
+    leaf = each.tree_.children_left < 0
+    values = np.where(leaf, model.learning_rate * each.tree_.value[:, 0, 0], 0)
+    return _sklearn_nodes(each.tree_, values, np.unique(values, return_inverse=True)[1].reshape(-1))
+
+
+def _read_histogram_boosting(model: Any, predictor: Predictor, count: int) -> Boosting:
+    """Read scikit-learn's histogram boosting."""
+    refuse_changed(model, "it", predictor)
+    _refuse_other_count(model, predictor, count)
+    rounds = [
+        [_histogram_nodes(each.nodes, number, predictor) for each in own]
+        for number, own in enumerate(model._predictors)
+    ]
+    starts = np.ravel(model._baseline_prediction).tolist()
+    return Boosting(
+        tuple(
+            ClassScore(trees, start) for trees, start in zip(zip(*rounds, strict=True), starts, strict=True)
+        )
+    )
 
 
 def _histogram_nodes(nodes: Any, number: int, predictor: Predictor) -> TreeNodes:
@@ -397,13 +358,23 @@ def _histogram_nodes(nodes: Any, number: int, predictor: Predictor) -> TreeNodes
     )
 
 
-def _read_xgboost(model: Any, predictor: Predictor) -> TreeEnsemble:
-    if len(getattr(model, "classes_", (0, 1))) != 2:
-        raise _not_two_classes(predictor)
-    objective, trees, _, starts = _list_xgboost_trees(model, predictor)
-    if objective not in ("binary:logistic", "binary:logitraw"):
-        raise unprovable(predictor, f"it is trained for {objective}, which is not read")
-    return _add_boosted(trees, starts[0], SINGLE_ROUNDOFF, 1.0, predictor)
+def _read_xgboost(model: Any, predictor: Predictor, count: int) -> Boosting:
+    """Read XGBoost; each of its trees says of which class it is."""
+    _refuse_other_count(model, predictor, count)
+    objective, trees, classes, starts = _list_xgboost_trees(model, predictor)
+    if objective not in XGBOOST_OBJECTIVES[count > 2]:
+        raise _untrained(predictor, objective, count)
+    if any(len(starts) * classes.count(place) != len(trees) for place in range(len(starts))):
+        raise unprovable(predictor, "some of its classes have more trees than others")
+    scores = [
+        ClassScore(tuple(tree for tree, own in zip(trees, classes, strict=True) if own == place), start)
+        for place, start in enumerate(starts)
+    ]
+    return Boosting(tuple(scores), roundoff=SINGLE_ROUNDOFF)
+
+
+XGBOOST_OBJECTIVES = ("binary:logistic", "binary:logitraw"), ("multi:softprob", "multi:softmax")
+"""The objectives that the prover supports, for two classes and for more."""
 
 
 def _list_xgboost_trees(
@@ -419,7 +390,7 @@ def _list_xgboost_trees(
     learner = content["learner"]
     objective, booster = learner["objective"]["name"], learner["gradient_booster"]
     if booster["name"] != "gbtree":
-        raise unprovable(predictor, f"it is {booster['name']}, which is not read")
+        raise unprovable(predictor, f"it is {booster['name']}, which the prover does not support")
     if "best_iteration" in learner["attributes"]:
         raise unprovable(
             predictor, "it was stopped early, so it may not use all of its trees; slice it first"
@@ -467,13 +438,15 @@ def _ask_xgboost_starts(content: Any) -> list[float]:
     return starts.reshape(-1).astype(np.float64).tolist()
 
 
-def _read_lightgbm(model: Any, predictor: Predictor) -> TreeEnsemble:
-    if len(getattr(model, "classes_", (0, 1))) != 2:
-        raise _not_two_classes(predictor)
-    objective, trees = _list_lightgbm_trees(model, predictor, 1)
-    if objective["name"] != "binary":
-        raise unprovable(predictor, f"it is trained for {objective['name']}, which is not read")
-    return _add_boosted(trees, 0.0, DOUBLE_ROUNDOFF, float(objective.get("sigmoid", 1.0)), predictor)
+def _read_lightgbm(model: Any, predictor: Predictor, count: int) -> Boosting:
+    """Read LightGBM, whose trees come in rounds, one for each class."""
+    _refuse_other_count(model, predictor, count)
+    places = _count_scores(count)
+    objective, trees = _list_lightgbm_trees(model, predictor, places)
+    if objective["name"] != ("binary" if count == 2 else "multiclass"):
+        raise _untrained(predictor, objective["name"], count)
+    scores = tuple(ClassScore(tuple(trees[place::places]), 0.0) for place in range(places))
+    return Boosting(scores, float(objective.get("sigmoid", 1.0)) if count == 2 else 1.0)
 
 
 def _list_lightgbm_trees(
@@ -485,12 +458,16 @@ def _list_lightgbm_trees(
         raise unprovable(predictor, "it has pred_early_stop, so it may not use all of its trees; set it off")
     content = getattr(model, "booster_", model).dump_model()
     if "objective" not in content:
-        raise unprovable(predictor, "it is trained for an objective of its own, which is not read")
+        raise unprovable(
+            predictor, "it is trained for an objective of its own, which the prover does not support"
+        )
     name, *settings = content["objective"].split()
     if content["num_tree_per_iteration"] != count:
-        raise unprovable(predictor, f"it is trained for {content['objective']}, which is not read")
+        raise unprovable(
+            predictor, f"it is trained for {content['objective']}, which the prover does not support"
+        )
     if content["average_output"]:
-        raise unprovable(predictor, "its trees are averaged, which is not read")
+        raise unprovable(predictor, "its trees are averaged, which the prover does not support")
     trees = [_lightgbm_nodes(tree["tree_structure"], predictor) for tree in content["tree_info"]]
     return {"name": name, **dict(part.split(":") for part in settings if ":" in part)}, trees
 
@@ -502,7 +479,7 @@ def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
         place = len(rows)
         if "leaf_value" in node:
             if "leaf_features" in node or "leaf_coeff" in node:
-                raise unprovable(predictor, "its leaves are linear models, which are not read")
+                raise unprovable(predictor, "its leaves are linear models, which the prover does not support")
             rows.append([-1, math.inf, -1, -1, 0, node["leaf_value"]])
             return place
         if node["decision_type"] != "<=":
@@ -530,47 +507,37 @@ def _additive_nodes(column: Any, cut: Vector, left: Any, right: Any, missing: An
     return TreeNodes(places, cut, lower, higher, np.asarray(missing).astype(np.bool_), value, kinds)
 
 
-def _add_boosted(
-    trees: list[TreeNodes], start: float, roundoff: float, scale: float, predictor: Predictor
-) -> TreeEnsemble:
-    """Trees that add up to the log-odds divided by a scale."""
-    link = ScoreLink.of(predictor, scale=scale)
-    leaves = [np.where(tree.column < 0, tree.value, 0) for tree in trees]
-    sizes = sum(float(np.abs(values).max()) for values in leaves) + abs(start) + abs(link.cut)
-    sign = -1.0 if predictor.column == 0 else 1.0
-    kinds = np.unique(np.concatenate(leaves), return_inverse=True)[1].reshape(-1)
-    ends = np.cumsum([len(values) for values in leaves])[:-1]
-    signed = tuple(
-        tree._replace(value=sign * values, kind=kind)
-        for tree, values, kind in zip(trees, leaves, np.split(kinds, ends), strict=True)
+def _refuse_other_count(model: Any, predictor: Predictor, count: int) -> None:
+    """Raise for a model with another number of classes; boosters without names of classes have two."""
+    if len(getattr(model, "classes_", (0, 1))) != count:
+        others = "two" if count == 2 else f"the {count}"
+        raise unprovable(predictor, f"it does not decide between {others} classes that proofs are about")
+
+
+def _untrained(predictor: Predictor, objective: str, count: int) -> HornbookError:
+    return unprovable(
+        predictor, f"it is trained for {count} classes by {objective}, which the prover does not support"
     )
-    rounding = gamma(4 * len(trees) + 16, roundoff) * sizes
-    return TreeEnsemble(signed, sign * start - link.cut, rounding, link)
 
 
-def _not_two_classes(predictor: Predictor) -> Exception:
-    return unprovable(predictor, "it does not decide between two classes, which proofs are about")
-
-
-READERS: dict[str, dict[str, Callable[[Any, Predictor], TreeEnsemble]]] = {
-    "sklearn.tree": {"DecisionTreeClassifier": _read_sklearn, "ExtraTreeClassifier": _read_sklearn},
+VOTERS: dict[str, dict[str, str]] = {
+    "sklearn.tree": {
+        "DecisionTreeClassifier": "DecisionTreeClassifier",
+        "ExtraTreeClassifier": "ExtraTreeClassifier",
+    },
     "sklearn.ensemble": {
-        "RandomForestClassifier": _read_sklearn,
-        "ExtraTreesClassifier": _read_sklearn,
-        "GradientBoostingClassifier": _read_sklearn,
+        "RandomForestClassifier": "DecisionTreeClassifier",
+        "ExtraTreesClassifier": "ExtraTreeClassifier",
+    },
+}
+"""The classes whose trees' class frequencies are averaged, by module, and the class of their trees."""
+
+BOOSTERS: dict[str, dict[str, Callable[[Any, Predictor, int], Boosting]]] = {
+    "sklearn.ensemble": {
+        "GradientBoostingClassifier": _read_boosting,
         "HistGradientBoostingClassifier": _read_histogram_boosting,
     },
     "xgboost": {"Booster": _read_xgboost, "XGBClassifier": _read_xgboost},
     "lightgbm": {"Booster": _read_lightgbm, "LGBMClassifier": _read_lightgbm},
 }
-"""The reader for each class, by its module and name."""
-
-SCORE_READERS: dict[str, dict[str, Callable[[Any, Predictor, int], list[ClassScore]]]] = {
-    "sklearn.ensemble": {
-        "GradientBoostingClassifier": _score_boosting,
-        "HistGradientBoostingClassifier": _score_histogram_boosting,
-    },
-    "xgboost": {"XGBClassifier": _score_xgboost},
-    "lightgbm": {"LGBMClassifier": _score_lightgbm},
-}
-"""The reader of the scores of more than two classes for each class of models, likewise."""
+"""The reader of each class of boosting, by module."""

@@ -186,6 +186,14 @@ class ReluNet:
         return 16 * sum(int(weights.shape[0] + weights.shape[1] + 8) for weights in self.weights)
 
 
+def pair_classes(count: int, contest: Callable[[int, int], Function]) -> Contests[Function]:
+    """The contest of each class with each other one, as made of the numbers of the other and of the class."""
+    return tuple(
+        tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
+        for outcome in range(count)
+    )
+
+
 def gamma(operations: int, roundoff: float) -> float:
     """n·u / (1 - n·u): the relative error of a sum after n roundings with unit roundoff u."""
     product = operations * roundoff
@@ -319,10 +327,7 @@ def read_contests(predictor: Predictor, count: int) -> Contests[ReluNet]:
         )
         return replace(ReluNet.of([*layers[:-1], output], roundoff, link), output_magnitudes=sizes)
 
-    return tuple(
-        tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
-        for outcome in range(count)
-    )
+    return pair_classes(count, contest)
 
 
 def refuse_changed(part: Any, layer: str, predictor: Predictor, allowed: tuple[str, ...] = ()) -> None:

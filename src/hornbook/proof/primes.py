@@ -11,8 +11,7 @@ from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.delta import Provability, drop_provable
 from hornbook.logic import Interpretation, Rule, violation
 from hornbook.proof.prover import Prover, Verdict
-from hornbook.proof.region import TRUE, UNKNOWN, States
-from hornbook.proof.witness import CLIMB_STARTS, climb, random_states
+from hornbook.proof.region import CLIMB_STARTS, TRUE, UNKNOWN, States, climb, random_states
 from hornbook.queries import interpretation
 from hornbook.randomness import Purpose, generator
 

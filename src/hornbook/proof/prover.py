@@ -21,11 +21,23 @@ from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.branch import bound_at_once, branch_and_bound
 from hornbook.proof.ensembles import read_ensemble
+from hornbook.proof.forest import Forest
+from hornbook.proof.leaves import Leaves
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
-from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, States, Values
-from hornbook.proof.trees import Forest, Leaves
+from hornbook.proof.region import (
+    CLIMB_STARTS,
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    InputFilter,
+    SearchOutcome,
+    Space,
+    States,
+    Values,
+    climb,
+    random_states,
+)
 from hornbook.proof.votes import VotingForest, make_forest
-from hornbook.proof.witness import CLIMB_STARTS, InputFilter, SearchOutcome, climb, random_states
 from hornbook.queries import Classifier, Groups, Judge, Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
 

@@ -30,10 +30,10 @@ import numpy as np
 from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.memory import available_memory
+from hornbook.proof.forest import Forest
+from hornbook.proof.leaves import Leaves
 from hornbook.proof.network import Vector
-from hornbook.proof.region import FALSE, InputSpace, States
-from hornbook.proof.trees import Forest, Leaves
-from hornbook.proof.witness import SearchOutcome
+from hornbook.proof.region import FALSE, InputSpace, SearchOutcome, States
 
 SOLVER = "glucose4"
 """The solver of python-sat; it has a budget of conflicts, so that a question can end in time."""

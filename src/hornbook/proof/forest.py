@@ -1,191 +1,30 @@
 """Bounds on the output of trees over regions of inputs, and branch and bound.
 
-`Leaves` lists the leaves of all trees: the states of the base variables that lead to each, and the
-number that it adds to the output. The output N is the sum over the trees minus the threshold: apart
-from rounding, the model decides for its positive class where N is at least 0. `Forest` bounds N over
-regions of inputs, and searches for an input where it is positive.
+`Forest` bounds the output of trees over regions, and searches for an input where it is positive.
+
+A `ChangeForest` is about monotonicity: cells of a column that lie side by side are compared. Only trees
+with a threshold between the two change their number, so the change of the output is a sum over pairs of
+leaves: the one that a row reaches with the lower cell, and the one that it reaches with the higher one.
+Rows are left alone where that change does not favour another class, where the class does not lead at
+the lower cell, and where it still leads at the higher one; about single rows the model itself is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline
 from hornbook.logic import Bools, bits
-from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
+from hornbook.proof.ensembles import TreeEnsemble
+from hornbook.proof.leaves import Leaves, NodeSplits
 from hornbook.proof.network import ScoreLink, Vector
-from hornbook.proof.region import InputSpace, Numbers, States
-from hornbook.proof.witness import SearchOutcome, apply_move, climb
-
-
-@dataclass(frozen=True, eq=False)
-class Leaves:
-    """The leaves of all trees, tree by tree.
-
-    A leaf is reached where all its conditions are met. A condition is met by some states of one base
-    variable: a range of all but the last state, and the last state if it says so.
-
-    Parameters
-    ----------
-    leaf
-        The leaf of each condition, in order, (conditions,).
-    conditions
-        The base variable, the start and the stop of the range, and whether the last state meets it,
-        (conditions, 4).
-    values
-        The number that each leaf adds to the output, (leaves,).
-    kinds
-        Equal for leaves that hold the same numbers in the model, (leaves,).
-    starts
-        The index of each tree's first leaf, (trees,).
-    constant
-        The constant part of the output.
-    rounding
-        A bound on the rounding error of the model's own sum.
-    link
-        The relation between the output and the model's score.
-    counts_votes
-        Whether each leaf is of one class, and the model's own sum is a number of votes.
-    compares_shares
-        Whether the model compares shares of two classes among several; see `TreeEnsemble`.
-
-    """
-
-    leaf: NDArray[np.intp]
-    conditions: NDArray[np.intp]
-    values: Vector
-    kinds: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    constant: float
-    rounding: float
-    link: ScoreLink
-    counts_votes: bool = False
-    compares_shares: bool = False
-
-    @classmethod
-    def of(cls, ensemble: TreeEnsemble, space: InputSpace) -> Leaves:
-        """List the leaves that some input of a space reaches."""
-        leaf: list[int] = []
-        conditions: list[tuple[int, ...]] = []
-        values: list[float] = []
-        kinds: list[int] = []
-        starts: list[int] = []
-        splits = NodeSplits(space)
-        for tree in ensemble.trees:
-            starts.append(len(values))
-            for node, sets in iterate_leaves(tree, splits):
-                masks = {name: list_ranges(own, splits.states) for name, own in sets.items()}
-                # levels that lead to a leaf may be no range: then there is a leaf for each of several
-                for ranges in product(*masks.values()):
-                    leaf += [len(values)] * len(masks)
-                    conditions += [(name, *own) for name, own in zip(masks, ranges, strict=True)]
-                    values.append(tree.value[node])
-                    kinds.append(tree.kind[node])
-        return cls(
-            np.array(leaf, np.intp),
-            np.array(conditions, np.intp).reshape(-1, 4),
-            np.array(values),
-            np.array(kinds, np.intp),
-            np.array(starts, np.intp),
-            ensemble.constant,
-            ensemble.rounding,
-            ensemble.link,
-            ensemble.counts_votes,
-            ensemble.compares_shares,
-        )
-
-    @property
-    def tolerance(self) -> float:
-        """A bound on the output where the model's decision changes."""
-        return self.rounding + self.link.tolerance
-
-    @property
-    def tree(self) -> NDArray[np.intp]:
-        """The tree of each leaf, (leaves,)."""
-        return np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(self.values)]))
-
-    def negate(self) -> Leaves:
-        """The leaves with the opposite output."""
-        return replace(self, values=-self.values, constant=-self.constant)
-
-    def restrict_to(self, reached: Bools, free: Bools) -> Leaves:
-        """Select some leaves, as functions of the base variables that are free."""
-        starts = np.searchsorted(self.tree[reached], np.arange(len(self.starts)))
-        own = reached[self.leaf] & free[self.conditions[:, 0]]
-        conditions = self.conditions[own]
-        conditions[:, 0] = (np.cumsum(free) - 1)[conditions[:, 0]]
-        leaf = (np.cumsum(reached) - 1)[self.leaf[own]]
-        values, kinds = self.values[reached], self.kinds[reached]
-        return replace(self, leaf=leaf, conditions=conditions, values=values, kinds=kinds, starts=starts)
-
-
-class NodeSplits:
-    """Which states of a base variable go left at a node; a set of states is a number with a bit for each."""
-
-    def __init__(self, space: InputSpace) -> None:
-        self.space = space
-        self.whole = [_pack_states(own) for own in space.whole()]
-        self.states = space.whole().shape[1]
-        self.splits: dict[tuple[int, float, bool], tuple[int, int]] = {}
-
-    def find(self, tree: TreeNodes, node: int) -> tuple[int, int]:
-        """The base variable that a node asks about, and its states that go left."""
-        key = int(tree.column[node]), float(tree.cut[node]), bool(tree.missing_left[node])
-        if key not in self.splits:
-            variable, numbers = self.space.column_states(key[0])
-            left = np.where(np.isnan(numbers), key[2], numbers <= key[1])
-            self.splits[key] = variable, _pack_states(left)
-        return self.splits[key]
-
-
-def _pack_states(mask: Bools) -> int:
-    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
-
-
-def iterate_leaves(tree: TreeNodes, splits: NodeSplits) -> Iterator[tuple[int, dict[int, int]]]:
-    """Yield the leaves that some input reaches, each with the states that lead there, by base variable."""
-    waiting: list[tuple[int, dict[int, int]]] = [(0, {})]
-    while waiting:
-        node, reached = waiting.pop()
-        if tree.column[node] < 0:
-            yield node, reached
-            continue
-        variable, left = splits.find(tree, node)
-        own = reached.get(variable, splits.whole[variable])
-        for child, side in ((tree.left[node], own & left), (tree.right[node], own & ~left)):
-            if side:
-                waiting.append((int(child), {**reached, variable: side}))
-
-
-@lru_cache(maxsize=1 << 16)
-def list_ranges(own: int, states: int) -> list[tuple[int, int, int]]:
-    """A set of states as ranges of all but the last one, and whether the last one belongs to each.
-
-    Examples
-    --------
-    >>> list_ranges(0b1_0110, 5)
-    [(1, 3, 1)]
-    >>> list_ranges(0b0_1101, 5)
-    [(0, 1, 0), (2, 4, 0)]
-
-    """
-    last, inner = own >> (states - 1), own & ((1 << (states - 1)) - 1)
-    ends = []
-    while inner:
-        start = (inner & -inner).bit_length() - 1
-        above = (inner >> start) + 1
-        stop = start + (above & -above).bit_length() - 1
-        ends.append((start, stop))
-        inner &= -(1 << stop)
-    return [(start, stop, int(last and not place)) for place, (start, stop) in enumerate(ends or [(0, 0)])]
-
+from hornbook.proof.region import InputSpace, Numbers, SearchOutcome, States, apply_move, climb
 
 REGIONS_PER_BATCH, NUMBERS_PER_BATCH = 256, 1 << 22
 """Number of regions bounded at a time, and of states in all of them."""
@@ -461,3 +300,114 @@ class Forest:
         variable: States = sizes.argmax(axis=1)
         own = regions[np.arange(len(regions)), variable]
         return variable, own & (np.cumsum(own, axis=1) <= sizes.max(axis=1)[:, None] // 2)
+
+
+ReachedLeaves: TypeAlias = list[tuple[int, dict[int, int]]]
+"""The leaves of a tree, each with the states that lead there, by base variable; see `NodeSplits`."""
+
+
+class ChangeForest(Forest):
+    """The change of the output of trees between two states of a column, as a function of the others.
+
+    An input is positive where the model itself loses the class. `sides` are the trees at the higher
+    state, positive where the class is behind, and at the lower one, positive where it leads; where the
+    change is known, regions are split by what these depend on.
+    """
+
+    sides: tuple[Forest, ...] = ()
+
+    def outputs(self, states: States) -> Vector:
+        """A positive number for each input at which the class is lost, a negative one for the others."""
+        return np.where(self.decide(states), 1, -1) * self.leaves.tolerance
+
+    def constant(self, regions: Bools) -> Bools:
+        """Whether no tree changes its number at any input of each region, (k,)."""
+        changes = self.reached(regions) & (self.leaves.kinds > 0)[:, None]
+        changed: Bools = np.logical_or.reduce(changes, axis=0)
+        return ~changed
+
+    def may_lose(self, regions: Bools) -> Bools:
+        """Which regions may still hold a counterexample, by the bounds of both sides, (k,)."""
+        bounds = [side.bound_regions(regions)[0] >= -side.leaves.tolerance for side in self.sides]
+        possible: Bools = np.logical_and.reduce(bounds)
+        return possible
+
+    def _split(self, regions: Bools, leaves: States, upper: Vector) -> tuple[Bools, Vector]:
+        region, kind, _ = self._expand(leaves)
+        meeting, allowed = self.count_states(regions)
+        depends = np.zeros(len(regions), np.bool_)
+        depends[region[meeting[region, kind] < allowed[region, kind]]] = True
+        parts = [super()._split(regions[depends], leaves[:, depends], upper[depends])]
+        rest = regions[~depends]
+        bounds = [side.bound_regions(rest) for side in self.sides]
+        looser = np.argmax([highest for highest, _ in bounds], axis=0)
+        for number, (side, (_, own)) in enumerate(zip(self.sides, bounds, strict=True)):
+            chosen = looser == number
+            parts.append(side._split(rest[chosen], own[:, chosen], upper[~depends][chosen]))
+        split, uppers = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return split, uppers
+
+
+def compare_states(
+    ensemble: TreeEnsemble,
+    leaves_of: Sequence[ReachedLeaves],
+    splits: NodeSplits,
+    column: int,
+    pair: tuple[int, int],
+    is_lost: Callable[[States], Bools],
+) -> ChangeForest | None:
+    """The change of the output from one state of a column to another; None if no tree changes.
+
+    Parameters
+    ----------
+    ensemble
+        Trees that are positive where the class is behind.
+    leaves_of
+        The leaves of each tree, see `iterate_leaves`.
+    splits
+        Those of the inputs.
+    column
+        The column, as a base variable.
+    pair
+        The lower state and the higher one.
+    is_lost
+        For each input, whether the model decides for the class at the lower state and not at the higher.
+
+    """
+    trees = [
+        [
+            (float(tree.value[high] - tree.value[low]), int(tree.kind[high] != tree.kind[low]), sets)
+            for low, high, sets in _pair_leaves(reached, splits, column, pair)
+        ]
+        for tree, reached in zip(ensemble.trees, leaves_of, strict=True)
+    ]
+    if not any(trees):
+        return None
+    rounding = 2 * ensemble.rounding + ensemble.link.tolerance  # either output may be off
+    leaves = Leaves.build(
+        filter(None, trees), splits.states, constant=0.0, rounding=rounding, link=ensemble.link
+    )
+    return ChangeForest(leaves, splits.space, is_lost)
+
+
+def _pair_leaves(
+    leaves: ReachedLeaves, splits: NodeSplits, column: int, pair: tuple[int, int]
+) -> Iterator[tuple[int, int, dict[int, int]]]:
+    """The leaves that an input reaches at two states of a column, and the states of the others for that."""
+    always: ReachedLeaves = []
+    below: ReachedLeaves = []
+    above: ReachedLeaves = []
+    for node, masks in leaves:
+        others = {name: mask for name, mask in masks.items() if name != column}
+        low, high = ((masks.get(column, -1) >> state) & 1 for state in pair)
+        if low or high:
+            (always if low and high else below if low else above).append((node, others))
+    if not below:
+        return
+    yield from ((node, node, masks) for node, masks in always)
+    whole = splits.whole
+    for (low, first), (high, second) in product(below, above):
+        names = {**first, **second}
+        both = {name: first.get(name, whole[name]) & second.get(name, whole[name]) for name in names}
+        if all(both.values()):
+            yield low, high, both
