@@ -265,7 +265,7 @@ def test_models_whose_inside_is_closed_are_refused():
 
     for name, why in (("torch_own_forward", "OwnForward, is not"), ("keras_functional", "no Sequential"),
                       ("histogram_boosting", "HistGradient"), ("torch_bfloat16", "bfloat16"),
-                      ("function", "is a function")):  # fmt: skip
+                      ("function", "support function")):  # fmt: skip
         with pytest.raises(HornbookError, match=why):
             relu_net(models.BUILDERS[name]())
     with pytest.raises(HornbookError, match="complete inputs only"):

@@ -77,7 +77,7 @@ class AgreementProver:
 
     @classmethod
     def of(cls, pair: ModelPair, models: tuple[Any, Any], table: pd.DataFrame) -> AgreementProver:
-        """The provers of two models; refuse a model that cannot be read."""
+        """Make the provers of two models; refuse a model that the prover does not support."""
         domain = Domain.of(table)
         provers = (ColumnProver(models[0], domain), ColumnProver(models[1], domain))
         outcomes = []

@@ -27,7 +27,6 @@ from hornbook.logic import (
     read_rule,
     rule_object,
     rule_text,
-    violation,
 )
 from hornbook.proof.primes import Prime
 from hornbook.proof.prover import (
@@ -41,7 +40,7 @@ from hornbook.proof.prover import (
     Verdict,
 )
 from hornbook.proof.region import UNKNOWN
-from hornbook.queries import Guarantee, Proved, Unknown, interpretation
+from hornbook.queries import Guarantee, Proved, Unknown
 from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
@@ -452,13 +451,11 @@ def _verify_repair(
 
 def is_witness(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
     """Whether a witness is an input in question, violates the rule, and is accepted by the model."""
-    question = violation(rule)
-    question = interpretation(prover.vocabulary, question.true, question.false)
     if prover.region(witness) is None:
         return False
     states = prover.states(witness)
     if prover.values == "complete" and (states == UNKNOWN).any():
         return False
-    if prover.interpretation(question, states) != witness:
+    if prover.interpretation(prover.violate(rule), states) != witness:
         return False
     return bool(prover.member(Batch.from_interpretations([witness], prover.vocabulary))[0])

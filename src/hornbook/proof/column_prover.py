@@ -46,7 +46,7 @@ SHORTENED_SHARES = (0.05, 0.002)
 
 
 def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver:
-    """Read a model, compare it with what was read, and return its prover; refuse a model that is not read.
+    """Make the prover of a model, which is compared with what was read of it, or refuse the model.
 
     Parameters
     ----------
@@ -99,7 +99,9 @@ class ColumnProver:
             nets = read_contests(inner, count)
             self.reading = NetworkReading(self.wall, nets, self.preprocessing, self.columns, self.domain)
         elif self.preprocessing.scales:
-            raise unprovable(self.predictor, "its trees read columns that were scaled, which is not read")
+            raise unprovable(
+                self.predictor, "its trees read columns that were scaled, which the prover does not support"
+            )
         else:
             zeros = read_zeros(inner, self.preprocessing.is_sparse)
             self.reading = TreeReading(self.wall, trees, self.preprocessing, self.columns, self.domain, zeros)

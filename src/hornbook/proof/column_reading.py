@@ -65,7 +65,8 @@ class NetworkReading:
             name = self.columns[source.column]
             if domain.ranges[name].missing and np.isnan(source.encode(domain.missing_value(name))):
                 raise unprovable(
-                    self.wall.predictor, f"it takes missing values of {name!r} in a way that is not read"
+                    self.wall.predictor,
+                    f"it takes missing values of {name!r} in a way that the prover does not support",
                 )
         rng = generator(0, Purpose.MODEL_READING)
         drawn = domain.draw([domain.ranges], self.columns, 2 * COMPARED_ROWS, rng)

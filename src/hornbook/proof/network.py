@@ -289,7 +289,7 @@ def relu_net(predictor: Predictor) -> ReluNet:
     2
     >>> relu_net(as_predictor(lambda array: array.mean(axis=1), name="f"))
     Traceback (most recent call last):
-    hornbook.errors.HornbookError: nothing can be proved about f: it is a function, which is not read
+    hornbook.errors.HornbookError: nothing can be proved about f: the prover does not support function
 
     """
     model = predictor.source
@@ -299,7 +299,7 @@ def relu_net(predictor: Predictor) -> ReluNet:
     for root, read in READERS.items():
         if root in roots:
             return _assemble(predictor, list(read(model, predictor)))
-    raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
+    raise unprovable(predictor, f"the prover does not support {type(model).__name__}")
 
 
 def read_contests(predictor: Predictor, count: int) -> Contests[ReluNet]:
@@ -428,7 +428,7 @@ def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator
         if (module.start_dim, module.end_dim) not in ((1, -1), (1, 1)):
             raise unprovable(predictor, f"{layer} flattens more than one row")
     elif kind not in (nn.Identity, nn.Dropout):  # which pass numbers on as they are in evaluation
-        raise unprovable(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not supported")
 
 
 def _refuse_torch_settings(torch: Any, predictor: Predictor) -> None:
@@ -450,7 +450,7 @@ KERAS_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "Dropout": {},
     "Flatten": {},
 }
-"""The layers that are understood, and what some of their settings must be."""
+"""The layers that the prover supports, and what some of their settings must be."""
 
 KERAS_HARMLESS = {
     *("name", "trainable", "dtype", "units", "use_bias", "activation"),
@@ -478,7 +478,7 @@ def _keras_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
         activation = getattr(part, "activation", known.linear)
         named = [kind for name, kind in kinds.items() if activation is getattr(known, name)]
         if not named and activation is not known.linear:
-            raise unprovable(predictor, f"{layer} has the activation {activation!r}, which is not understood")
+            raise unprovable(predictor, f"{layer} has the activation {activation!r}, which is not supported")
         _refuse_keras_settings(part, layer, predictor)
         if type(part) is keras().layers.Dense:
             numbers = (each for each in (part.kernel, part.bias) if each is not None)
@@ -491,10 +491,10 @@ def _keras_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
 
 
 def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
-    """Raise for a layer of another type, of less precision, or with a setting that is not understood."""
+    """Raise for a layer of another type, of less precision, or with a setting that is not supported."""
     name = type(part).__name__
     if name not in KERAS_SETTINGS or type(part) is not getattr(keras().layers, name):
-        raise unprovable(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not supported")
     if part.dtype_policy.name not in ("float32", "float64"):
         raise unprovable(predictor, f"{layer} computes in {part.dtype_policy.name}")
     understood = KERAS_SETTINGS[name]
@@ -505,7 +505,7 @@ def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
     for setting, value in settings.items():
         if setting in KERAS_HARMLESS or (setting in understood and understood[setting] == value):
             continue
-        raise unprovable(predictor, f"{layer} has {setting}={value!r}, which is not understood")
+        raise unprovable(predictor, f"{layer} has {setting}={value!r}, which is not supported")
 
 
 def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
@@ -518,7 +518,7 @@ def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
         yield NetworkStep(SIGMOID if len(model.classes_) == 2 else SOFTMAX, "its output")
         return
     if type(model) is not MLPClassifier:
-        raise unprovable(predictor, f"it is a {type(model).__name__}, which is not read")
+        raise unprovable(predictor, f"the prover does not support {type(model).__name__}")
     refuse_changed(model, "it", predictor)
     if model.out_activation_ != ("logistic" if len(model.classes_) == 2 else "softmax"):
         raise unprovable(predictor, "it does not decide between classes, which proofs are about")
@@ -545,7 +545,7 @@ ONNX_ATTRIBUTES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "Squeeze": {},
     "Cast": {"to": (1, 11), "saturate": (0, 1)},
 }
-"""The operators that are understood, and what each of their attributes may be."""
+"""The operators that the prover supports, and what each of their attributes may be."""
 
 ONNX_KINDS = {"Relu": RELU, "Sigmoid": SIGMOID, "Softmax": SOFTMAX, "LogSoftmax": LOG_SOFTMAX}
 
@@ -623,15 +623,15 @@ def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str
 
 
 def _onnx_attributes(node: Any, layer: str, predictor: Predictor) -> dict[str, Any]:
-    """The attributes of an operator that is understood, each with a value that is."""
+    """The attributes of an operator, refused unless operator and values are supported."""
     understood = ONNX_ATTRIBUTES.get(node.op_type)
     if understood is None or node.domain not in ("", "ai.onnx"):
-        raise unprovable(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not supported")
     value_of = library("onnx", "onnx").helper.get_attribute_value
     attributes = {each.name: value_of(each) for each in node.attribute}
     for name, value in attributes.items():
         if value not in understood.get(name, ()):
-            raise unprovable(predictor, f"{layer} has {name}={value!r}, which is not understood")
+            raise unprovable(predictor, f"{layer} has {name}={value!r}, which is not supported")
     return attributes
 
 

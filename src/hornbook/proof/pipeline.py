@@ -191,9 +191,11 @@ def _add_scaler(before: Preprocessing, step: Any, layer: str, predictor: Predict
     elif type(step) is MaxAbsScaler and not getattr(step, "clip", False):
         scale, shift = 1 / step.scale_, zeros
     else:
-        raise unprovable(predictor, f"{layer} is not understood")
+        raise unprovable(predictor, f"{layer} is not supported")
     if before.scales:
-        raise unprovable(predictor, f"{layer} scales what was scaled before, which is not read")
+        raise unprovable(
+            predictor, f"{layer} scales what was scaled before, which the prover does not support"
+        )
     if len(scale) != len(ones) or not (
         np.isfinite(scale).all() and np.isfinite(shift).all() and (scale > 0).all()
     ):
@@ -218,7 +220,9 @@ def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predic
 
 def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predictor) -> Preprocessing:
     if step.handle_unknown not in ("ignore", "error") or step.min_frequency or step.max_categories:
-        raise unprovable(predictor, f"{layer} puts rare or unknown levels together, which is not read")
+        raise unprovable(
+            predictor, f"{layer} puts rare or unknown levels together, which the prover does not support"
+        )
     _list_untouched(before, layer, predictor, filled=True)
     if len(step.categories_) != len(before.inputs):
         raise unprovable(predictor, f"{layer} encodes another number of columns than there are")
@@ -228,7 +232,9 @@ def _add_encoder(before: Preprocessing, step: Any, layer: str, predictor: Predic
         fill = own.fill if isinstance(own, ValueInput) else math.nan
         levels = np.asarray(categories).tolist()
         if len(levels) == 1 and left_out is not None:
-            raise unprovable(predictor, f"{layer} drops the only level of a column, which is not read")
+            raise unprovable(
+                predictor, f"{layer} drops the only level of a column, which the prover does not support"
+            )
         known = tuple(levels) if step.handle_unknown == "error" else None
         for number, level in enumerate(levels):
             if number != left_out:
@@ -241,7 +247,8 @@ def _add_transformer(before: Preprocessing, step: Any, layer: str, predictor: Pr
     columns = _list_untouched(before, layer, predictor)
     if step.transformer_weights is not None or columns != list(range(step.n_features_in_)):
         raise unprovable(
-            predictor, f"{layer} weighs its parts or comes after another step, which is not read"
+            predictor,
+            f"{layer} weighs its parts or comes after another step, which the prover does not support",
         )
     parts: list[Preprocessing] = []
     seen: set[int] = set()
@@ -250,7 +257,7 @@ def _add_transformer(before: Preprocessing, step: Any, layer: str, predictor: Pr
         if isinstance(part, str) and part == "drop":
             continue
         if not seen.isdisjoint(chosen):
-            raise unprovable(predictor, f"{layer} reads a column twice, which is not read")
+            raise unprovable(predictor, f"{layer} reads a column twice, which the prover does not support")
         seen.update(chosen)
         inputs = Preprocessing.of([ValueInput(columns[column]) for column in chosen])
         parts.append(_add_step(inputs, part, name, predictor) if chosen else inputs)
@@ -271,5 +278,5 @@ def _list_untouched(
     """The columns of the inputs, if nothing was done to them, or no more than filling missing values."""
     plain = all(isinstance(each, ValueInput) and (filled or is_missing(each.fill)) for each in before.inputs)
     if before.scales or not plain:
-        raise unprovable(predictor, f"{layer} comes after another step, which is not read")
+        raise unprovable(predictor, f"{layer} comes after another step, which the prover does not support")
     return [each.column for each in before.inputs]

@@ -9,10 +9,9 @@ import numpy as np
 
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.delta import Provability, drop_provable
-from hornbook.logic import Interpretation, Rule, violation
+from hornbook.logic import Interpretation, Rule
 from hornbook.proof.prover import Prover, Verdict
 from hornbook.proof.region import CLIMB_STARTS, TRUE, UNKNOWN, States, climb, random_states
-from hornbook.queries import interpretation
 from hornbook.randomness import Purpose, generator
 
 
@@ -69,127 +68,107 @@ def shrink_rule(
 
     """
     verdict = prover.prove_rule(rule)
-    answers = [verdict]
     if verdict.status != "proved":
-        return Prime(rule, verdict, questions=tuple(answers))
-    inputs: list[Interpretation] = []
-    rule = _drop_unneeded(rule, verdict, last)
-    rule, verdict = _drop_groups(prover, rule, verdict, last, inputs, answers, deadline)
-    needed: dict[int, Interpretation] = {}
-    spare: list[int] = []
-
-    def list_spare(body: frozenset[int], undecided: list[int]) -> list[int]:
-        nonlocal needed, spare
-        left = Rule(body, rule.head)
-        needed, spare = _split_literals(
-            prover, left, body.difference(undecided), last, spare, inputs, deadline
-        )
-        return spare
-
-    def prove(body: frozenset[int]) -> tuple[Provability, frozenset[int]]:
-        smaller = Rule(body, rule.head)
-        answers.append(prover.prove_rule(smaller, min(prover.seconds, deadline.left)))
-        if answers[-1].witness is not None:
-            inputs.append(answers[-1].witness)
-        return answers[-1].status, _drop_unneeded(smaller, answers[-1], last).body
-
-    body, _ = drop_provable(rule.body, list_spare, prove, deadline)
-    rule = Rule(body, rule.head)
-    verdict = next((each for each in reversed(answers) if each.status == "proved"), verdict)
-    # without time to drop the spare literals, an input may break the rule without more than one literal
-    needed = {literal: each for literal, each in needed.items() if body - {literal} <= each.true}
-    return Prime(rule, verdict, needed, tuple(sorted(body - set(needed))), tuple(answers))
+        return Prime(rule, verdict, questions=(verdict,))
+    return _RuleShrinker(prover, rule, verdict, frozenset(last), deadline).shrink()
 
 
-def _split_literals(
-    prover: Prover,
-    rule: Rule,
-    literals: Collection[int],
-    last: Collection[int],
-    searched: Collection[int],
-    inputs: list[Interpretation],
-    deadline: Deadline,
-) -> tuple[dict[int, Interpretation], list[int]]:
-    """Split literals of a body into needed ones, each with an input, and those that may be spare, in order.
+class _RuleShrinker:
+    """Drops literals of a proved rule.
 
-    A literal is needed if an input that the model accepts breaks the rule once it and the spare literals
-    are dropped; `inputs` are some that it accepts, and local search adds others to them, but not for
-    literals for which it `searched` in vain. Next comes the literal without which a linear bound on the
-    output is lowest, so that a proof stays easy as long as possible; all candidates are bounded side by
-    side.
+    `inputs` are accepted inputs that break smaller rules, and `answers` all verdicts so far.
     """
-    needed: dict[int, Interpretation] = {}
-    spare: list[int] = []
-    waiting = _order_literals(prover, rule, literals, last)
-    while waiting and not deadline.passed:
-        literal = waiting.pop(0)
-        smaller = Rule(rule.body - {literal}, rule.head)
-        witness = _find_witness(prover, smaller, inputs, literal not in searched)
-        if witness is not None:
-            needed[literal] = witness
-            continue
-        rule = smaller
-        spare.append(literal)
-        waiting = _order_literals(prover, rule, waiting, last)
-    return needed, spare + waiting
 
+    def __init__(
+        self,
+        prover: Prover,
+        rule: Rule,
+        verdict: Verdict[Interpretation],
+        last: frozenset[int],
+        deadline: Deadline,
+    ) -> None:
+        self.prover, self.head, self.last, self.deadline = prover, rule.head, last, deadline
+        self.body = self._keep_needed(rule.body, verdict)
+        self.answers = [verdict]
+        self.inputs: list[Interpretation] = []
+        self.needed: dict[int, Interpretation] = {}
+        self.spare: list[int] = []
 
-def _find_witness(
-    prover: Prover, rule: Rule, inputs: list[Interpretation], search: bool = True
-) -> Interpretation | None:
-    """An accepted input that breaks a rule: a known one, or else one that local search adds to these."""
-    known = next((each for each in inputs if rule.body <= each.true), None)
-    if known is not None or not search:
-        return known
-    witness = prover.find_witness(rule, inputs[-CLIMB_STARTS:])
-    inputs += [] if witness is None else [witness]
-    return witness
+    def shrink(self) -> Prime:
+        """The rule without the literals that can provably be dropped."""
+        self._drop_groups()
+        body, _ = drop_provable(self.body, self._list_spare, self._prove, self.deadline)
+        verdict = next(each for each in reversed(self.answers) if each.status == "proved")
+        # without time to drop the spare literals, an input may break the rule without more than one literal
+        needed = {literal: each for literal, each in self.needed.items() if body - {literal} <= each.true}
+        open_literals = tuple(sorted(body - set(needed)))
+        return Prime(Rule(body, self.head), verdict, needed, open_literals, tuple(self.answers))
 
+    def _drop_groups(self) -> None:
+        """Drop groups of literals as long as a single bound proves the rest, and smaller ones where not."""
+        free = self.body - self.last
+        order: list[int] = []
+        size = len(free)
+        at_once = self.prover.prove_at_once(Rule(self.body, self.head))
+        while at_once is not None and free and size and not self.deadline.passed:
+            order = order or self._order_literals(self.body, free)
+            size = min(size, len(order))
+            smaller = self.body - set(order[:size])
+            is_broken = self._find_witness(smaller) is not None
+            answer = None if is_broken else self.prover.prove_at_once(Rule(smaller, self.head))
+            if answer is None:
+                size //= 2
+                continue
+            self.body, free, order, size = smaller, free & smaller, [], 2 * size
+            self.answers.append(answer)
 
-def _order_literals(
-    prover: Prover, rule: Rule, literals: Collection[int], last: Collection[int]
-) -> list[int]:
-    """The literals without which a question is easiest first, and some of them after all others."""
-    listed = sorted(literals)
-    bounds = prover.rank_literals(rule, listed)
-    return [literal for _, _, literal in sorted(zip([each in last for each in listed], bounds, listed,
-                                                    strict=True))]  # fmt: skip
+    def _list_spare(self, body: frozenset[int], undecided: list[int]) -> list[int]:
+        """The literals of a body that may be spare, in order; the needed ones are kept, each with an input.
 
+        A literal is needed if an input that the model accepts breaks the rule once it and the spare literals
+        are dropped. Next comes the literal without which a linear bound on the output is lowest, so that a
+        proof stays easy as long as possible; all candidates are bounded side by side.
+        """
+        searched, self.needed, self.spare = self.spare, {}, []
+        waiting = self._order_literals(body, body.difference(undecided))
+        while waiting and not self.deadline.passed:
+            literal = waiting.pop(0)
+            witness = self._find_witness(body - {literal}, literal not in searched)
+            if witness is not None:
+                self.needed[literal] = witness
+                continue
+            body -= {literal}
+            self.spare.append(literal)
+            waiting = self._order_literals(body, waiting)
+        self.spare += waiting
+        return self.spare
 
-def _drop_unneeded(rule: Rule, verdict: Verdict[Interpretation], last: Collection[int]) -> Rule:
-    """A proved rule without the literals that its proof does not need, but for those to drop last."""
-    if verdict.needed is None:
-        return rule
-    return Rule(rule.body & (verdict.needed | set(last)), rule.head)
+    def _prove(self, body: frozenset[int]) -> tuple[Provability, frozenset[int]]:
+        """Whether a smaller rule is proved, and those of its literals that the proof needs."""
+        answer = self.prover.prove_rule(Rule(body, self.head), min(self.prover.seconds, self.deadline.left))
+        self.answers.append(answer)
+        self.inputs += [] if answer.witness is None else [answer.witness]
+        return answer.status, self._keep_needed(body, answer)
 
+    def _keep_needed(self, body: frozenset[int], verdict: Verdict[Interpretation]) -> frozenset[int]:
+        """The literals of a proved rule that its proof needs, and those to drop last."""
+        return body if verdict.needed is None else body & (verdict.needed | self.last)
 
-def _drop_groups(
-    prover: Prover,
-    rule: Rule,
-    verdict: Verdict[Interpretation],
-    last: Collection[int],
-    inputs: list[Interpretation],
-    answers: list[Verdict[Interpretation]],
-    deadline: Deadline,
-) -> tuple[Rule, Verdict[Interpretation]]:
-    """Drop groups of literals as long as a single bound proves the rest; half as many where it does not."""
-    at_once = prover.prove_at_once(rule)
-    free = rule.body - set(last)
-    size = len(free)
-    order: list[int] = []
-    while at_once is not None and free and size and not deadline.passed:
-        order = order or _order_literals(prover, rule, free, ())
-        size = min(size, len(order))
-        smaller = Rule(rule.body - set(order[:size]), rule.head)
-        is_broken = _find_witness(prover, smaller, inputs) is not None
-        answer = None if is_broken else prover.prove_at_once(smaller)
-        if answer is None:
-            size //= 2
-            continue
-        rule, verdict = smaller, answer
-        free, order, size = free & rule.body, [], 2 * size
-        answers.append(answer)
-    return rule, verdict
+    def _find_witness(self, body: frozenset[int], search: bool = True) -> Interpretation | None:
+        """An accepted input that breaks a rule: a known one, or else one that local search adds to these."""
+        known = next((each for each in self.inputs if body <= each.true), None)
+        if known is not None or not search:
+            return known
+        witness = self.prover.find_witness(Rule(body, self.head), self.inputs[-CLIMB_STARTS:])
+        self.inputs += [] if witness is None else [witness]
+        return witness
+
+    def _order_literals(self, body: frozenset[int], literals: Collection[int]) -> list[int]:
+        """The literals without which a question is easiest first, and some of them after all others."""
+        listed = sorted(literals)
+        bounds = self.prover.rank_literals(Rule(body, self.head), listed).tolist()
+        ranked = sorted(zip([each in self.last for each in listed], bounds, listed, strict=True))
+        return [literal for *_, literal in ranked]
 
 
 def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) -> Prime:
@@ -201,12 +180,9 @@ def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) ->
     verdict = prover.prove_rule(rule)
     goal = _find_rejected_input(prover, rule) if verdict.witness is not None else None
     if goal is None:
-        return (
-            shrink_rule(prover, rule)
-            if verdict.status == "proved"
-            else Prime(rule, verdict, questions=(verdict,))
-        )
-    item = _violating_facts(prover, rule)
+        proved = verdict.status == "proved"
+        return shrink_rule(prover, rule) if proved else Prime(rule, verdict, questions=(verdict,))
+    item = prover.violate(rule)
     said = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
     added = {literal for literal in said if literal is not None} - item.true
     prime = shrink_rule(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
@@ -215,14 +191,9 @@ def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) ->
     return replace(prime, questions=(verdict, *prime.questions))
 
 
-def _violating_facts(prover: Prover, rule: Rule) -> Interpretation:
-    item = violation(rule)
-    return interpretation(prover.vocabulary, item.true, item.false)
-
-
 def _find_rejected_input(prover: Prover, rule: Rule) -> States | None:
     """Find a complete input that violates a rule and that the model clearly rejects."""
-    item = _violating_facts(prover, rule)
+    item = prover.violate(rule)
     region, bounds = prover.region(item), prover.side(item)
     if region is None or bounds is None:
         return None

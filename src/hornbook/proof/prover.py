@@ -89,8 +89,9 @@ def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> No
         except HornbookError as error:
             raise unprovable(predictor, f"it cannot be asked: {error}") from error
         outputs, off = accepting.evaluate(states)
-        names = partial(_describe_at, space, states)
-        refuse_difference(predictor, accepting.link, (scores, decided), (outputs, off), names)
+        refuse_difference(
+            predictor, accepting.link, (scores, decided), (outputs, off), partial(_describe, space, states)
+        )
 
 
 def refuse_difference(
@@ -132,14 +133,11 @@ def _decides(predictor: Predictor, space: Space, sign: bool, states: States) -> 
     return decided
 
 
-def _describe(space: Space, states: States) -> str:
+def _describe(space: Space, states: States, at: int) -> str:
     values = {FALSE: "0", TRUE: "1"}
     names = [space.vocabulary.name(int(v)) for v in space.literals.drawn]
-    return ", ".join(f"{name}={values.get(s, '?')}" for name, s in zip(names, states.tolist(), strict=True))
-
-
-def _describe_at(space: Space, states: States, at: int) -> str:
-    return _describe(space, states[at])
+    own = zip(names, states[at].tolist(), strict=True)
+    return ", ".join(f"{name}={values.get(state, '?')}" for name, state in own)
 
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
@@ -362,7 +360,7 @@ class Prover:
 
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict[Interpretation]:
         """Prove that the model rejects every input that violates a rule, or refute it."""
-        item = violation(rule)
+        item = self.violate(rule)
         return self.prove_rejection(item.true, item.false, seconds)
 
     def prove_rejection(
@@ -374,8 +372,13 @@ class Prover:
         region = self.region(item)
         if region is None:
             return Verdict("proved", BY_VACUITY, 0.0, -np.inf)
-        bounds = self.side(item)
-        return self._decide(item, region, bounds, deadline)
+        side, confirm = self.side(item), partial(self._confirm, item)
+        if side is not None:
+            verdict = decide_region(side, region, deadline, confirm)
+            return replace(verdict, needed=self._list_needed(item, verdict.needed))
+        # a label that is free is never contradicted
+        states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
+        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, deadline, np.inf)
 
     def prove_at_once(self, rule: Rule) -> Verdict[Interpretation] | None:
         """Prove a rule by a single bound of a network; None if that does not suffice or it is no network."""
@@ -391,9 +394,7 @@ class Prover:
 
         The search starts from random inputs, and from those nearest to given ones.
         """
-        item = violation(rule)
-        item = interpretation(self.vocabulary, item.true, item.false)
-        region, side = self.region(item), self.side(item)
+        item, (region, side) = self.violate(rule), self._question(rule)
         if region is None or side is None:
             return None
         free = region.sum(axis=1) > 1
@@ -424,25 +425,18 @@ class Prover:
 
     def _question(self, rule: Rule) -> tuple[Bools | None, Side | None]:
         """The inputs that violate a rule, None if there are none, and the side to bound for it."""
-        item = violation(rule)
-        item = interpretation(self.vocabulary, item.true, item.false)
+        item = self.violate(rule)
         return self.region(item), self.side(item)
+
+    def violate(self, rule: Rule) -> Interpretation:
+        """The values of an input that violates a rule, those of duals included."""
+        item = violation(rule)
+        return interpretation(self.vocabulary, item.true, item.false)
 
     def base_variable(self, variable: int) -> int:
         """The base variable that decides a variable which the model reads."""
         (literal,) = self.space.literals.true([self.places[variable]])
         return literal % self.space.count
-
-    def _decide(
-        self, item: Interpretation, region: Bools, bounds: Side | None, deadline: Deadline
-    ) -> Verdict[Interpretation]:
-        confirm = partial(self._confirm, item)
-        if bounds is not None:
-            verdict = decide_region(bounds, region, deadline, confirm)
-            return replace(verdict, needed=self._list_needed(item, verdict.needed))
-        # a label that is free is never contradicted
-        states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, deadline, np.inf)
 
     def _list_needed(self, item: Interpretation, variables: frozenset[int] | None) -> frozenset[int] | None:
         """The facts of a question that restrict some base variables, perhaps by way of a group."""
@@ -472,9 +466,12 @@ class Prover:
         """Return the region of the inputs with these facts; None if it is empty."""
         if item.true & item.false:
             return None
-        true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
-        region = self.space.region(true, false)
+        region = self._allowed_states(item)
         return region if region.any(axis=1).all() else None
+
+    def _allowed_states(self, item: Interpretation) -> Bools:
+        true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
+        return self.space.region(true, false)
 
     def side(self, item: Interpretation) -> Side | None:
         """Return the side to bound for a question; None if the question leaves the label free."""
@@ -484,8 +481,7 @@ class Prover:
 
     def states(self, item: Interpretation) -> States:
         """Convert an interpretation of the whole vocabulary to the states of the base variables."""
-        true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
-        own = self.space.region(true, false)
+        own = self._allowed_states(item)
         certain = own.sum(axis=1) == 1
         states: States = np.where(certain, own.argmax(axis=1), UNKNOWN)
         return states

@@ -35,7 +35,7 @@ LARGEST_EXACT = 2.0**53
 SPOKEN_TYPES = {"float64", "float32", "bool", "boolean", "object"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
-"""Types of columns that are read, with or without a missing value of their own, sparse or dense.
+"""Types of columns that the prover supports, with or without a missing value of their own, sparse or dense.
 
 Beside these there are categories and words.
 """
@@ -65,7 +65,8 @@ class Wall:
         for name in columns:
             if not _is_spoken(kind := table.dtypes[name]):
                 raise unprovable(
-                    self.predictor, f"its column {name!r} is of the type {kind}, which is not read"
+                    self.predictor,
+                    f"its column {name!r} is of the type {kind}, which the prover does not support",
                 )
 
     def decide(self, outcome: int, rows: pd.DataFrame) -> Bools:
@@ -203,7 +204,7 @@ class Wall:
 
 
 def _is_spoken(kind: Any) -> bool:
-    """Whether a column of a type is read."""
+    """Whether the prover supports columns of a type."""
     if isinstance(kind, pd.CategoricalDtype | pd.StringDtype):
         return True
     return str(getattr(kind, "subtype", kind)).lower() in SPOKEN_TYPES

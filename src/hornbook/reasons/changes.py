@@ -335,7 +335,7 @@ class ChangeFinder:
 
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
-        """Proofs about the rows of the table's domain; None of a model that cannot be read."""
+        """Proofs about the rows of the table's domain; None for a model that the prover does not support."""
         return self._make_prover(self.teacher.frame)
 
     def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:

@@ -294,7 +294,7 @@ class Reasoner:
     def _make_prover(self, domain: Domain) -> ColumnProver:
         prover = ColumnProver(self.model, domain)
         if len(prover.reading.contests) != len(self.classes):
-            raise HornbookError("the prover reads another number of classes than the model has")
+            raise HornbookError("the prover tells another number of classes apart than the model has")
         return prover
 
     def _prover_of(self, conditions: RowConditions) -> ColumnProver:
