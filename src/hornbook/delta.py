@@ -162,4 +162,4 @@ def drop_provable(
         elif status == "undecided":
             undecided += group
         spare = list_spare(body, undecided)
-    return body, undecided + spare
+    return body, [item for item in undecided + spare if item in body]

@@ -25,9 +25,9 @@ from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner
-from hornbook.reasons.counterexamples import CounterexampleFinder
+from hornbook.reasons.prover import CounterexampleFinder
 from hornbook.reasons.row_conditions import RowConditions
-from hornbook.reasons.sampler import ReasonSampler
+from hornbook.reasons.search import ReasonSampler
 from hornbook.surrogates.grid import Grid
 
 GRID = pd.DataFrame(list(product([0.0, 1.0, 2.0], repeat=4)), columns=["a", "b", "c", "d"])

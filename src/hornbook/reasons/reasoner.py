@@ -26,8 +26,7 @@ from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
 from hornbook.reasons.changes import ChangeFinder
 from hornbook.reasons.prover import ProvedBody, ReasonProver
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
-from hornbook.reasons.sampler import ReasonSampler
-from hornbook.reasons.search import ReasonSearch
+from hornbook.reasons.search import ReasonSampler, ReasonSearch
 from hornbook.reasons.sufficient_reason import Coverage, SufficientReason, Why
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
