@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import joblib
 import pytest
@@ -59,6 +63,43 @@ def test_parallel_map_a_lost_worker_is_told() -> None:
     with pytest.raises(HornbookError, match="a worker process was killed"):
         list(parallel_map(die, range(12), n_jobs=2))
     assert list(parallel_map(abs, [-1, -2], n_jobs=2)) == [1, 2]
+
+
+KILLED = """
+from parallel_work import wait_with_pid
+from hornbook.parallel import parallel_map
+list(parallel_map(wait_with_pid, [{folder!r}] * 2, n_jobs=2))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a process does not learn that its parent is gone")
+def test_parallel_map_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parent / "shared")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    code = KILLED.format(folder=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.DEVNULL) as parent:
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+        workers = [int(path.name) for path in tmp_path.iterdir()]
+        assert all(map(is_alive, workers))
+        parent.kill()
+    wait_until(lambda: not any(map(is_alive, workers)))
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # one that nobody has waited for is no more than a number
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.cluster

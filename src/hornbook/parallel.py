@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from threading import Thread
 from typing import TypeVar
 
 from hornbook.errors import HornbookError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+WATCH_INTERVAL = 0.5
+"""Seconds between a worker's looks at its parent."""
 
 
 def parallel_map(
@@ -40,9 +47,28 @@ def parallel_map(
     streams = get_active_backend()[0].supports_return_generator
     parallel = Parallel(n_jobs, return_as="generator" if streams else "list")
     try:
-        yield from parallel(delayed(function)(item) for item in items)
+        yield from parallel(delayed(_work)(function, item, os.getpid()) for item in items)
     except BrokenProcessPool as loss:
         raise HornbookError(
             "a worker process was killed; run the same again, which goes on with what is saved, and if "
             "memory is short with fewer workers"
         ) from loss
+
+
+def _work(function: Callable[[Item], Result], item: Item, parent: int) -> Result:
+    """Apply the function, in a worker that ends with its parent."""
+    if os.getppid() == parent:
+        _end_with(parent)
+    return function(item)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process within a second of its parent, however that ends: a killed one tells nobody."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_INTERVAL)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

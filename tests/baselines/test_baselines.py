@@ -176,25 +176,27 @@ def test_decision_tree_nothing_can_be_learned_from_no_sample():
 # River's tree
 
 
-def river_answers(model, batch):
-    rows = tree_input(batch, one_variable_per_pair(PAIRED)).tolist()
+def river_answers(model, batch, unknown=0.5):
+    variables = one_variable_per_pair(PAIRED) if unknown else np.arange(len(PAIRED))
+    rows = tree_input(batch, variables, unknown).tolist()
     return [model.predict_one(dict(enumerate(row))) for row in rows]
 
 
+@pytest.mark.parametrize("unknown", [0, 0.5])
 @pytest.mark.parametrize("seed", range(5))
-def test_our_copy_of_a_hoeffding_tree_predicts_what_river_predicts(seed):
+def test_our_copy_of_a_hoeffding_tree_predicts_what_river_predicts(seed, unknown):
     rng = np.random.default_rng(seed)
-    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=20, delta=0.3))
+    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=20, delta=0.3), unknown)
     for size in (7, 200, 800):
         batch = MIXED.draw(size, rng)
         growing.learn(batch, THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1), NO_DEADLINE)
-        assert growing.member(EVERYTHING).tolist() == river_answers(growing.model, EVERYTHING)
+        assert growing.member(EVERYTHING).tolist() == river_answers(growing.model, EVERYTHING, unknown)
 
 
 def test_learning_in_batches_is_learning_one_by_one():
     batch = MIXED.draw(900, np.random.default_rng(1))
     labels = THEORY.satisfied_by(batch)
-    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2))
+    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2), 0.5)
     growing.learn(batch, labels, NO_DEADLINE)
     plain = HoeffdingTreeClassifier(grace_period=30, delta=0.2, leaf_prediction="mc")
     for row, label in zip(

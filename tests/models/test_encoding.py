@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary
+from hornbook.logic import Batch, Interpretation, Vocabulary
 from hornbook.models import ENCODINGS, Encoding
+from hornbook.queries.protocol import interpretation
 
 VOCABULARY = Vocabulary(["sunny", "happy", "jogging", "tired", "hungry"])
 
@@ -64,6 +65,33 @@ def test_encoding_only_complete_is_not_native():
     assert [name for name, encoding in ENCODINGS.items() if not encoding.native] == ["complete"]
 
 
+@given(st.integers(0, 2**32), st.integers(1, 200), st.sampled_from("CF"))
+def test_encoding_zero_is_the_vector_of_what_is_true_and_a_false_variable_has_a_true_dual(seed, size, order):
+    """The vector of a paper: 1 where a variable is in the interpretation, 0 otherwise."""
+    vocabulary = Vocabulary(["a", "not_a", "b", "lone", "not_b"], {"a": "not_a", "b": "not_b"})
+    array = np.random.default_rng(seed).choice([0, 1, np.nan], (size, 5))
+    dual = [1, 0, 4, 3, 2]
+    told = np.where((array[:, dual] == 0) & (np.arange(5) != 3), 1.0, array == 1)
+    encoded = ENCODINGS["zero"].encode(Batch.from_array(array, vocabulary), order=order)
+    np.testing.assert_array_equal(encoded, told)
+
+
+@pytest.mark.parametrize("name", ["zero", "half", "signed", "two-channel", "nan"])
+def test_encodings_tell_the_question_whether_a_entails_u_from_whether_it_is_contradictory(name):
+    """(A, {u}) and (A, ∅) differ as vectors, though a false u and an unknown one are both 0 by `zero`."""
+    vocabulary = Vocabulary.with_duals(["a", "b", "u"])
+    for u in vocabulary.variables(["u", "not_u"]):
+        for A in ({0}, {0, 1}, {0, 4}):
+            asked = [
+                interpretation(vocabulary, A, {u}),
+                interpretation(vocabulary, A),
+                Interpretation(frozenset(A), frozenset({u})),
+            ]
+            entails, contradicts, bare = ENCODINGS[name].encode(Batch.from_interpretations(asked, vocabulary))
+            assert not np.array_equal(entails, contradicts, equal_nan=True)
+            assert not np.array_equal(bare, contradicts, equal_nan=True)
+
+
 def test_encoding_whole_numbers_fit_integer_inputs_and_others_do_not():
     array, batch = batch_of(0, 9)
     encoded = Encoding(unknown=-1).encode(batch, np.int64)
@@ -79,7 +107,7 @@ def test_encoding_whole_numbers_fit_integer_inputs_and_others_do_not():
         (lambda: Encoding(channels=3), "1 or 2 channels, not 3"),
         (lambda: Encoding(channels=2), "unknown is 0.0, not 0.5"),
         (lambda: Encoding(unknown=None, channels=2), "unknown is 0.0, not None"),
-        (lambda: Encoding.named("quarter"), "choose one of half, signed, two-channel, nan, complete"),
+        (lambda: Encoding.named("quarter"), "choose one of zero, half, signed, two-channel, nan, complete"),
     ],
 )
 def test_bad_encodings(make, message):

@@ -1,4 +1,4 @@
-"""The search: complete, the same however it is split up, resumable, honest about failures."""
+"""The search: complete, the same however it is split up, honest about failures."""
 
 import time
 
@@ -11,27 +11,23 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.paper import grid, score_nets, search
-from hornbook.paper.lockstep import Fold, Outcome, Setting, make_folds
-from hornbook.paper.search import Failures, Scores, group_nets
+from hornbook.paper.search import Failures, Fold, Scores, Setting, group_nets, make_folds
 from hornbook.paper.stages import show_progress
 from hornbook.queries import Net, Training
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
 
 
-def setting(epochs=3, seed=0, optimiser="sgd"):
+def setting(epochs=3, seed=0):
     rng = np.random.default_rng(5)
     inputs = rng.choice([0, 0.5, 1], (60, 10)).astype(np.float32)
     labels = inputs[:, 0] + inputs[:, 1] > 0.9
     folds = make_folds(rng.permutation(np.arange(60) % 3))
-    return Setting(inputs, labels, folds, Training(optimiser, epochs), seed)
+    return Setting(inputs, labels, folds, Training(epochs=epochs), seed)
 
 
 def equal(one, other):
-    return one.nets == other.nets and all(
-        np.array_equal(mine, theirs)
-        for mine, theirs in zip(vars(one.outcome).values(), vars(other.outcome).values(), strict=True)
-    )
+    return all(map(np.array_equal, vars(one).values(), vars(other).values()))
 
 
 def test_the_papers_grid_is_complete():
@@ -71,9 +67,7 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
         expected = whole[NETS.index(net)]
         assert apart[at].net == net
         np.testing.assert_allclose(apart[at].accuracies, expected.accuracies, atol=0.06)
-        np.testing.assert_allclose(
-            apart.outcome.loss_after[at], whole.outcome.loss_after[NETS.index(net)], rtol=1e-3
-        )
+        np.testing.assert_allclose(apart.loss_after[at], whole.loss_after[NETS.index(net)], rtol=1e-3)
 
 
 def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
@@ -84,67 +78,17 @@ def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
     assert equal(score_nets(NETS, setting(), n_jobs=1), by_two)
 
 
-def test_a_search_goes_on_where_it_was_interrupted(monkeypatch, tmp_path):
-    monkeypatch.setitem(search.NETS_PER_CHUNK, "cpu", 4)
-    whole = score_nets(NETS, setting(), n_jobs=1)
-    trained = []
-
-    def counted(nets, setting, device):
-        if len(trained) == 3:
-            raise KeyboardInterrupt
-        trained.append(nets)
-        return original(nets, setting, device)
-
-    original = search.cross_validate
-    monkeypatch.setattr(search, "cross_validate", counted)
-    with pytest.raises(KeyboardInterrupt):
-        score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
-    assert len(list((tmp_path / "kept").glob("*.npz"))) == 3
-
-    trained.clear()
-    monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    resumed = score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept")
-    assert equal(resumed, whole)
-    assert len(trained) == len(group_nets(NETS, 4)) - 3
-
-    trained.clear()
-    assert equal(score_nets(NETS, setting(), n_jobs=1, folder=tmp_path / "kept"), whole)
-    assert not trained
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        setting(seed=1),
-        setting(epochs=4),
-        setting(optimiser="adam"),
-        Setting(1 - setting().inputs, setting().labels, setting().folds, setting().training),
-        Setting(setting().inputs, ~setting().labels, setting().folds, setting().training),
-        Setting(setting().inputs, setting().labels, setting().folds[:2], setting().training),
-    ],
-    ids=["seed", "epochs", "optimiser", "inputs", "labels", "folds"],
-)
-def test_score_nets_what_was_kept_counts_only_if_nothing_changed(monkeypatch, tmp_path, other):
-    nets = NETS[:2]
-    score_nets(nets, setting(), n_jobs=1, folder=tmp_path)
-    trained = []
-    original = search.cross_validate
-    monkeypatch.setattr(search, "cross_validate", lambda *args: trained.append(args[0]) or original(*args))
-    score_nets(nets, other, n_jobs=1, folder=tmp_path)
-    assert len(trained) == 1
-
-
-def outcome(accuracy, before=None, after=None, constant=None):
+def scores_of(nets, accuracy, before=None, after=None, collapsed=None):
     accuracy = np.array(accuracy, np.float32)
     before = np.ones_like(accuracy) if before is None else np.array(before, np.float32)
     after = np.zeros_like(accuracy) if after is None else np.array(after, np.float32)
-    constant = np.zeros(accuracy.shape, bool) if constant is None else np.array(constant)
-    return Outcome(accuracy, before, after, constant)
+    collapsed = np.zeros(accuracy.shape, bool) if collapsed is None else np.array(collapsed)
+    return Scores(nets, accuracy, before, after, collapsed)
 
 
 def test_scores_best_come_first_and_of_equals_the_steadier_then_the_smaller():
     nets = (Net((32,), 0.1), Net((4,), 0.1), Net((8,), 0.1), Net((16,), 0.1))
-    scores = Scores(nets, outcome([[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]]))
+    scores = scores_of(nets, [[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]])
     assert [found.net.widths for found in scores.best(9)] == [(8,), (16,), (32,), (4,)]
     assert scores.best(1)[0].mean == pytest.approx(0.8)
     assert scores[0].spread == pytest.approx(0.1)
@@ -152,22 +96,19 @@ def test_scores_best_come_first_and_of_equals_the_steadier_then_the_smaller():
 
 def test_failures_are_counted_for_each_rate():
     nets = (Net((4,), 0.1), Net((8,), 0.1), Net((4,), 0.01))
-    scores = Scores(
+    scores = scores_of(
         nets,
-        outcome(
-            np.full((3, 2), 0.5),
-            before=np.ones((3, 2)),
-            after=[[np.nan, 0.5], [2.0, np.inf], [0.1, 0.2]],
-            constant=[[False, True], [False, False], [False, False]],
-        ),
+        np.full((3, 2), 0.5),
+        before=np.ones((3, 2)),
+        after=[[np.nan, 0.5], [2.0, np.inf], [0.1, 0.2]],
+        collapsed=[[False, True], [False, False], [False, False]],
     )
     assert scores.failures() == [Failures(0.01, 2, 0, 0), Failures(0.1, 4, 3, 1)]
-    assert (scores[0].diverged, scores[0].collapsed) == (1, 1)
 
 
-def test_score_nets_adam_at_a_high_rate_is_reported_not_hidden():
-    nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 30.0), Net((8, 4, 4), 30.0)]
-    calm, wild = score_nets(nets, setting(epochs=20, optimiser="adam"), n_jobs=1).failures()
+def test_score_nets_a_rate_that_is_too_high_is_reported_not_hidden():
+    nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 300.0), Net((8, 4, 4), 300.0)]
+    calm, wild = score_nets(nets, setting(epochs=20), n_jobs=1).failures()
     assert calm.diverged == 0
     assert wild.diverged + wild.collapsed >= wild.trainings / 2
 
@@ -218,3 +159,7 @@ class TestBadInput:
         for folds in ((), (Fold(np.arange(4), np.arange(0)),)):
             with pytest.raises(HornbookError, match="every fold"):
                 Setting(inputs, labels, folds, Training())
+
+    def test_another_optimiser(self):
+        with pytest.raises(HornbookError, match="descends by sgd; got 'adam'"):
+            Setting(setting().inputs, setting().labels, setting().folds, Training("adam"))

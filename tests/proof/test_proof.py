@@ -19,7 +19,7 @@ from hornbook.queries import interpretation
 torch = pytest.importorskip("torch")
 
 
-ENCODINGS = ["half", "signed", "two-channel", "complete"]
+ENCODINGS = ["half", "signed", "two-channel", "zero", "complete"]
 
 
 def module(widths, seed, scale=2.0):
@@ -97,7 +97,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
 
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
-@pytest.mark.parametrize("encoding", ["half", "two-channel", "complete"])
+@pytest.mark.parametrize("encoding", ["half", "two-channel", "zero", "complete"])
 def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, groups):
     rng = np.random.default_rng(1)
     signs = []
@@ -129,7 +129,7 @@ def test_bounds_local_search_and_branching_agree_with_brute_force(encoding, grou
 
 
 @pytest.mark.parametrize("values", ["ternary", "complete"])
-@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel"])
+@pytest.mark.parametrize("encoding", ["half", "signed", "two-channel", "zero"])
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2),), ((0, 2, 4), (1, 3), (5,))])
 def test_greatest_values_are_those_of_all_inputs(values, encoding, groups):
     rng = np.random.default_rng(len(groups))

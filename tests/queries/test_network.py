@@ -21,7 +21,7 @@ from hornbook.queries.training import OPTIMISERS
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)
-ENCODINGS = ["half", "signed", "two-channel"]
+ENCODINGS = ["half", "signed", "two-channel", "zero"]
 
 
 def examples(size, seed=0):
@@ -79,12 +79,14 @@ def test_train_descends_as_pytorch_does_bit_for_bit(optimiser):
 def test_mlp_encodings_tell_the_three_values_apart(rows):
     array = np.array([[np.nan if value is None else value for value in row] for row in rows]).reshape(-1, 6)
     batch = Batch.from_array(array, VOCABULARY)
-    half, signed, channels = (encode(batch, encoding) for encoding in ENCODINGS)
+    half, signed, channels, zero = (encode(batch, encoding) for encoding in ENCODINGS)
     assert half.dtype == signed.dtype == channels.dtype == np.float32
     np.testing.assert_array_equal(half, np.where(np.isnan(array), 0.5, array))
     np.testing.assert_array_equal(signed, 2 * half - 1)
     np.testing.assert_array_equal(channels[:, :6], array == 1)
     np.testing.assert_array_equal(channels[:, 6:], array == 0)
+    duals = list(VOCABULARY.duals)
+    np.testing.assert_array_equal(zero, (array == 1) | (array[:, duals] == 0))
 
 
 def test_half_and_signed_are_the_same_network_but_for_a_change_of_weights():
@@ -203,7 +205,7 @@ class TestBadInput:
             network(other)
 
     def test_an_unknown_encoding(self):
-        with pytest.raises(HornbookError, match="'third'; choose one of half, signed, two-channel"):
+        with pytest.raises(HornbookError, match="'third'; choose one of zero, half, signed, two-channel"):
             encode(examples(3).batch, "third")
 
     def test_nothing_to_learn_from(self):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from pathlib import Path
 
 from hornbook.errors import HornbookError
 
@@ -22,3 +24,9 @@ def fail(item: int) -> int:
     if item == 3:
         raise HornbookError("item 3 makes no sense")
     return item
+
+
+def wait_with_pid(folder: str) -> None:
+    """Leave the number of the process in a folder, and work for a minute."""
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(60)

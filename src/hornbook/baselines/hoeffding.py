@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from hornbook.baselines.tree import (
+    UNKNOWN_INPUT,
     Baseline,
     Node,
     TreeLeaf,
@@ -68,6 +69,7 @@ def hoeffding_tree(
     *,
     settings: HoeffdingSettings | None = None,
     budget: Budget,
+    unknown: float = UNKNOWN_INPUT,
 ) -> Baseline:
     """Train a Hoeffding tree on whole samples until it misclassifies none of one.
 
@@ -87,6 +89,9 @@ def hoeffding_tree(
         Equivalence queries are samples here and membership queries are labels, of which the
         last sample gets what is left. A limit in seconds may end in the middle of a sample;
         results then depend on the machine.
+    unknown
+        How an unknown value enters the tree: ½, or 0 as a false one does. By ½ the tree sees one
+        variable of each pair, by 0 both, since they differ where the value is unknown.
 
     Examples
     --------
@@ -102,7 +107,7 @@ def hoeffding_tree(
     """
     if size < 1:
         raise HornbookError(f"a sample has at least one interpretation; got size={size}")
-    growing = _Growing(distribution.vocabulary, settings or HoeffdingSettings())
+    growing = _Growing(distribution.vocabulary, settings or HoeffdingSettings(), unknown)
     deadline = Deadline.after(budget.seconds)
     samples = labels = 0
     while (stopped := _limit(budget, samples, labels, deadline)) is None:
@@ -144,6 +149,7 @@ def tune_hoeffding_tree(
     *,
     grace_periods: tuple[int, ...] = (20, 50, 200),
     deltas: tuple[float, ...] = (1e-7, 1e-3, 0.1, 0.5),
+    unknown: float = UNKNOWN_INPUT,
 ) -> Tuning:
     """Choose grace period and split confidence: train on one sample, compare on another.
 
@@ -155,7 +161,7 @@ def tune_hoeffding_tree(
     accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
     disagreements = {}
     for grace_period, delta in product(grace_periods, deltas):
-        growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta))
+        growing = _Growing(distribution.vocabulary, HoeffdingSettings(grace_period, delta), unknown)
         growing.learn(training, accepted, NO_DEADLINE)
         wrong = int((growing.member(validation) != expected).sum())
         disagreements[growing.settings] = Share.of(wrong, size)
@@ -166,16 +172,16 @@ def tune_hoeffding_tree(
 class _Growing:
     """River's tree, fed with batches."""
 
-    def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings) -> None:
-        self.settings = settings
-        self.variables = one_variable_per_pair(vocabulary)
+    def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings, unknown: float) -> None:
+        self.settings, self.unknown = settings, unknown
+        self.variables = one_variable_per_pair(vocabulary) if unknown else np.arange(len(vocabulary))
         self.columns = self.variables.tolist()
         self.model = _river_tree(settings)
 
     def learn(self, batch: Batch, accepted: Bools, deadline: Deadline) -> None:
         """Learn the batch, one interpretation after another, until the deadline."""
         for start in range(0, len(batch), CLOCK_INTERVAL):
-            rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables).tolist()
+            rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables, self.unknown).tolist()
             for row, label in zip(rows, accepted[start : start + CLOCK_INTERVAL].tolist(), strict=True):
                 self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
             if deadline.passed:
@@ -186,7 +192,7 @@ class _Growing:
         return (
             TreeLeaf(True)
             if self.model._root is None
-            else _convert_tree(self.model._root, self.model.classes)
+            else _convert_tree(self.model._root, self.model.classes, self.unknown)
         )
 
     def member(self, batch: Batch) -> Bools:
@@ -207,11 +213,11 @@ def _river_tree(settings: HoeffdingSettings) -> Any:
     )
 
 
-def _convert_tree(node: Any, classes: set[bool]) -> Node:
+def _convert_tree(node: Any, classes: set[bool], unknown: float) -> Node:
     """Convert a node of river's tree."""
     if hasattr(node, "threshold"):
-        low, high = (_convert_tree(child, classes) for child in node.children)
-        return split_at(node.threshold, node.feature, low, high)
+        low, high = (_convert_tree(child, classes, unknown) for child in node.children)
+        return split_at(node.threshold, node.feature, low, high, unknown)
     yes, no = node.stats.get(True, 0.0), node.stats.get(False, 0.0)
     return TreeLeaf(yes > no or False not in classes)  # as river decides a tie
 

@@ -43,11 +43,11 @@ Node: TypeAlias = TreeLeaf | TreeSplit
 Values: TypeAlias = frozenset[float]
 
 
-def split_at(threshold: float, variable: int, low: Node, high: Node) -> Node:
+def split_at(threshold: float, variable: int, low: Node, high: Node, unknown: float = UNKNOWN_INPUT) -> Node:
     """Return a split at a threshold; if all values are on one side of it, that side alone."""
     if not 0 <= threshold < 1:
         return high if threshold < 0 else low
-    return TreeSplit(variable, low, high, threshold < UNKNOWN_INPUT)
+    return TreeSplit(variable, low, high, threshold < unknown)
 
 
 def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
@@ -178,7 +178,9 @@ def one_variable_per_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
     return Literals.of(vocabulary).drawn
 
 
-def tree_input(batch: Batch, variables: NDArray[np.intp]) -> NDArray[np.float32]:
+def tree_input(
+    batch: Batch, variables: NDArray[np.intp], unknown: float = UNKNOWN_INPUT
+) -> NDArray[np.float32]:
     """Encode a batch as input of a tree, shape (items, variables)."""
     part = Batch(
         Vocabulary(batch.vocabulary.names[v] for v in variables),
@@ -186,7 +188,7 @@ def tree_input(batch: Batch, variables: NDArray[np.intp]) -> NDArray[np.float32]
         batch.false[variables],
         len(batch),
     )
-    return part.to_array(UNKNOWN_INPUT, np.float32)
+    return part.to_array(unknown, np.float32)
 
 
 def _refuse_lone(vocabulary: Vocabulary) -> None:

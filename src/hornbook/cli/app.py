@@ -53,7 +53,7 @@ CsvOption = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option(help="Input encoding of unknown values: half, signed, two-channel, nan, complete."),
+    typer.Option(help="Input encoding of unknown values: zero, half, signed, two-channel, nan, complete."),
 ]
 CodeBookOption = Annotated[
     Path | None,

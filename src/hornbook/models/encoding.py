@@ -23,7 +23,8 @@ class Encoding:
         The numbers for known values.
     unknown
         The number for ?. None if the model takes complete inputs only; a partial interpretation
-        is then judged by its completions.
+        is then judged by its completions. Where it is the number for false too, a variable known to
+        be false is told from an unknown one by its dual, which is then read as true.
     channels
         With 2, every variable is given twice: first "is it true?" for all variables, then "is it
         false?"; both are `false` where the value is unknown.
@@ -38,6 +39,9 @@ class Encoding:
     array([[ 1., -1.,  0.]], dtype=float32)
     >>> Encoding.named("two-channel").encode(batch)
     array([[1., 0., 0., 0., 1., 0.]], dtype=float32)
+    >>> pairs = Vocabulary.with_duals(["sunny", "happy"])
+    >>> Encoding.named("zero").encode(Batch.from_array([[np.nan, 0, np.nan, np.nan]], pairs))
+    array([[0., 0., 0., 1.]], dtype=float32)
 
     """
 
@@ -59,7 +63,7 @@ class Encoding:
 
     @classmethod
     def named(cls, name: str) -> Encoding:
-        """Return the encoding named `half`, `signed`, `two-channel`, `nan` or `complete`."""
+        """Return the encoding named `zero`, `half`, `signed`, `two-channel`, `nan` or `complete`."""
         try:
             return ENCODINGS[name]
         except KeyError:
@@ -82,6 +86,10 @@ class Encoding:
         true, false = batch.true, batch.false
         if self.channels == 2:
             true, false = np.concatenate([true, false]), np.concatenate([false, true])
+        elif self.unknown == self.false and batch.vocabulary.has_duals:
+            v, dual = batch.vocabulary.paired_rows
+            true, false = true.copy(), np.zeros_like(false)
+            true[v] |= batch.false[dual]
         return dense.as_numbers(true, false, values, dtype, order)[: len(batch)]
 
     def refuse_unknown(self, batch: Batch) -> None:
@@ -103,6 +111,7 @@ class Encoding:
 COMPLETE = Encoding(unknown=None)
 
 ENCODINGS = {
+    "zero": Encoding(unknown=0.0),
     "half": Encoding(),
     "signed": Encoding(false=-1.0, unknown=0.0),
     "two-channel": Encoding(unknown=0.0, channels=2),

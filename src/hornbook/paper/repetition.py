@@ -118,7 +118,7 @@ class Repetition:
             "best": [
                 {
                     **_net_object(finalist.net),
-                    "cross_validated": finalist.found.mean,
+                    "cross_validated": finalist.first.mean,
                     "again": finalist.mean,
                     "held_out": float(np.mean(finalist.fresh)),
                 }
@@ -127,7 +127,7 @@ class Repetition:
             "published": _score_published(training, fresh, selection),
             "chosen": {
                 **_net_object(chosen.net),
-                "cross_validated": chosen.found.mean,
+                "cross_validated": chosen.first.mean,
                 "again": chosen.mean,
                 "held_out": accuracy(found.network, fresh),
                 "apart": accuracy(found.network, apart),

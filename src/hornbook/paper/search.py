@@ -1,43 +1,120 @@
 """The architecture search: train all nets of a grid, score the best ones again, and train the winner.
 
-Nets are trained in parallel, and an interrupted search can be resumed. The best of thousands of
-noisy scores is partly best by luck. The finalists are therefore trained again, from other initial
-weights and on other folds, and only these scores decide. The accuracy on fresh examples is
-reported, but plays no part.
+Nets of one depth are trained together, as one stack of tensors padded to the widest of them, once on
+every fold. The best of thousands of noisy scores is partly best by luck. The finalists are therefore
+trained again, from other initial weights and on other folds, and only these scores decide. The accuracy
+on fresh examples is reported, but plays no part.
+
+Legend
+------
+T   tasks: every net is trained once on each; a task is a fold with its order of examples
+N   nets of one depth, each with its own widths and learning rate
+w   units of a layer, padded to the widest net of the stack
+b   examples of one step
+n   inputs
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
-from io import BytesIO
-from itertools import groupby, product
-from pathlib import Path
-from zipfile import BadZipFile
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby, pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
-import hornbook
 from hornbook.errors import HornbookError
-from hornbook.paper.lockstep import Fold, Outcome, Setting, cross_validate, make_folds
+from hornbook.models import Floats
 from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
 from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
-from hornbook.queries.network import Bools, EncodingName, encode, torch
+from hornbook.queries.network import (
+    Bools,
+    EncodingName,
+    Items,
+    encode,
+    glorot,
+    iterate_batches,
+    one_thread,
+    order_rng,
+    steps_per_epoch,
+    torch,
+    weights_rng,
+)
 from hornbook.statistics import Share
-from hornbook.storage import write_errors, write_file
+
+EXAMPLES_PER_BLOCK = 256
+"""Number of examples evaluated at a time, to bound memory."""
+
+NETS_PER_CHUNK = {"cpu": 24, "cuda": 4096}
+"""Number of nets trained together: few on a CPU, so that they have similar widths and fit the cache;
+many on a GPU, so that every launch occupies the whole chip."""
 
 
-@dataclass(frozen=True)
-class Score:
-    """One net: its validation accuracy in each fold, and how many of its trainings failed."""
+class Fold(NamedTuple):
+    """The positions of the training examples and of the validation examples."""
+
+    train: Items
+    valid: Items
+
+
+def make_folds(parts: Items) -> tuple[Fold, ...]:
+    """Make a fold for each part, which is validated on; `parts` is the part number of each example.
+
+    Examples
+    --------
+    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
+    ...     print(fold.train, fold.valid)
+    [1 2] [0 3]
+    [0 3] [1 2]
+
+    """
+    return tuple(
+        Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The examples, folds and training parameters of an architecture search.
+
+    Parameters
+    ----------
+    inputs, labels
+        The examples: a (k, n) matrix and k Booleans.
+    folds
+        The training and validation examples of each fold.
+    training
+        Epochs and batch size of stochastic gradient descent.
+    seed
+        The seed of the initial weights and of the order of examples.
+
+    """
+
+    inputs: Floats
+    labels: Bools
+    folds: tuple[Fold, ...]
+    training: Training
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1]:
+            raise HornbookError(
+                f"expected a (k, n) matrix of inputs and k labels; "
+                f"got shapes {self.inputs.shape} and {self.labels.shape}"
+            )
+        if not self.folds or not all(len(items) for fold in self.folds for items in fold):
+            raise HornbookError("every fold needs examples to train on and examples to validate on")
+        if self.training.optimiser != "sgd":
+            raise HornbookError(f"a search descends by sgd; got {self.training.optimiser!r}")
+
+
+class Score(NamedTuple):
+    """One net, and its validation accuracy in each fold."""
 
     net: Net
     accuracies: tuple[float, ...]
-    diverged: int
-    collapsed: int
 
     @property
     def mean(self) -> float:
@@ -62,28 +139,36 @@ class Failures:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The outcome of every training of a search.
+    """The outcome of training each net on each task, as (N, T) arrays.
 
-    A training *diverged* if its loss ended as no number, or higher than it began; it
-    *collapsed* if the net now gives the same output to every example.
+    `accuracy` is on the validation examples; the losses are on the training examples. A training
+    *diverged* if its loss ended as no number, or higher than it began; it *collapsed* if the net now
+    gives the same output to every example.
     """
 
     nets: tuple[Net, ...]
-    outcome: Outcome
+    accuracy: Floats
+    loss_before: Floats
+    loss_after: Floats
+    collapsed: Bools
 
-    @cached_property
-    def diverged(self) -> Bools:
-        """For each net and fold, whether the training diverged."""
-        return ~(self.outcome.loss_after <= self.outcome.loss_before)
+    @classmethod
+    def concatenate(cls, parts: Sequence[Scores], order: Items) -> Scores:
+        """Join several scores; `order` has the positions of all their nets in the whole."""
+        at = np.argsort(order)
+        nets = [net for part in parts for net in part.nets]
+        names = ("accuracy", "loss_before", "loss_after", "collapsed")
+        columns = (np.concatenate([getattr(part, name) for part in parts])[at] for name in names)
+        return cls(tuple(nets[position] for position in at.tolist()), *columns)
 
     @property
-    def collapsed(self) -> Bools:
-        """For each net and fold, whether the training collapsed."""
-        return self.outcome.constant
+    def diverged(self) -> Bools:
+        """For each net and fold, whether the training diverged."""
+        return ~(self.loss_after <= self.loss_before)
 
     def best(self, count: int) -> list[Score]:
         """The nets of highest mean accuracy; of equals, those of smaller spread, then of fewer units."""
-        accuracy = self.outcome.accuracy.astype(np.float64)
+        accuracy = self.accuracy.astype(np.float64)
         units = [sum(net.widths) for net in self.nets]
         order = np.lexsort((units, accuracy.std(1).round(6), -accuracy.mean(1).round(6)))
         return [self[at] for at in order[:count].tolist()]
@@ -102,20 +187,129 @@ class Scores:
         ]
 
     def __getitem__(self, position: int) -> Score:
-        return Score(
-            self.nets[position],
-            tuple(self.outcome.accuracy[position].tolist()),
-            int(self.diverged[position].sum()),
-            int(self.collapsed[position].sum()),
-        )
+        return Score(self.nets[position], tuple(self.accuracy[position].tolist()))
 
     def __len__(self) -> int:
         return len(self.nets)
 
 
-NETS_PER_CHUNK = {"cpu": 24, "cuda": 4096}
-"""Number of nets trained in lockstep: few on a CPU, so that they have similar widths and fit the
-cache; many on a GPU, so that every launch occupies the whole chip."""
+class Stack:
+    """Nets of one depth with their weights, once for each task.
+
+    The weights of the first layer are (T, N·w, n), so that it is one product a task; those of the others
+    are (T·N, w, w below). Biases have the same shape but for a last axis of one; the output is a layer of
+    one unit. A padded unit has weights and bias zero on both sides, and so are all of its gradients.
+    """
+
+    def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int, device: str) -> None:
+        self.nets, self.tasks = tuple(nets), tasks
+        self.widest = (inputs, *map(max, zip(*(net.widths for net in nets), strict=True)), 1)
+        self.weights: list[torch.Tensor] = []
+        for layer, (below, above) in enumerate(pairwise(self.widest)):
+            padded = np.zeros((len(nets), above, below), np.float32)
+            for whole, net in zip(padded, nets, strict=True):
+                weight = glorot((inputs, *net.widths, 1), weights_rng(seed, net.widths))[layer]
+                whole[: weight.shape[0], : weight.shape[1]] = weight
+            several = torch.from_numpy(np.broadcast_to(padded, (tasks, *padded.shape)).copy()).to(device)
+            self.weights.append(several.view(tasks if layer == 0 else tasks * len(nets), -1, below))
+        self.biases = [torch.zeros_like(weight[:, :, :1]) for weight in self.weights]
+
+    @property
+    def parameters(self) -> list[torch.Tensor]:
+        """All weights and biases."""
+        return [*self.weights, *self.biases]
+
+    def outputs(self, columns: torch.Tensor) -> torch.Tensor:
+        """The output of every net for the examples of its task, (T, N, b), given as (T, n, b)."""
+        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            columns = torch.baddbmm(bias, weight, columns.relu() if layer else columns)
+            columns = columns.view(self.tasks * len(self.nets), -1, columns.shape[2])
+        return columns.view(self.tasks, len(self.nets), -1)
+
+    @torch.no_grad()
+    def outputs_of_all(self, examples: torch.Tensor) -> torch.Tensor:
+        """The output of every net for every example, (T, N, k), given as (k, n)."""
+        blocks = torch.split(examples, EXAMPLES_PER_BLOCK)
+        return torch.cat([self.outputs(block.t().expand(self.tasks, -1, -1)) for block in blocks], dim=2)
+
+    def descend(self, examples: torch.Tensor, targets: torch.Tensor, schedule: Schedule) -> None:
+        """Train every net on every task by gradient descent, in place."""
+        rates = torch.tensor([net.rate for net in self.nets], device=examples.device)[:, None]
+        for items, shares in zip(*(part.unbind(1) for part in schedule), strict=True):
+            for parameter in self.parameters:
+                parameter.requires_grad_(True)
+            outputs = self.outputs(examples[items].transpose(1, 2))
+            # nets share no weights, so that the gradient of a sum is that of each net's own loss
+            loss = (_loss(outputs, targets[items][:, None]) * shares[:, None] * rates).sum()
+            gradients = torch.autograd.grad(loss, self.parameters)
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                parameter.requires_grad_(False).sub_(gradient)
+
+
+class Schedule(NamedTuple):
+    """The examples of each step and their weights in its mean loss, both of shape (T, steps, b).
+
+    A step with fewer than b examples is padded with examples of weight zero.
+    """
+
+    items: torch.Tensor
+    shares: torch.Tensor
+
+
+def make_schedule(folds: Sequence[Fold], training: Training, seed: int, device: str) -> Schedule:
+    """Draw the order in which each task sees its training examples."""
+    per_epoch = max(steps_per_epoch(len(fold.train), training) for fold in folds)
+    shape = (len(folds), per_epoch * training.epochs, training.batch_size)
+    items, shares = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
+    for task, fold in enumerate(folds):
+        order = iterate_batches(fold.train, per_epoch, training.epochs, order_rng(seed, task))
+        for step, chosen in enumerate(order):
+            items[task, step, : len(chosen)] = chosen
+            shares[task, step, : len(chosen)] = 1 / max(len(chosen), 1)
+    return Schedule(torch.from_numpy(items).to(device), torch.from_numpy(shares).to(device))
+
+
+@one_thread()
+def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -> Scores:
+    """Train nets of one depth on every fold and validate them on the rest of it.
+
+    Apart from rounding, a net's result does not depend on the nets it is trained with.
+    """
+    folds, labels = setting.folds, setting.labels
+    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, device)
+    examples = torch.tensor(setting.inputs, dtype=torch.float32, device=device)
+    targets = torch.tensor(labels, dtype=torch.float32, device=device)
+    before = stack.outputs_of_all(examples)
+    stack.descend(examples, targets, make_schedule(folds, setting.training, setting.seed, device))
+    after = stack.outputs_of_all(examples)
+    trained, validated = (
+        torch.from_numpy(_indicators(items, len(labels))).to(device).unsqueeze(1)
+        for items in zip(*folds, strict=True)
+    )
+    results = (
+        _mean((after > 0) == (targets > 0), validated),
+        _mean(_loss(before, targets), trained),
+        _mean(_loss(after, targets), trained),
+        after.amax(2) == after.amin(2),
+    )
+    return Scores(tuple(nets), *(result.t().cpu().numpy() for result in results))
+
+
+def _loss(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """The binary cross-entropy of log-odds."""
+    return torch.nn.functional.softplus(outputs) - outputs * targets
+
+
+def _mean(values: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+    return (values * chosen).sum(2) / chosen.sum(2)
+
+
+def _indicators(items: Sequence[Items], size: int) -> Floats:
+    """For each task, 1 at the chosen examples and 0 elsewhere."""
+    chosen = np.zeros((len(items), size), np.float32)
+    for row, ones in zip(chosen, items, strict=True):
+        row[ones] = 1
+    return chosen
 
 
 def grid(
@@ -139,12 +333,7 @@ def grid(
 
 
 def score_nets(
-    nets: Sequence[Net],
-    setting: Setting,
-    *,
-    device: str = "cpu",
-    n_jobs: int | None = -1,
-    folder: str | Path | None = None,
+    nets: Sequence[Net], setting: Setting, *, device: str = "cpu", n_jobs: int | None = -1
 ) -> Scores:
     """Train every net on every fold.
 
@@ -159,9 +348,6 @@ def score_nets(
     n_jobs
         Number of processes on a CPU, by default one per core; see `hornbook.parallel.parallel_map`.
         The result does not depend on it.
-    folder
-        Where finished chunks are saved, so that an interrupted search can be resumed. A chunk
-        is trained again unless everything that determines its outcome is the same.
 
     """
     kind = device.partition(":")[0]
@@ -169,12 +355,13 @@ def score_nets(
         raise HornbookError(f"there is no device {device!r} here; use 'cpu', or 'cuda' where there is a GPU")
     if not nets:
         raise HornbookError("there are no nets to train")
-    parts = [
-        NetChunk(chosen, tuple(nets[at] for at in chosen), setting, device)
-        for chosen in group_nets(nets, NETS_PER_CHUNK[kind])
-    ]
-    outcomes = _train_chunks(parts, n_jobs) if folder is None else _resume_chunks(parts, n_jobs, Path(folder))
-    return Scores(tuple(nets), _concatenate_outcomes(show_progress(outcomes, len(parts), "training")))
+    groups = group_nets(nets, NETS_PER_CHUNK[kind])
+    chunks = [[nets[at] for at in group] for group in groups]
+    train_chunk = partial(cross_validate, setting=setting, device=device)
+    scores: Iterator[Scores] = (
+        parallel_map(train_chunk, chunks, n_jobs) if kind == "cpu" else map(train_chunk, chunks)
+    )
+    return Scores.concatenate(list(show_progress(scores, len(chunks), "training")), np.concatenate(groups))
 
 
 def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
@@ -186,82 +373,6 @@ def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
     order = sorted(range(len(nets)), key=lambda at: (len(nets[at].widths), nets[at].widths), reverse=True)
     by_depth = [tuple(group) for _, group in groupby(order, key=lambda at: len(nets[at].widths))]
     return [group[start : start + size] for group in by_depth for start in range(0, len(group), size)]
-
-
-@dataclass(frozen=True, eq=False)
-class NetChunk:
-    """Nets that are trained together, with their positions in the search."""
-
-    positions: tuple[int, ...]
-    nets: tuple[Net, ...]
-    setting: Setting
-    device: str
-
-    @property
-    def checksum(self) -> str:
-        """A digest of everything that determines the outcome."""
-        setting = self.setting
-        described = (hornbook.__version__, self.nets, setting.training, setting.seed, self.device)
-        digest = hashlib.sha256(repr(described).encode())
-        for array in (setting.inputs, setting.labels, *(items for fold in setting.folds for items in fold)):
-            digest.update(repr((array.shape, array.dtype.str)).encode())
-            digest.update(array.tobytes())
-        return digest.hexdigest()
-
-
-ChunkOutcomes = Iterator[tuple[tuple[int, ...], Outcome]]
-
-
-def _train_chunks(parts: Sequence[NetChunk], n_jobs: int | None) -> ChunkOutcomes:
-    """Train all chunks; yield their outcomes in order."""
-    if not parts:
-        return
-    setting, device = parts[0].setting, parts[0].device
-    if device == "cpu":
-        train_chunk = partial(_cross_validate_chunk, setting, device)
-        outcomes = parallel_map(train_chunk, [part.nets for part in parts], n_jobs)
-        yield from zip((part.positions for part in parts), outcomes, strict=True)
-    else:
-        yield from ((part.positions, _cross_validate_chunk(setting, device, part.nets)) for part in parts)
-
-
-def _cross_validate_chunk(setting: Setting, device: str, nets: tuple[Net, ...]) -> Outcome:
-    return cross_validate(nets, setting, device)
-
-
-def _resume_chunks(parts: Sequence[NetChunk], n_jobs: int | None, folder: Path) -> ChunkOutcomes:
-    """Yield the saved outcomes of a folder; then train, save and yield the others."""
-    with write_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    files = {part.positions: folder / f"{part.checksum}.npz" for part in parts}
-    pending = []
-    for part in parts:
-        if (kept := _read_outcome(files[part.positions])) is None:
-            pending.append(part)
-        else:
-            yield part.positions, kept
-    for positions, outcome in _train_chunks(pending, n_jobs):
-        content = BytesIO()
-        np.savez(content, **vars(outcome))
-        write_file(files[positions], content.getvalue())
-        yield positions, outcome
-
-
-def _read_outcome(path: Path) -> Outcome | None:
-    """A saved outcome; None where there is none, or only a damaged one."""
-    try:
-        with np.load(path) as kept:
-            return Outcome(**kept)
-    except (OSError, ValueError, TypeError, BadZipFile):
-        return None
-
-
-def _concatenate_outcomes(found: ChunkOutcomes) -> Outcome:
-    """Join the outcomes of all chunks, in the order of the nets' positions."""
-    positions, outcomes = zip(*found, strict=True)
-    order = np.argsort(np.concatenate(positions))
-    columns = ([getattr(outcome, field.name) for outcome in outcomes] for field in fields(Outcome))
-    return Outcome(*(np.concatenate(column)[order] for column in columns))
 
 
 @dataclass(frozen=True)
@@ -316,12 +427,12 @@ class ModelSelection:
 class Finalist:
     """One of the best nets of the search, scored again.
 
-    `found` is its score in the search and `again` its scores with other seeds. `fresh` and
+    `first` is its score in the search and `again` its scores with other seeds. `fresh` and
     `losses` are its accuracies on fresh examples and its final losses when it is trained on all
     examples with these seeds.
     """
 
-    found: Score
+    first: Score
     again: tuple[Score, ...]
     fresh: tuple[float, ...]
     losses: tuple[float, ...]
@@ -329,7 +440,7 @@ class Finalist:
     @property
     def net(self) -> Net:
         """The net."""
-        return self.found.net
+        return self.first.net
 
     @property
     def mean(self) -> float:
@@ -367,7 +478,6 @@ def select_network(
     *,
     device: str = "cpu",
     n_jobs: int | None = -1,
-    folder: str | Path | None = None,
 ) -> SelectionResult:
     """Search the nets, score the best ones again, and train the winner.
 
@@ -382,26 +492,26 @@ def select_network(
         Examples that play no part in the selection.
     selection
         The settings.
-    device, n_jobs, folder
-        Where nets are trained and where outcomes are saved; see `score_nets`.
+    device, n_jobs
+        Where nets are trained; see `score_nets`.
 
     """
     selection = selection or ModelSelection()
-    scored = partial(score_nets, device=device, n_jobs=n_jobs, folder=folder)
-    scores = scored(selection.nets, selection.validation(examples, selection.seed))
+    score = partial(score_nets, device=device, n_jobs=n_jobs)
+    scores = score(selection.nets, selection.validation(examples, selection.seed))
     best = scores.best(selection.finalists)
-    nets = [found.net for found in best]
+    nets = [first.net for first in best]
     seeds = range(selection.seed + 1, selection.seed + 1 + selection.seeds)
-    again = [scored(nets, selection.validation(examples, seed)) for seed in seeds]
-    tested = [scored(nets, selection.test(examples, fresh, seed)) for seed in seeds]
+    again = [score(nets, selection.validation(examples, seed)) for seed in seeds]
+    tested = [score(nets, selection.test(examples, fresh, seed)) for seed in seeds]
     finalists = [
         Finalist(
-            found,
+            first,
             tuple(scores[at] for scores in again),
             tuple(scores[at].mean for scores in tested),
-            tuple(float(scores.outcome.loss_after[at, 0]) for scores in tested),
+            tuple(float(scores.loss_after[at, 0]) for scores in tested),
         )
-        for at, found in enumerate(best)
+        for at, first in enumerate(best)
     ]
     finalists.sort(key=lambda finalist: (-finalist.mean, finalist.spread))
     chosen = finalists[0]

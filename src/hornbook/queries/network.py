@@ -137,6 +137,7 @@ class FoldedDuals:
     With one channel, `x(not_v) = true + false - x(v)`, so the dual's weight folds into its
     partner's. With two channels ("is it true?", "is it false?"), the dual's are its partner's,
     swapped. The other layers are shared, and the first is folded again when its weights change.
+    With `zero` no pair is folded: x(v) and x(not_v) are both 0 where v is unknown.
     """
 
     def __init__(self, module: torch.nn.Sequential, vocabulary: Vocabulary, encoding: Encoding) -> None:
@@ -146,7 +147,10 @@ class FoldedDuals:
         self.seen: list[torch.Tensor] = []
 
     def applies_to(self, batch: Batch) -> bool:
-        """Whether there are pairs, and none of them contradicts itself."""
+        """Whether an input follows from its dual's, and there are pairs, none contradicting itself."""
+        encoding = self.encoding
+        if encoding.channels == 1 and 2 * (encoding.unknown or 0) != encoding.true + encoding.false:
+            return False
         return self.literals.count < self.literals.width and not self.literals.contradictions(batch).any()
 
     def drop_duals(self, batch: Batch) -> Batch:
@@ -179,8 +183,9 @@ class FoldedDuals:
         return linear
 
 
-EncodingName: TypeAlias = Literal["half", "signed", "two-channel"]
-"""Encodings of 1, 0 and ?: `half` 1, 0, ½; `signed` 1, -1, 0; `two-channel` (1, 0), (0, 1), (0, 0)."""
+EncodingName: TypeAlias = Literal["zero", "half", "signed", "two-channel"]
+"""Encodings of 1, 0 and ?: `zero` 1, 0, 0, where false variables have true duals; `half` 1, 0, ½;
+`signed` 1, -1, 0; `two-channel` (1, 0), (0, 1), (0, 0)."""
 
 ROWS_PER_BLOCK = 1 << 13
 """Number of interpretations evaluated at a time, so that their encoding stays in the cache."""

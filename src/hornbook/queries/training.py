@@ -1,6 +1,6 @@
 """Training of one network, and the classifier that `hornbook query --train` trains.
 
-The paper's batched search (`hornbook.paper.lockstep`) gives the same networks, apart from rounding.
+The paper's batched search (`hornbook.paper`) gives the same networks, apart from rounding.
 """
 
 from __future__ import annotations
