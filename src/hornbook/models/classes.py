@@ -153,7 +153,9 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
     answers = _answer_table(predictor, frame)
     if answers.ndim > 1:
         return _name_columns(predictor, names, answers.shape[1])
-    labels = None if predictor.output != "score" else _list_labels(answers, predictor.name, names)
+    labels = None
+    if predictor.output == "score":
+        labels = _list_answered_labels(answers, predictor.name, names)
     columns = _count_probabilities(predictor, frame)
     if labels is None or set(labels) <= set(range(columns)):
         labels = (False, True) if answers.dtype == np.bool_ else names or tuple(range(max(2, columns)))
@@ -213,33 +215,45 @@ def _name_columns(predictor: Predictor, names: tuple[Any, ...] | None, columns: 
     return replace(predictor, classes=names or tuple(range(columns)))
 
 
-def _list_labels(
+def _list_answered_labels(
     answers: NDArray[Any], name: str, declared: tuple[Any, ...] | None
 ) -> tuple[Any, ...] | None:
-    """The labels among a model's answers; None if they are scores from 0 to 1, or 0 and 1."""
-    distinct = pd.unique(answers).tolist()
-    if all(isinstance(each, str) for each in distinct):
-        labels = sorted(distinct)
-    elif not all(isinstance(each, int | float) for each in distinct):
-        kinds = " and ".join(repr(each) for each in distinct[:2])
-        raise ModelError(f"{name} answers rows with {kinds}; give each a word, or a number")
-    elif all(-SCORE_ROUNDING <= each <= 1 + SCORE_ROUNDING for each in distinct):
-        return None
-    elif len(distinct) > MAX_LABELS or not all(float(each).is_integer() for each in distinct):
+    """The labels of a model: those that it declares, or the words and whole numbers that it answers."""
+    advice = None if declared is not None else ": model.classes_ = […]"
+    labels = list_labels(pd.unique(answers).tolist(), name, ": as_predictor(model, threshold=…)", advice)
+    if labels is None or declared is not None:
+        return None if labels is None else declared
+    return tuple(each if isinstance(each, str) else int(each) for each in labels)
+
+
+def list_labels(distinct: list[Any], name: str, threshold: str, classes: str | None) -> list[Any] | None:
+    """The labels among a model's different answers; None if they are scores from 0 to 1, or 0 and 1.
+
+    `threshold` and `classes` are how a user says from which number on the model says yes, and what its
+    classes are, if it does not say so itself.
+    """
+    if not all(isinstance(each, str) for each in distinct):
+        if not all(isinstance(each, int | float) for each in distinct):
+            kinds = " and ".join(repr(each) for each in distinct[:2])
+            raise ModelError(f"{name} answers rows with {kinds}; give each a word, or a number")
+        if all(-SCORE_ROUNDING <= each <= 1 + SCORE_ROUNDING for each in distinct):
+            return None
+        if len(distinct) > MAX_LABELS or not all(float(each).is_integer() for each in distinct):
+            raise HornbookError(describe_numbers(name, max(distinct), threshold))
+    if classes is not None and len(distinct) < 2:
         raise HornbookError(
-            f"{name} answers with numbers, such as {max(distinct):g}, and an explanation needs classes; say "
-            "from which number on it says yes: as_predictor(model, threshold=…)"
+            f"{name} answers every row with {distinct[0]!r}, and an explanation needs two classes; give rows "
+            f"on which it answers otherwise, or say all its classes{classes}"
         )
-    else:
-        labels = sorted(map(int, distinct))
-    if declared is not None:
-        return declared
-    if len(labels) < 2:
-        raise HornbookError(
-            f"{name} answers every row with {labels[0]!r}, and an explanation needs two classes; give rows "
-            "on which it answers otherwise, or say all its classes: model.classes_ = […]"
-        )
-    return tuple(labels)
+    return sorted(distinct)
+
+
+def describe_numbers(name: str, number: float, threshold: str) -> str:
+    """Say that a model answers with numbers, and how a user makes classes of them."""
+    return (
+        f"{name} answers with numbers, such as {number:g}, and an explanation needs classes; say from which "
+        f"number on it says yes{threshold}"
+    )
 
 
 def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:

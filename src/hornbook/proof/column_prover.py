@@ -23,7 +23,7 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, find_predictor
+from hornbook.models import Predictor, columns_with_missing, find_predictor
 from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import (
     Box,
@@ -85,7 +85,7 @@ class ColumnProver:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
         self.predictor = model if isinstance(model, Predictor) else find_predictor(model, domain.rows)[0]
         self.seconds = seconds
-        if self.predictor.encoding not in (COMPLETE, ENCODINGS["nan"]):
+        if not self.predictor.encodes_as_tables:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
         inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))

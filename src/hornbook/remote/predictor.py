@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import ModelError
 from hornbook.logic import Bools
-from hornbook.models.classes import MAX_LABELS
+from hornbook.models.classes import describe_numbers, list_labels
 from hornbook.models.outputs import Output, class_column, class_scores, decide_for, positive_scores
 from hornbook.models.predictor import Predictor
 from hornbook.remote.protocols import shorten
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 TWO_CLASSES = (0, 1)
 """The classes of a server that says nothing about them."""
+
+THRESHOLD_ADVICE = ", in a TOML file: threshold = …"
+"""How a user says from which number on a server says yes."""
 
 
 def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -102,7 +105,7 @@ def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np
         largest: NDArray[np.intp] = answers.argmax(axis=1)
         return largest
     if output is None and (outside := answers[(answers < 0) | (answers > 1)]).size:
-        raise ModelError(_no_classes(model, outside[0]))
+        raise ModelError(describe_numbers(model.settings.url, outside[0], THRESHOLD_ADVICE))
     second = answers >= (0.0 if output == "logit" else 0.5)
     return second.astype(np.intp)
 
@@ -177,28 +180,8 @@ def _number_class(model: Endpoint, numbers: dict[Any, int], answer: Any) -> int:
 def _list_labels(model: Endpoint, answers: list[Any]) -> tuple[Any, ...]:
     """The classes of a server that gives one label or number a row."""
     try:
-        distinct = set(answers)
-    except TypeError:
-        distinct = {None}
-    if all(isinstance(each, int | float) for each in distinct):
-        if all(0 <= each <= 1 for each in distinct):
-            return TWO_CLASSES  # scores, or labels that mean the same
-        if len(distinct) > MAX_LABELS or not all(float(each).is_integer() for each in distinct):
-            raise HornbookError(_no_classes(model, max(distinct)))
-    elif not all(isinstance(each, str) for each in distinct):
-        raise ModelError(
-            f"{model.settings.url} gives answers of several kinds, such as {shorten(answers[0])}"
-        )
-    if len(distinct) < 2:
-        raise HornbookError(
-            f"{model.settings.url} answers every row with {shorten(answers[0])}; name its classes in a TOML "
-            "file: classes = […]"
-        )
-    return tuple(sorted(distinct))
-
-
-def _no_classes(model: Endpoint, number: float) -> str:
-    return (
-        f"{model.settings.url} answers with numbers, such as {number:g}, and an explanation needs classes; "
-        "say from which number on it says yes, in a TOML file: threshold = …"
-    )
+        distinct = [*dict.fromkeys(answers)]
+    except TypeError:  # lists and objects
+        distinct = answers
+    labels = list_labels(distinct, model.settings.url, THRESHOLD_ADVICE, ", in a TOML file: classes = […]")
+    return TWO_CLASSES if labels is None else tuple(labels)

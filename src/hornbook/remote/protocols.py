@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -110,44 +111,43 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-class EndpointProtocol(Protocol):
-    """How one kind of server is asked.
-
-    `url` is where requests go, `columns` what the server says that it reads, and `max_rows` the most
-    rows that a request of this protocol can have.
-    """
+@dataclass(frozen=True)
+class EndpointProtocol(ABC):
+    """How one kind of server is asked: requests go to `url`."""
 
     name: ClassVar[str]
+    url: str
 
     @property
-    def url(self) -> str: ...
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns that the server says it reads."""
+        return None
 
     @property
-    def columns(self) -> tuple[str, ...] | None: ...
+    def max_rows(self) -> int | None:
+        """The most rows that a request of this protocol can have."""
+        return None
 
-    @property
-    def max_rows(self) -> int | None: ...
-
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """What the server says about its model: a part of the model's identity."""
 
+    @abstractmethod
     def write(self, rows: CellRows) -> Any:
         """The request about rows, as a JSON value."""
 
+    @abstractmethod
     def read(self, content: Any, size: int) -> list[Any]:
         """The answers of a response, a JSON value a row; raise ModelError if it has another shape."""
 
 
 @dataclass(frozen=True)
-class MlflowProtocol:
+class MlflowProtocol(EndpointProtocol):
     """MLflow's scoring server."""
 
     name: ClassVar[str] = "mlflow"
-    url: str
     version: str | None = None
     records: bool = False
-    columns: tuple[str, ...] | None = None
-    max_rows: int | None = None
 
     def describe(self) -> dict[str, Any]:
         """The version of the server; it says nothing about its model."""
@@ -168,7 +168,7 @@ class MlflowProtocol:
 
 
 @dataclass(frozen=True)
-class TensorProtocol:
+class TensorProtocol(EndpointProtocol):
     """The Open Inference Protocol, version 2.
 
     A model with one input of several dimensions is given a tensor of all columns. One with an input a
@@ -177,10 +177,8 @@ class TensorProtocol:
     """
 
     name: ClassVar[str] = "v2"
-    url: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     output: str | None = None
-    max_rows: int | None = None
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -201,19 +199,18 @@ class TensorProtocol:
     def write(self, rows: CellRows) -> Any:
         """Rows as tensors."""
         described = {str(each["name"]): each for each in self._inputs}
+        named = list(zip(rows.columns or (), zip(*rows.rows, strict=True), strict=False))
         request: dict[str, Any] = {}
-        if rows.columns is not None and len(described) > 1:
+        if named and len(described) > 1:
             request["inputs"] = [
                 _column_tensor(name, cells, described[name]["datatype"], described[name].get("shape") or ())
-                for name, cells in zip(rows.columns, zip(*rows.rows, strict=True), strict=True)
+                for name, cells in named
             ]
-        elif rows.columns is not None and rows.words and not described:
+        elif named and rows.words and not described:
             request["parameters"] = {"content_type": "pd"}
             request["inputs"] = [
                 _column_tensor(name, cells, "BYTES" if place in rows.words else "FP64", (-1, 1))
-                for place, (name, cells) in enumerate(
-                    zip(rows.columns, zip(*rows.rows, strict=True), strict=True)
-                )
+                for place, (name, cells) in enumerate(named)
             ]
         else:
             only = next(iter(described.values()), {"name": "input-0", "datatype": "FP64"})
@@ -262,7 +259,7 @@ class TensorProtocol:
 
 
 @dataclass(frozen=True)
-class JsonProtocol:
+class JsonProtocol(EndpointProtocol):
     """A function of JSON, whose requests and responses the user describes.
 
     `request` is a request in which `$rows` stands for a list of objects, `$values` for a list of lists,
@@ -280,10 +277,8 @@ class JsonProtocol:
     """
 
     name: ClassVar[str] = "json"
-    url: str
     request: Any = "$rows"
     answers: str = "*"
-    columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         text = json.dumps(self.request)
