@@ -116,6 +116,7 @@ def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
 
 
 def name_rows(start: int, size: int) -> str:
+    """The numbers of some rows, in words."""
     return f"row {start}" if size == 1 else f"rows {start} to {start + size - 1}"
 
 
