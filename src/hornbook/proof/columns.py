@@ -24,7 +24,6 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, find_predictor
-from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import (
     Box,
     ColumnRange,
@@ -39,6 +38,7 @@ from hornbook.proof.ensembles import read_tree_contests, read_zeros
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_VACUITY, PROOF_SECONDS, Verdict
+from hornbook.proof.readings import NetworkReading, TreeReading
 from hornbook.proof.wall import Wall
 
 SHORTENED_SHARES = (0.05, 0.002)
