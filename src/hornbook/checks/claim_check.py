@@ -259,7 +259,7 @@ class ClaimChecker:
         return broken
 
     def _measure_support(self, outcome: str, rows: pd.DataFrame) -> NDArray[np.float64]:
-        """How clearly the model decides for an outcome, a number a row."""
+        """Measure how clearly the model decides for an outcome, a number a row."""
         number, positive = name_outcome(outcome, self.classes)
         support = self.teacher.measure_support(rows, number)
         return support if positive else -support

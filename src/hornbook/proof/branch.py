@@ -32,7 +32,7 @@ BOUND_ROUNDS = 5
 """Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
 CONTINUOUS_BOUND_ROUNDS = 20
-"""The same between two ends of each input, where all that is not closed ends in a linear program."""
+"""The same in a continuous space, where every open cell ends in a linear program."""
 
 BRANCHING_CANDIDATES = 32
 """Number of units compared before one is split; with 8 there are ten times as many cells."""
@@ -44,7 +44,7 @@ LEAST_COST = 1e-12
 """Cost of an open sign that the bound does not depend on."""
 
 VIOLATION_PENALTY = 1e4
-"""What a linear program pays for each unit by which a sign is violated, so that it always has a solution."""
+"""Penalty of a linear program for each unit by which a sign is violated, so that it always has a solution."""
 
 TINY = float(np.finfo(np.float64).tiny)
 """The least output of an input that the model accepts."""
@@ -120,7 +120,7 @@ def branch_and_bound(
 
 
 def bound_at_once(bounds: Bounds) -> float:
-    """Bound the output without branching, rounding included, as the first step of branch and bound does."""
+    """Bound the output without branching, rounding included."""
     root = bounds.root()
     rounding = Rounding(bounds, root)
     known, cells, _ = _bound_batch(bounds, root, rounding)
@@ -128,7 +128,7 @@ def bound_at_once(bounds: Bounds) -> float:
 
 
 def _bound_batch(bounds: Bounds, cells: Cells, rounding: Rounding) -> tuple[float, Cells, RelaxedBound]:
-    """Bound cells: those settled at once by the lines of the cell they are part of, and the others."""
+    """Bound cells: first by the lines of the cell that they are part of, then those that remain open anew."""
     cells, tried = bounds.bound_cells(cells, 1)
     spare = cells.upper + rounding(cells)
     known = float(spare[spare < 0].max(initial=-np.inf))
@@ -170,7 +170,7 @@ def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
 
 
 def _choices(bounds: Bounds, cells: Cells) -> Bools:
-    """Whether a cell leaves open what each base variable is; numbers between two ends are no choice."""
+    """Whether each base variable has several states in a cell; numbers between two ends count as one."""
     pieces = cells.regions.sum(axis=2)
     if bounds.space.continuous:
         pieces = pieces - (cells.regions[:, :, FALSE] & cells.regions[:, :, TRUE])

@@ -38,7 +38,7 @@ Layers: TypeAlias = list[tuple[Matrix, Vector]]
 Function = TypeVar("Function")
 
 Contests: TypeAlias = tuple[tuple[Function, ...], ...]
-"""For each class, functions of the inputs, one for each other class: positive where that one is ahead."""
+"""For each class a function for each other class, positive where that one is ahead."""
 
 DOUBLE_ROUNDOFF = 2.0**-53
 """The unit roundoff of double precision; bounds are computed in it."""
@@ -187,7 +187,7 @@ class ReluNet:
 
 
 def pair_classes(count: int, contest: Callable[[int, int], Function]) -> Contests[Function]:
-    """The contest of each class with each other one, as made of the numbers of the other and of the class."""
+    """Make the contest of each class with each other one, from the numbers of the other and of the class."""
     return tuple(
         tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
         for outcome in range(count)
@@ -636,7 +636,7 @@ def _onnx_attributes(node: Any, layer: str, predictor: Predictor) -> dict[str, A
 
 
 def _onnx_sum(nodes: list[Any], value: str, constants: Mapping[str, Any]) -> Any:
-    """The operator that adds a constant to a product, if that is all that becomes of it."""
+    """Find the operator that adds a constant to a product, if it is the only one that reads it."""
     readers = [node for node in nodes if value in node.input]
     if len(readers) != 1 or readers[0].op_type != "Add":
         return None
@@ -644,7 +644,7 @@ def _onnx_sum(nodes: list[Any], value: str, constants: Mapping[str, Any]) -> Any
 
 
 def _onnx_row(constant: Any, width: int) -> Any:
-    """A constant as what is added to each row; one that differs by rows stays as it is, and does not fit."""
+    """Turn a constant into the numbers added to a row; one that differs by rows stays, and does not fit."""
     constant = np.asarray(constant)
     same = constant.ndim < 2 or (constant.ndim == 2 and len(constant) == 1)
     return (

@@ -150,7 +150,7 @@ class NetworkReading:
 
 
 SHOWN, VALID = 0, 1
-"""What a state of a column holds: the number in the row or of the level, and whether the state exists."""
+"""Indices of a state's numbers: the value or the number of the level, and whether the state exists."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -209,7 +209,7 @@ class CellGrid:
         preprocessing: Preprocessing,
         zeros: ZeroReading | None = None,
     ) -> CellGrid:
-        """The cells that the trees do not divide, given how they read numbers close to zero."""
+        """Divide the columns at the cuts of the trees, and where numbers are read as zero."""
         every: list[set[float]] = [set() for _ in columns]
         for tree in trees:
             for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
@@ -286,7 +286,7 @@ class CellGrid:
         return mask
 
     def locate(self, rows: pd.DataFrame) -> tuple[States, Bools]:
-        """The states of rows, (k, columns), and for which rows each value has one."""
+        """Find the states of rows, (k, columns), and the rows whose values all have one."""
         states = np.full((len(rows), len(self.columns)), self.space.inputs.shape[1] - 1)
         inside = np.ones(len(rows), np.bool_)
         whole = self.space.whole()
@@ -303,7 +303,7 @@ class CellGrid:
         return states, inside
 
     def draw_edges(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """Random rows of the domain whose numbers lie at the ends of cells, just above one or at the next."""
+        """Draw rows of the domain with numbers at the ends of cells, just above one or at the next."""
         columns = []
         region = self.region(self.domain.ranges)
         for place, (name, ends) in enumerate(zip(self.columns, self.edges, strict=True)):
@@ -341,7 +341,7 @@ class CellGrid:
 
 
 def _choose_number(interval: Interval, low: float, high: float, known: Vector) -> float:
-    """A number above one end and up to another: of the interval if it can be, and then of the table."""
+    """Choose a number above one end and up to another: of the interval, and of the table if there is one."""
     least, most = interval.snap(max(math.nextafter(low, math.inf), interval.low), min(high, interval.high))
     if least > most:  # no number of the interval: the cell is in no question about it
         return high if math.isfinite(high) else math.nextafter(low, math.inf)
@@ -426,7 +426,7 @@ class TreeReading:
     def decide_monotone(
         self, column: str, outcome: int, deadline: Deadline
     ) -> Iterator[Verdict[pd.DataFrame]]:
-        """For each two neighbouring cells of a column, whether the higher one never loses a class of two."""
+        """Decide for each two neighbouring cells of a column whether a class is never lost upwards."""
         place = list(self.columns).index(column)
         ensemble, splits = self.contests[outcome][0], NodeSplits(self.grid.space)
         leaves_of = [list(iterate_leaves(tree, splits)) for tree in ensemble.trees]

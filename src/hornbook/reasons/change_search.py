@@ -49,7 +49,7 @@ Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
 
 @dataclass(frozen=True, eq=False)
 class ChangeQuestion:
-    """Changed rows: are they decided as wished, or if `scored`, how close do they come?"""
+    """Changed rows about which the model is asked: whether it decides as wished or, `scored`, how nearly."""
 
     rows: pd.DataFrame
     scored: bool = False
