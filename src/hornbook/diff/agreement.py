@@ -245,7 +245,7 @@ class RegionFinder:
         return tuple(sorted(body))
 
     def _find_literal(self, where: Ints, outcome: int, witness: pd.DataFrame | None) -> int:
-        """Find the literal, false of the witness, that keeps most samples of which both models are certain."""
+        """Find the literal, false of a witness, that keeps most samples of which both models are certain."""
         right = self.classes[where] == outcome + 1
         certainty = np.where(right, self.certainty[where], -1.0)
         worth = self.rows.take(where).sum_true(certainty - np.quantile(certainty, 1 - TIGHTENED_SHARE))
