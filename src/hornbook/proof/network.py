@@ -579,24 +579,23 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[NetworkStep]:
             yield _linear(layer, predictor, weights, *(_onnx_row(each, width) for each in added))
         elif operator in ONNX_KINDS:
             yield NetworkStep(ONNX_KINDS[operator], layer)
+        elif operator == "Add":
+            raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
+        elif operator == "Cast" and attributes["to"] < precision:
+            raise unprovable(predictor, f"{layer} makes double precision single")
         elif operator == "Cast":
-            if attributes["to"] < precision:
-                raise unprovable(predictor, f"{layer} makes double precision single")
             precision = int(attributes["to"])
         elif operator in ("Reshape", "Squeeze"):
-            shape = others[0].tolist()
-            flat = width == 1 and (operator, shape) in (
-                ("Reshape", [-1]),
-                ("Squeeze", [1]),
-                ("Squeeze", [-1]),
-            )
-            if not flat and (operator, shape) not in (("Reshape", [-1, width]), ("Reshape", [0, width]),
-                                                      ("Reshape", [0, -1])):  # fmt: skip
+            shape = operator, others[0].tolist()
+            flat = width == 1 and shape in ONNX_FLAT_SHAPES
+            if not flat and shape not in [("Reshape", row) for row in ([-1, width], [0, width], [0, -1])]:
                 raise unprovable(predictor, f"{layer} changes the shape of rows")
-        elif operator not in ("Identity", "Flatten"):
-            raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
     if value != target:
         raise unprovable(predictor, f"its output {target!r} is not the end of its chain of operators")
+
+
+ONNX_FLAT_SHAPES = [("Reshape", [-1]), ("Squeeze", [1]), ("Squeeze", [-1])]
+"""Operators and shapes that make a column of one number a list of numbers."""
 
 
 def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str, Any], str]:
