@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import MonotoneClaim, RuleClaim, check
-from hornbook.checks.row_changes import restore_values
+from hornbook.checks.violations import restore_values
 from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import as_predictor
@@ -28,7 +28,7 @@ GRID = pd.DataFrame(list(product(VALUES, repeat=3)), columns=["a", "b", "c"])
 def few_nearest_rows():
     """A violation is brought close to few rows of the table, which takes fewer questions."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hornbook.checks.claim_check.NEAREST_ROWS", 4)
+        patch.setattr("hornbook.checks.violations.NEAREST_ROWS", 4)
         yield
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbook.checks.claim_check import ClaimCheck, Violation, check
+from hornbook.checks.claim_check import ClaimCheck, check
 from hornbook.checks.claims import (
     Claim,
     MonotoneClaim,
@@ -12,6 +12,7 @@ from hornbook.checks.claims import (
     write_condition,
 )
 from hornbook.checks.theory_check import RuleCheck, check_theory
+from hornbook.checks.violations import Violation
 
 __all__ = [
     "Claim",

@@ -50,7 +50,7 @@ class BodySampler:
         return all(len(pool) for pool in self.pools.values())
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """So many rows that meet the conditions."""
+        """Draw rows that meet the conditions."""
         rows = self.teacher.sample(size, rng)
         for column, pool in self.pools.items():
             own = [condition for condition in self.body if condition.column == column]
@@ -73,7 +73,7 @@ class BodySampler:
         return changed
 
     def describe(self) -> str:
-        """Where the rows come from, in words."""
+        """Say where the rows come from."""
         return f"{self.teacher.sampler.describe()}, changed so that they meet the body"
 
 

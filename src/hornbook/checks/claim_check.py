@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hornbook.checks.body_sampler import BodySampler
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
-from hornbook.checks.row_changes import find_nearest_rows, list_changed_columns, restore_values
+from hornbook.checks.violations import NEAREST_ROWS, Violation, bring_close
 from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Threshold, meet_conditions
@@ -41,37 +41,8 @@ CHUNK_ROWS = 1 << 14
 SEARCH_ROWS, SEARCH_STEPS = 128, 30
 """Rows that the local search goes on from, and how often it changes them."""
 
-NEAREST_ROWS = 8
-"""Rows of the table to which a violation is brought as close as can be; the closest is shown."""
-
-COMPARED_ROWS = 5_000
-"""Rows of the table among which the nearest ones are looked for."""
-
 LADDER_VALUES = 32
 """Values of a column that the local search for a broken monotonicity tries at each row."""
-
-
-@dataclass(frozen=True, eq=False)
-class Violation:
-    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
-
-    Parameters
-    ----------
-    rows
-        The rows, in the columns of the table.
-    outcomes
-        The model's class for each, in words.
-    row
-        The number of the table's row that comes closest.
-    changed
-        The columns in which they differ from that row; none if it is that row itself.
-
-    """
-
-    rows: pd.DataFrame
-    outcomes: tuple[str, ...]
-    row: int
-    changed: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +259,7 @@ class ClaimChecker:
         return broken
 
     def _measure_support(self, outcome: str, rows: pd.DataFrame) -> NDArray[np.float64]:
-        """How clearly the model decides for an outcome, a number a row."""
+        """Measure how clearly the model decides for an outcome, a number a row."""
         number, positive = name_outcome(outcome, self.classes)
         support = self.teacher.measure_support(rows, number)
         return support if positive else -support
@@ -312,27 +283,8 @@ class ClaimChecker:
     def _bring_close(
         self, witnesses: pd.DataFrame, breaks: Callable[[pd.DataFrame], Bools], needed: tuple[str, ...]
     ) -> Violation:
-        """The violation that changes the fewest columns of a row; none, if a row itself breaks the claim.
-
-        Starting from a witness, parts of the columns that differ are given the table row's values
-        again as long as the claim stays broken, halves first, then ever smaller parts.
-        """
-        table = self.teacher.frame.head(COMPARED_ROWS)
-        broken = breaks(table)
-        if broken.any():
-            number = int(broken.argmax())
-            rows = table.iloc[[number]].reset_index(drop=True)
-            return Violation(rows, self._outcomes(rows), number, ())
-        closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
-        for place in range(min(len(witnesses), NEAREST_ROWS)):
-            witness = witnesses.iloc[[place]].reset_index(drop=True)
-            numbers = find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist()
-            near = [table.iloc[[number]].reset_index(drop=True) for number in numbers]
-            for number, row, closer in zip(numbers, near, restore_values(witness, near, breaks), strict=True):
-                closest.append((closer, number, list_changed_columns(closer, row)))
-            if any(len(changed) == 1 for *_, changed in closest):
-                break  # no row of the table breaks the claim, so none is closer
-        rows, number, changed = min(closest, key=lambda found: len(found[2]))
+        """The violation that changes the fewest columns of a row of the table."""
+        rows, number, changed = bring_close(witnesses, self.teacher.frame, breaks, needed)
         return Violation(rows, self._outcomes(rows), number, changed)
 
     def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ REGION_PRECISION = 0.98
 """The least precision of a rule that is put to the provers."""
 
 MAX_TIGHTENINGS = 60
-"""How often a condition is added to a rule that is not proved."""
+"""The most conditions that are added to a rule that is not proved."""
 
 MAX_CONDITIONS = 10
 """Conditions of a region at the most, besides those that values are known."""
@@ -50,7 +50,7 @@ LEAST_SUPPORT = 0.005
 """The least share of the samples that a region has."""
 
 TIGHTENED_SHARE = 0.8
-"""About the share of a rule's samples that a further condition keeps, the most certain ones."""
+"""Approximate share of a rule's samples, the most certain ones, that a further condition keeps."""
 
 PROOF_TIME_SHARE = 0.1
 """The share of all the time that a single proof may take."""
@@ -176,7 +176,7 @@ def _lies_within(region: AgreementRegion, other: AgreementRegion) -> bool:
 
 
 def _rank(margins: Floats) -> Floats:
-    """The place of each margin among all, from 0 to 1."""
+    """The rank of each margin among all, from 0 to 1."""
     ranks: Floats = np.argsort(np.argsort(margins)) / max(1, len(margins) - 1)
     return ranks
 
@@ -234,7 +234,7 @@ class RegionFinder:
     def _drop_conditions(
         self, prover: AgreementProver, body: Body, outcome: int, seconds: float, deadline: Deadline
     ) -> Body:
-        """The body without conditions that the proof does not need; those on one column stand together."""
+        """Drop the conditions that the proof does not need; sort the others by column."""
         for literal in sorted(
             body, key=lambda literal: int(self.rows.where_true(literal).sum()), reverse=True
         ):
@@ -245,7 +245,7 @@ class RegionFinder:
         return tuple(sorted(body))
 
     def _find_literal(self, where: Ints, outcome: int, witness: pd.DataFrame | None) -> int:
-        """The literal, false of a witness, that keeps the samples of which both models are most certain."""
+        """Find the literal, false of a witness, that keeps most samples of which both models are certain."""
         right = self.classes[where] == outcome + 1
         certainty = np.where(right, self.certainty[where], -1.0)
         worth = self.rows.take(where).sum_true(certainty - np.quantile(certainty, 1 - TIGHTENED_SHARE))
@@ -256,7 +256,7 @@ class RegionFinder:
         return int(worth.argmax())
 
     def _shorten(self, body: Body) -> Body:
-        """The body without literals that others imply."""
+        """Remove the literals that others imply."""
         named = dict(zip(body, self.name(body), strict=True))
         return tuple(
             literal

@@ -64,7 +64,7 @@ MIN_GROUP_ROWS = 10
 
 @dataclass(frozen=True)
 class SampleFigures:
-    """What fresh samples say about the lines of an explanation.
+    """Figures of the lines of an explanation on fresh samples.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class AgreementFinder:
 def list_diff_rows(
     rows: PairSamples, numbers: Ints, explanation: Explanation, column: str, finder: AgreementFinder
 ) -> Iterator[DiffRow]:
-    """Some rows with disagreement, and the fewest new values that would end it.
+    """List some rows with disagreement, and the fewest new values that would end it.
 
     Parameters
     ----------

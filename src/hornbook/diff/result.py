@@ -1,4 +1,4 @@
-"""What is different between two models, or between a model and the truth: the result as one value."""
+"""The differences between two models, or between a model and the truth, as one value."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class AgreementRegion:
 
 @dataclass(frozen=True)
 class ModelDiff:
-    """Where two models disagree, or a model and the truth.
+    """The disagreement of two models, or of a model and the truth.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class ModelDiff:
 
     @property
     def population(self) -> str:
-        """What the headline is a share of."""
+        """The name of the cases of which the headline is a share."""
         return "samples" if self.share is self.samples else "unseen rows"
 
     def describe_size(self) -> str:
@@ -231,7 +231,7 @@ class ModelDiff:
 
     @property
     def verb(self) -> str:
-        """What the two do with each other."""
+        """The verb for a disagreement."""
         return "the model errs" if self.sides[1] == "truth" else "they disagree"
 
     def describe(self) -> list[str]:
@@ -316,7 +316,7 @@ class ModelDiff:
 
 
 def describe_line(line: DiffLine) -> str:
-    """How often a line applies and is right, in words."""
+    """Say how often a line applies and is right."""
     words = ["1 row" if line.rows == 1 else f"{line.rows:,} rows"]
     if line.unseen.size:
         words.append(f"right on {line.unseen.hits} of {line.unseen.size} unseen")

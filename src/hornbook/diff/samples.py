@@ -240,7 +240,7 @@ class GuidedSampler:
 
     @property
     def chances(self) -> Floats:
-        """How likely each row is to be the first row of a sample, shape (rows,)."""
+        """The probability of each row to be the first row of a sample, shape (rows,)."""
         natural = np.full(len(self.credit), 1 / len(self.credit))
         chances: Floats = NATURAL_SHARE * natural + (1 - NATURAL_SHARE) * self.credit / self.credit.sum()
         return chances
@@ -248,7 +248,7 @@ class GuidedSampler:
     def draw(
         self, size: int, rng: np.random.Generator, near: bool = False
     ) -> tuple[PairSamples, GuidedSampler]:
-        """So many samples, and the sampler that has learned from them."""
+        """Draw samples; return them and the sampler that has learned from them."""
         chances = self.chances
         frame, first = self.pair.old.sampler.draw_guided(size, chances, rng, near)
         weights = 1 / (len(chances) * chances[first])
@@ -257,7 +257,7 @@ class GuidedSampler:
         return samples, replace(self, credit=self.credit + seen) if seen.any() else self
 
     def draw_rounds(self, size: int, rng: np.random.Generator) -> tuple[PairSamples, GuidedSampler]:
-        """So many samples in rounds, each guided by those before it, and the sampler after the last."""
+        """Draw samples in rounds, each guided by those before it; return them and the last sampler."""
         sampler, rounds = self, []
         for number in range(GUIDED_ROUNDS):
             count = size * (number + 1) // GUIDED_ROUNDS - size * number // GUIDED_ROUNDS

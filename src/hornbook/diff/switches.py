@@ -42,7 +42,7 @@ MAX_SWITCHES = 8
 """Switches that are told apart, the commonest first; the others are one."""
 
 F_TOLERANCE = 0.02
-"""How much less than the best F-measure a shorter explanation may have."""
+"""The most by which a shorter explanation may fall short of the best F-measure."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class ClassSwitches:
 
 @dataclass(frozen=True)
 class RegionQuality:
-    """How well a region fits the switches: both shares are of all samples, estimated by their weights.
+    """Precision and recall of a region, of all samples, estimated by their weights.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class SwitchCandidate:
 
     @property
     def literals(self) -> int:
-        """How many literals there are to read."""
+        """The number of literals."""
         return self.explanation.literals
 
 

@@ -16,7 +16,7 @@ from hornbook.proof.certificate import (
     read_proofs,
     verify_certificates,
 )
-from hornbook.proof.column_prover import ColumnProver, make, prove_explanation
+from hornbook.proof.columns import ColumnProver, make, prove_explanation
 from hornbook.proof.domain import Domain, Interval
 from hornbook.proof.network import relu_net
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule

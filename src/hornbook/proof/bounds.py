@@ -188,7 +188,7 @@ SUMS_PER_BLOCK = 512
 """Number of pre-activations bounded at a time."""
 
 LARGEST_RANGE = 1e30
-"""The range of a pre-activation of which nothing is known."""
+"""The range of a pre-activation before any bound is known."""
 
 
 class BackwardBound(NamedTuple):
@@ -300,7 +300,7 @@ class Bounds:
 
     @property
     def link(self) -> ScoreLink:
-        """How the model's score follows from the output."""
+        """The relation between the output and the model's score."""
         return self.net.link
 
     def outputs_after_moves(self, here: States, moves: States) -> Numbers:

@@ -32,7 +32,7 @@ BOUND_ROUNDS = 5
 """Rounds of improving a cell's slopes and multipliers; its parts inherit the multipliers."""
 
 CONTINUOUS_BOUND_ROUNDS = 20
-"""The same between two ends of each input, where all that is not closed ends in a linear program."""
+"""The same in a continuous space, where every open cell ends in a linear program."""
 
 BRANCHING_CANDIDATES = 32
 """Number of units compared before one is split; with 8 there are ten times as many cells."""
@@ -44,7 +44,7 @@ LEAST_COST = 1e-12
 """Cost of an open sign that the bound does not depend on."""
 
 VIOLATION_PENALTY = 1e4
-"""What a linear program pays for each unit by which a sign is violated, so that it always has a solution."""
+"""Penalty of a linear program for each unit by which a sign is violated, so that it always has a solution."""
 
 TINY = float(np.finfo(np.float64).tiny)
 """The least output of an input that the model accepts."""
@@ -73,54 +73,82 @@ def branch_and_bound(
         The model's own answers, which decide about inputs whose outputs are within rounding of 0.
 
     """
-    rounding = Rounding(bounds, root)
-    stack = [root]
-    closed, best, nodes = -np.inf, -np.inf, 0
-    states: States | None = None
-    shares: Vector | None = None
-    while stack and best <= 0 and not deadline.passed:
+    search = CellSearch(bounds, Rounding(bounds, root), accepts)
+    stack, nodes = [root], 0
+    while stack and search.best <= 0 and not deadline.passed:
         cells = _pop(stack)
         nodes += cells.size
-        known, cells, tried = _bound_batch(bounds, cells, rounding)
-        closed = max(closed, known)
+        stack += search.narrow(cells)
+    rounding = search.rounding
+    waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
+    upper = max(search.closed, waiting)
+    return SearchOutcome(upper, search.best, search.states, nodes, not stack, search.shares)
+
+
+class CellSearch:
+    """The progress of branch and bound.
+
+    `closed` bounds the outputs of all cells that were closed; `best` is the highest output found, at the
+    input `states`, or in a continuous space `shares` of the way between two states.
+    """
+
+    def __init__(self, bounds: Bounds, rounding: Rounding, accepts: InputFilter | None) -> None:
+        self.bounds, self.rounding, self.accepts = bounds, rounding, accepts
+        self.closed, self.best = -np.inf, -np.inf
+        self.states: States | None = None
+        self.shares: Vector | None = None
+
+    def narrow(self, cells: Cells) -> list[Cells]:
+        """Bound cells, search them for an input above 0, and split those that remain open."""
+        known, cells, tried = _bound_batch(self.bounds, cells, self.rounding)
+        self.closed = max(self.closed, known)
         if not cells.size:
-            continue
-        outputs = bounds.outputs(tried.states)
-        single = cells.regions.sum(axis=(1, 2)) == bounds.space.count
+            return []
+        outputs = self.bounds.outputs(tried.states)
+        single = cells.regions.sum(axis=(1, 2)) == self.bounds.space.count
         # of one input the output is known, whatever the signs that a cell asks for
-        exact = np.where(single, outputs + bounds.slack[-1][0], np.inf)
+        exact = np.where(single, outputs + self.bounds.slack[-1][0], np.inf)
         cells = cells._replace(upper=np.minimum(cells.upper, exact))
-        reached, heights = climb(bounds, bounds.region, tried.states[[int(outputs.argmax())]])
-        if heights[0] > best:
-            best, states, shares = float(heights[0]), reached[0], None
-        spare = cells.upper + rounding(cells)
+        reached, heights = climb(self.bounds, self.bounds.region, tried.states[[int(outputs.argmax())]])
+        self._record(float(heights[0]), reached[0])
+        spare = self._ask_model(cells, single, tried.states)
         settled = (spare < 0) | single
-        unclear = np.flatnonzero(single & (spare >= 0) & (cells.upper < 0))
-        if accepts is not None and len(unclear):
-            accepted = unclear[accepts(tried.states[unclear])]
-            if len(accepted):
-                best, states, shares = max(float(spare[accepted[0]]), TINY), tried.states[accepted[0]], None
-                break
-            spare[unclear] = cells.upper[unclear]
-        closed = max(closed, spare[settled].max(initial=-np.inf))
+        self.closed = max(self.closed, spare[settled].max(initial=-np.inf))
         rest = np.flatnonzero(~settled)
         rest = rest[np.argsort(cells.upper[rest], kind="stable")]
-        linear = _are_linear(bounds, cells.take(rest))
+        linear = _are_linear(self.bounds, cells.take(rest))
         for number in rest[linear].tolist():
-            program = LinearProgram(bounds, cells.take(slice(number, number + 1)))
-            upper, height, point = program.solve()
-            closed = max(closed, upper + float(rounding(program.cell)[0]))
-            if height > best:
-                best, states, shares = height, program.states, point
-        if not linear.all():
-            rest = rest[~linear]
-            stack.append(_split(bounds, cells.take(rest), tried.take(rest)))
-    waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
-    return SearchOutcome(max(closed, waiting), best, states, nodes, not stack, shares)
+            self._solve(cells.take(slice(number, number + 1)))
+        rest = rest[~linear]
+        return [_split(self.bounds, cells.take(rest), tried.take(rest))] if len(rest) else []
+
+    def _ask_model(self, cells: Cells, single: Bools, states: States) -> Vector:
+        """Bounds with rounding, (cells,); the model decides about single inputs within rounding of 0."""
+        spare: Vector = cells.upper + self.rounding(cells)
+        unclear = np.flatnonzero(single & (spare >= 0) & (cells.upper < 0))
+        if self.accepts is None or not len(unclear):
+            return spare
+        accepted = unclear[self.accepts(states[unclear])]
+        if len(accepted):
+            self._record(max(float(spare[accepted[0]]), TINY), states[accepted[0]])
+        else:
+            spare[unclear] = cells.upper[unclear]
+        return spare
+
+    def _solve(self, cell: Cells) -> None:
+        """Close a cell on which the network is linear."""
+        program = LinearProgram(self.bounds, cell)
+        upper, height, point = program.solve()
+        self.closed = max(self.closed, upper + float(self.rounding(program.cell)[0]))
+        self._record(height, program.states, point)
+
+    def _record(self, output: float, states: States, shares: Vector | None = None) -> None:
+        if output > self.best:
+            self.best, self.states, self.shares = output, states, shares
 
 
 def bound_at_once(bounds: Bounds) -> float:
-    """Bound the output without branching, rounding included, as the first step of branch and bound does."""
+    """Bound the output without branching, rounding included."""
     root = bounds.root()
     rounding = Rounding(bounds, root)
     known, cells, _ = _bound_batch(bounds, root, rounding)
@@ -128,7 +156,7 @@ def bound_at_once(bounds: Bounds) -> float:
 
 
 def _bound_batch(bounds: Bounds, cells: Cells, rounding: Rounding) -> tuple[float, Cells, RelaxedBound]:
-    """Bound cells: those settled at once by the lines of the cell they are part of, and the others."""
+    """Bound cells: first by the lines of the cell that they are part of, then those that remain open anew."""
     cells, tried = bounds.bound_cells(cells, 1)
     spare = cells.upper + rounding(cells)
     known = float(spare[spare < 0].max(initial=-np.inf))
@@ -170,7 +198,7 @@ def _split(bounds: Bounds, cells: Cells, tried: RelaxedBound) -> Cells:
 
 
 def _choices(bounds: Bounds, cells: Cells) -> Bools:
-    """Whether a cell leaves open what each base variable is; numbers between two ends are no choice."""
+    """Whether each base variable has several states in a cell; numbers between two ends count as one."""
     pieces = cells.regions.sum(axis=2)
     if bounds.space.continuous:
         pieces = pieces - (cells.regions[:, :, FALSE] & cells.regions[:, :, TRUE])

@@ -84,7 +84,7 @@ class Certificate:
 
     @classmethod
     def from_object(cls, vocabulary: Vocabulary, entry: Any, place: str) -> Certificate:
-        """The certificate that `to_object` wrote; anything else is refused, with its place in the file."""
+        """Read what `to_object` wrote; refuse anything else, with its place in the file."""
         try:
             certificate = cls._read(vocabulary, entry)
         except (HornbookError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -342,7 +342,7 @@ MARGIN_TOLERANCE = 1e-6
 """Tolerance for a margin that is derived again: other machines round sums differently."""
 
 LITTLE_TIME = 0.1
-"""What is decided within this share of a proof's time limit was not undecided when that ran out."""
+"""A verdict derived within this share of the time limit contradicts one that ran out of time."""
 
 
 @dataclass(frozen=True)
@@ -362,9 +362,9 @@ class ProofLimits:
     total: float | None = None
 
     def agree(self, claimed: Guarantee, derived: Guarantee, taken: float) -> bool:
-        """Whether a claimed verdict is the one that was derived again, in so many seconds.
+        """Whether the stored verdict equals the one that was derived again in `taken` seconds.
 
-        A margin agrees up to its last digits; a verdict that was undecided for want of time agrees with
+        Margins agree within `MARGIN_TOLERANCE`; a verdict that was undecided for want of time agrees with
         one that takes much of the time.
         """
         if isinstance(claimed, Proved) and isinstance(derived, Proved):
@@ -434,7 +434,7 @@ def verify_certificates(
 def _verify_repair(
     prover: Prover, claimed: Certificate, limits: ProofLimits, seconds: float
 ) -> tuple[bool, str]:
-    """Whether the rule that a refuted one was repaired to holds, and every literal called needed is."""
+    """Check a repair: the repaired rule is proved, and each witness shows that its literal is needed."""
     repair, rule = claimed.repair, claimed.rule
     assert repair is not None
     if claimed.verdict.status != "refuted" or repair.rule.head != rule.head:

@@ -61,12 +61,12 @@ class Interval:
         return self.low <= value <= self.high and not (self.whole and value % 1)
 
     def between(self, low: float, high: float) -> Interval:
-        """The numbers of this interval between two others; a value is not missing then."""
+        """Cut the interval to the numbers between two others, without the missing value."""
         low, high = self.snap(max(self.low, low), min(self.high, high))
         return replace(self, low=low, high=high, missing=False)
 
     def snap(self, low: float, high: float) -> tuple[float, float]:
-        """The least and the greatest number between two ends that a row can have: whole, or single."""
+        """Move two ends inwards to numbers that a row can have: whole ones, or of single precision."""
         if self.whole and low <= high:
             low, high = float(math.ceil(low)), float(math.floor(high))
         if self.single and low <= high:
@@ -77,7 +77,7 @@ class Interval:
         return low, high
 
     def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
-        """A random value for each row: any number, or where it says so one of the ends or 0; or NaN."""
+        """Draw a value for each row: an end or 0 where `at_ends`, else any number; or NaN."""
         if not self.has_numbers:
             return np.full(len(at_ends), np.nan)
         numbers = rng.uniform(self.low, self.high, len(at_ends))
@@ -95,7 +95,7 @@ class Interval:
         return replace(self, low=math.inf, high=-math.inf)
 
     def select(self, condition: Threshold | Category | CategorySet) -> list[Interval]:
-        """The parts whose numbers meet a condition."""
+        """Cut out the parts whose numbers meet a condition."""
         if isinstance(condition, Threshold):
             above = math.nextafter(condition.cut, math.inf)
             ends = (above, math.inf) if condition.above else (-math.inf, condition.cut)
@@ -130,7 +130,7 @@ class Levels:
         return self.missing if is_missing(value) else value in self.values
 
     def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.object_]:
-        """A random level for each row, or None for a missing value."""
+        """Draw a level for each row, or None for a missing value."""
         numbers = rng.integers(max(len(self.values), 1), size=len(at_ends))
         missing = self.missing & (rng.random(len(at_ends)) < MISSING_SHARE)
         listed = np.empty(len(self.values) + 1, object)
@@ -143,7 +143,7 @@ class Levels:
         return replace(self, values=())
 
     def select(self, condition: Threshold | Category | CategorySet) -> list[Levels]:
-        """The levels that meet a condition, as one part; a value is not missing then."""
+        """Select the levels that meet a condition, as one part without the missing value."""
         return [Levels(tuple(value for value in self.values if _meets_condition(value, condition)))]
 
     def __str__(self) -> str:
@@ -184,7 +184,7 @@ class Domain:
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Domain:
-        """The domain of a table: from the lowest to the highest number of each column, or its levels.
+        """Make the domain of a table: the range of the numbers of each column, or its levels.
 
         A value is missing only in a column where one is. A column that has whole numbers only has no
         others in the domain.
@@ -203,7 +203,7 @@ class Domain:
         return cls(ranges, frame)
 
     def widen(self, conditions: Iterable[Condition]) -> Domain:
-        """The domain with all that conditions name: columns reach beyond thresholds by their own width."""
+        """Widen the domain to all that conditions name; beyond thresholds by the width of the column."""
         ranges = dict(self.ranges)
         for condition in conditions:
             own = ranges.get(condition.column)
@@ -215,7 +215,7 @@ class Domain:
         return replace(self, ranges=ranges)
 
     def join_levels(self, other: Domain) -> Domain:
-        """The domain with the further levels of another one."""
+        """Add the levels of another domain."""
         ranges = dict(self.ranges)
         for name, own in ranges.items():
             further = other.ranges[name]
@@ -227,7 +227,7 @@ class Domain:
     def list_boxes(
         self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]] = ()
     ) -> list[Box]:
-        """The boxes of the rows that meet a body and none of some others; no two boxes share a row.
+        """List disjoint boxes of the rows that meet a body and none of the excluded ones.
 
         Examples
         --------
@@ -254,7 +254,7 @@ class Domain:
         return boxes
 
     def decode(self, numbers: NDArray[np.float64], columns: Sequence[str]) -> pd.DataFrame:
-        """The rows for numbers, (k, columns): a level is its place in its list, NaN a missing value."""
+        """Turn numbers, (k, columns), into rows: a level is its position in its list, NaN a missing value."""
         rows: dict[str, NDArray[Any]] = {}
         for name, own_numbers in zip(columns, numbers.T, strict=True):
             own = self.ranges[name]
@@ -267,7 +267,7 @@ class Domain:
         return self.write(rows)
 
     def write(self, values: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
-        """Rows as the table has them: in its types, and missing values as they stand there.
+        """Write rows in the form of the table: its types, and its way to write missing values.
 
         Numbers that the type of a column cannot hold, such as a fraction among whole ones, stay doubles.
         """
@@ -300,7 +300,7 @@ class Domain:
         return written if np.array_equal(held, doubles, equal_nan=True) else doubles
 
     def missing_value(self, name: str) -> Any:
-        """How a missing value of a column is written: None, NaN, NaT or pd.NA; refuse two of them."""
+        """The missing value of a column as the table has it: None, NaN, NaT or pd.NA; refuse two of them."""
         values = self.rows[name]
         if values.dtype != object:
             return (
@@ -319,7 +319,7 @@ class Domain:
     def draw(
         self, boxes: Sequence[Box], columns: Sequence[str], size: int, rng: np.random.Generator
     ) -> pd.DataFrame:
-        """Random rows of boxes, so many of each: half with values anywhere, half with ends and zeros."""
+        """Draw `size` rows of each box: half with values anywhere, half with ends and zeros."""
         at_ends = np.arange(size) % 2 == 1
         return self.write(
             {name: np.concatenate([box[name].draw(at_ends, rng) for box in boxes]) for name in columns}
@@ -342,12 +342,12 @@ class Domain:
         return "; ".join(f"{name}: {own}" for name, own in self.ranges.items())
 
     def describe(self) -> str:
-        """A note that says what proofs are about."""
+        """Say in a note which rows proofs are about."""
         return f"Proofs are about rows with values in these ranges: {self}"
 
 
 def _meet_all(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
-    """The parts of a box that meet all conditions."""
+    """Cut out the parts of a box that meet all conditions."""
     if not conditions:
         yield box
         return
@@ -357,7 +357,7 @@ def _meet_all(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
 
 
 def _fail_some(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
-    """The parts of a box that fail some condition: the first, or the second but not the first, and so on."""
+    """Cut out the parts of a box that fail the first condition, or meet it and fail the second, and so on."""
     for number, condition in enumerate(conditions):
         for part in _meet_all(box, conditions[:number]):
             for own in _fail(part[condition.column], condition):
@@ -365,7 +365,7 @@ def _fail_some(box: Box, conditions: Sequence[Condition]) -> Iterator[Box]:
 
 
 def _meet(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
-    """The parts of a range that meet a condition, each one that is not empty."""
+    """Yield the nonempty parts of a range that meet a condition."""
     parts: Sequence[ColumnRange]
     if isinstance(condition, Missing):
         parts = [own.without_values() if condition.missing else replace(own, missing=False)]
@@ -375,7 +375,7 @@ def _meet(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
 
 
 def _fail(own: ColumnRange, condition: Condition) -> Iterator[ColumnRange]:
-    """The parts of a range that do not meet a condition: a missing value meets none but its own."""
+    """Yield the parts of a range that fail a condition; a missing value fails all but its own."""
     parts = list(_meet(own, condition.negate()))
     if isinstance(condition, Missing) or not own.missing:
         yield from parts
@@ -399,7 +399,7 @@ def is_single(kind: Any) -> bool:
 
 
 def list_levels(values: pd.Series[Any]) -> tuple[Any, ...] | None:
-    """The distinct values of a column, words last; None if some are neither words nor numbers."""
+    """List the distinct values of a column, words last; None if some are neither words nor numbers."""
     levels = values.dropna().unique().tolist()
     if not all(isinstance(level, str | bool | int | float) for level in levels):
         return None
@@ -411,7 +411,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _list_values(condition: Condition) -> tuple[Any, ...]:
-    """The values of which a condition asks for one."""
+    """List the values of which a condition requires one."""
     if isinstance(condition, Category) and condition.equal:
         return (condition.value,)
     return condition.values if isinstance(condition, CategorySet) and condition.inside else ()
@@ -440,7 +440,7 @@ def _widen_interval(own: Interval, condition: Threshold) -> Interval:
 
 
 def _select_numbers(interval: Interval, values: Sequence[Any], inside: bool) -> Iterator[Interval]:
-    """The parts of an interval with one of some values, or with none of them."""
+    """Yield the parts of an interval that hold one of some values, or none of them."""
     numbers = sorted({float(value) for value in values if isinstance(value, int | float | np.number)})
     if inside:
         yield from (interval.between(number, number) for number in numbers)

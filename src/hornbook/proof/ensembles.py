@@ -39,12 +39,12 @@ Ints = NDArray[np.intp]
 
 
 class ZeroReading(NamedTuple):
-    """What trees compare instead of a number close to zero."""
+    """The number that trees compare instead of one close to zero."""
 
     reach: float
     """The largest number that counts as zero."""
     number: float
-    """What is compared; NaN for a missing value."""
+    """The number that is compared; NaN for a missing value."""
 
 
 ZERO_READINGS = {
@@ -59,7 +59,7 @@ missing.
 
 
 def read_zeros(predictor: Predictor, is_sparse: bool) -> ZeroReading | None:
-    """How a model reads numbers close to zero; None if as they are."""
+    """Find out how a model reads numbers close to zero; None if as they are."""
     library = type(predictor.source).__module__.partition(".")[0]
     return ZERO_READINGS.get((library, is_sparse))
 
@@ -243,7 +243,7 @@ class ClassScore(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """What boosting adds up: the log-odds of two classes as one score, or a score for each of several.
+    """The sums of boosting: the log-odds of two classes as one score, or a score for each of several.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _read_boosting(model: Any, predictor: Predictor, count: int) -> Boosting:
 
 
 def _list_starts(predictor: Predictor, count: int) -> list[float]:
-    """The log-odds, or a score for each of several classes, to which the trees of gradient boosting add."""
+    """The scores to which the trees of gradient boosting add: one for two classes, else one for each."""
     from sklearn.dummy import DummyClassifier
 
     before = predictor.source.init_

@@ -89,7 +89,7 @@ class Forest:
         yield np.array([leaves.constant])
 
     def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """How many states of each region meet each kind of condition, and of how many, (k, kinds) both."""
+        """Count the states of regions that meet each kind of condition, and all of them, (k, kinds) both."""
         counts = np.zeros((*regions.shape[:2], regions.shape[2]), np.intp)
         np.cumsum(regions[:, :, :-1], axis=2, out=counts[:, :, 1:])
         inner = counts[:, self.variable, self.stop] - counts[:, self.variable, self.start]
@@ -129,7 +129,7 @@ class Forest:
 
     @property
     def link(self) -> ScoreLink:
-        """How the model's score follows from the output."""
+        """The relation between the output and the model's score."""
         return self.leaves.link
 
     def constant(self, regions: Bools) -> Bools:
@@ -356,7 +356,7 @@ def compare_states(
     pair: tuple[int, int],
     is_lost: Callable[[States], Bools],
 ) -> ChangeForest | None:
-    """The change of the output from one state of a column to another; None if no tree changes.
+    """Compare two states of a column by the change of the output; None if no tree changes.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def compare_states(
 def _pair_leaves(
     leaves: ReachedLeaves, splits: NodeSplits, column: int, pair: tuple[int, int]
 ) -> Iterator[tuple[int, int, dict[int, int]]]:
-    """The leaves that an input reaches at two states of a column, and the states of the others for that."""
+    """Yield the leaves that an input reaches at two states of a column, and the states of the others."""
     always: ReachedLeaves = []
     below: ReachedLeaves = []
     above: ReachedLeaves = []

@@ -181,7 +181,7 @@ def iterate_leaves(tree: TreeNodes, splits: NodeSplits) -> Iterator[tuple[int, d
 
 @lru_cache(maxsize=1 << 16)
 def list_ranges(own: int, states: int) -> list[tuple[int, int, int]]:
-    """A set of states as ranges of all but the last one, and whether the last one belongs to each.
+    """Write a set of states as ranges of all but the last one, and whether each has the last one.
 
     Examples
     --------

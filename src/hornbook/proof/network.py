@@ -38,7 +38,7 @@ Layers: TypeAlias = list[tuple[Matrix, Vector]]
 Function = TypeVar("Function")
 
 Contests: TypeAlias = tuple[tuple[Function, ...], ...]
-"""For each class, functions of the inputs, one for each other class: positive where that one is ahead."""
+"""For each class a function for each other class, positive where that one is ahead."""
 
 DOUBLE_ROUNDOFF = 2.0**-53
 """The unit roundoff of double precision; bounds are computed in it."""
@@ -187,7 +187,7 @@ class ReluNet:
 
 
 def pair_classes(count: int, contest: Callable[[int, int], Function]) -> Contests[Function]:
-    """The contest of each class with each other one, as made of the numbers of the other and of the class."""
+    """Make the contest of each class with each other one, from the numbers of the other and of the class."""
     return tuple(
         tuple(contest(rival, outcome) for rival in range(count) if rival != outcome)
         for outcome in range(count)
@@ -579,24 +579,23 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[NetworkStep]:
             yield _linear(layer, predictor, weights, *(_onnx_row(each, width) for each in added))
         elif operator in ONNX_KINDS:
             yield NetworkStep(ONNX_KINDS[operator], layer)
+        elif operator == "Add":
+            raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
+        elif operator == "Cast" and attributes["to"] < precision:
+            raise unprovable(predictor, f"{layer} makes double precision single")
         elif operator == "Cast":
-            if attributes["to"] < precision:
-                raise unprovable(predictor, f"{layer} makes double precision single")
             precision = int(attributes["to"])
         elif operator in ("Reshape", "Squeeze"):
-            shape = others[0].tolist()
-            flat = width == 1 and (operator, shape) in (
-                ("Reshape", [-1]),
-                ("Squeeze", [1]),
-                ("Squeeze", [-1]),
-            )
-            if not flat and (operator, shape) not in (("Reshape", [-1, width]), ("Reshape", [0, width]),
-                                                      ("Reshape", [0, -1])):  # fmt: skip
+            shape = operator, others[0].tolist()
+            flat = width == 1 and shape in ONNX_FLAT_SHAPES
+            if not flat and shape not in [("Reshape", row) for row in ([-1, width], [0, width], [0, -1])]:
                 raise unprovable(predictor, f"{layer} changes the shape of rows")
-        elif operator not in ("Identity", "Flatten"):
-            raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
     if value != target:
         raise unprovable(predictor, f"its output {target!r} is not the end of its chain of operators")
+
+
+ONNX_FLAT_SHAPES = [("Reshape", [-1]), ("Squeeze", [1]), ("Squeeze", [-1])]
+"""Operators and shapes that make a column of one number a list of numbers."""
 
 
 def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str, Any], str]:
@@ -636,7 +635,7 @@ def _onnx_attributes(node: Any, layer: str, predictor: Predictor) -> dict[str, A
 
 
 def _onnx_sum(nodes: list[Any], value: str, constants: Mapping[str, Any]) -> Any:
-    """The operator that adds a constant to a product, if that is all that becomes of it."""
+    """Find the operator that adds a constant to a product, if it is the only one that reads it."""
     readers = [node for node in nodes if value in node.input]
     if len(readers) != 1 or readers[0].op_type != "Add":
         return None
@@ -644,7 +643,7 @@ def _onnx_sum(nodes: list[Any], value: str, constants: Mapping[str, Any]) -> Any
 
 
 def _onnx_row(constant: Any, width: int) -> Any:
-    """A constant as what is added to each row; one that differs by rows stays as it is, and does not fit."""
+    """Turn a constant into the numbers added to a row; one that differs by rows stays, and does not fit."""
     constant = np.asarray(constant)
     same = constant.ndim < 2 or (constant.ndim == 2 and len(constant) == 1)
     return (

@@ -77,12 +77,12 @@ class LevelInput:
 
 
 ColumnInput: TypeAlias = ValueInput | MissingInput | LevelInput
-"""How one column becomes one input."""
+"""The way in which one column becomes one input."""
 
 
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
-    """What happens to the columns of a row before a classifier reads them: its input is scale·v + shift.
+    """The steps between the columns of a row and a classifier, whose input is scale·v + shift.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Preprocessing:
 
     @property
     def known_levels(self) -> dict[int, tuple[Any, ...]]:
-        """The levels of the columns in which the model fails on others."""
+        """For each column in which the model fails on unknown levels, the levels that it knows."""
         by_level = (each for each in self.inputs if isinstance(each, LevelInput))
         return {each.column: each.known for each in by_level if each.known is not None}
 
@@ -139,7 +139,7 @@ class Preprocessing:
 
 
 def read_pipeline(predictor: Predictor, columns: int) -> tuple[Predictor, Preprocessing]:
-    """Split a model into what happens to the columns, perhaps nothing, and the classifier."""
+    """Split a model into its classifier and the steps before it, if there are any."""
     from sklearn.pipeline import Pipeline
 
     before = Preprocessing.of([ValueInput(column) for column in range(columns)])

@@ -95,7 +95,7 @@ class _RuleShrinker:
         self.spare: list[int] = []
 
     def shrink(self) -> Prime:
-        """The rule without the literals that can provably be dropped."""
+        """Drop the literals that can provably be dropped."""
         self._drop_groups()
         body, _ = drop_provable(self.body, self._list_spare, self._prove, self.deadline)
         verdict = next(each for each in reversed(self.answers) if each.status == "proved")
@@ -151,11 +151,11 @@ class _RuleShrinker:
         return answer.status, self._keep_needed(body, answer)
 
     def _keep_needed(self, body: frozenset[int], verdict: Verdict[Interpretation]) -> frozenset[int]:
-        """The literals of a proved rule that its proof needs, and those to drop last."""
+        """Keep the literals of a proved rule that its proof needs, and those to drop last."""
         return body if verdict.needed is None else body & (verdict.needed | self.last)
 
     def _find_witness(self, body: frozenset[int], search: bool = True) -> Interpretation | None:
-        """An accepted input that breaks a rule: a known one, or else one that local search adds to these."""
+        """Find an accepted input that breaks a rule: a known one, or else by local search."""
         known = next((each for each in self.inputs if body <= each.true), None)
         if known is not None or not search:
             return known
@@ -164,7 +164,7 @@ class _RuleShrinker:
         return witness
 
     def _order_literals(self, body: frozenset[int], literals: Collection[int]) -> list[int]:
-        """The literals without which a question is easiest first, and some of them after all others."""
+        """Sort literals: those first without which the question is easiest, those to drop last at the end."""
         listed = sorted(literals)
         bounds = self.prover.rank_literals(Rule(body, self.head), listed).tolist()
         ranked = sorted(zip([each in self.last for each in listed], bounds, listed, strict=True))

@@ -424,7 +424,7 @@ class Prover:
         return side.restrict_to(region).estimate_extensions(steps)
 
     def _question(self, rule: Rule) -> tuple[Bools | None, Side | None]:
-        """The inputs that violate a rule, None if there are none, and the side to bound for it."""
+        """The region of the inputs that violate a rule, None if there are none, and the side to bound."""
         item = self.violate(rule)
         return self.region(item), self.side(item)
 
@@ -439,7 +439,7 @@ class Prover:
         return literal % self.space.count
 
     def _list_needed(self, item: Interpretation, variables: frozenset[int] | None) -> frozenset[int] | None:
-        """The facts of a question that restrict some base variables, perhaps by way of a group."""
+        """List the facts of a question that restrict some base variables, perhaps by way of a group."""
         if variables is None:
             return None
         for members in self.space.groups:

@@ -94,7 +94,7 @@ def count_parts(leaves: Leaves) -> int | None:
 
 
 def _list_costs(leaves: Leaves) -> Vector:
-    """How far each leaf is below the highest of its tree, (leaves,)."""
+    """The distance of each leaf from the highest of its tree, (leaves,)."""
     costs: Vector = np.maximum.reduceat(leaves.values, leaves.starts)[leaves.tree] - leaves.values
     return costs
 

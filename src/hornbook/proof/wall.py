@@ -27,7 +27,7 @@ COMPARED_ROWS = 1024
 """Rows of each kind on which a reading is compared with its model: of the table, random, and at edges."""
 
 CHECKED_ROWS, CHECKED_BOXES = 128, 16
-"""About how many rows a model is asked about for each proof, and of how many boxes they are at most."""
+"""Approximate number of rows asked about for each proof, and the most boxes that they come from."""
 
 LARGEST_EXACT = 2.0**53
 """From here on some whole numbers are no doubles, so that models round them in ways of their own."""

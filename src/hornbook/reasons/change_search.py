@@ -44,12 +44,12 @@ MAX_GRID = 1_000_000
 """The most changes of some columns that are listed to find the smaller ones."""
 
 Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
-"""How certain it is that no change does: for all values, for those that occur, or for those tried."""
+"""How sure it is that no change does: for all values, for those that occur, or for those tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChangeQuestion:
-    """Changed rows of which a search asks whether they are decided as wished; if `scored`, how clearly."""
+    """Changed rows about which the model is asked: whether it decides as wished or, `scored`, how nearly."""
 
     rows: pd.DataFrame
     scored: bool = False
@@ -123,7 +123,7 @@ class ChangeSearch:
         self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
 
     def run(self, table: pd.DataFrame, count: int) -> ChangeRun:
-        """Ask for, and return, so many changes of different columns; the fewest columns and nearest first.
+        """Find `count` changes of different columns, the fewest columns and the nearest first.
 
         No change has all columns of another one. Rows of the table are tried where one column does not do.
         """
@@ -143,11 +143,11 @@ class ChangeSearch:
         return [self.best[columns][1] for columns in kept[:count]]
 
     def grade(self, size: int) -> Grade:
-        """How certain it is that changes of so many columns were all seen."""
+        """Whether every change of `size` columns was tried."""
         return "exhausted" if size in self.exhausted else "sampled"
 
     def _try_level(self, size: int) -> ChangeQuestions:
-        """Try changes of so many columns: all, if there are rows enough, or the most promising."""
+        """Try all changes of `size` columns within the budget, else the most promising."""
         columns = self._list_movable(size)
         if _count_changes(self.space.sizes[columns], size) <= self.left:
             for changes in self._enumerate(columns, size):
@@ -162,12 +162,12 @@ class ChangeSearch:
             yield from self._ask(changes)
 
     def _list_movable(self, size: int) -> list[int]:
-        """The columns that may change; of several together, only those that do not suffice alone."""
+        """List the columns that may change; several together only if none of them suffices alone."""
         movable = np.flatnonzero(self.space.sizes).tolist()
         return [column for column in movable if size == 1 or (column,) not in self.best]
 
     def _enumerate(self, columns: list[int], size: int) -> Iterator[Places]:
-        """All changes of so many of the columns, in chunks."""
+        """Yield all changes of `size` of the columns, in chunks."""
         waiting, rows = [], 0
         for chosen in combinations(columns, size):
             lengths = self.space.sizes[list(chosen)].tolist()
@@ -183,7 +183,7 @@ class ChangeSearch:
             yield np.concatenate(waiting)
 
     def _thin_singles(self, columns: list[int], rows: int) -> Places:
-        """Changes of one column, about so many: of each column values at even steps, both ends included."""
+        """List about `rows` single-column changes: values at even steps, both ends included."""
         share = max(1, rows // max(1, len(columns)))
         singles = []
         for column in columns:
@@ -195,7 +195,7 @@ class ChangeSearch:
         return np.concatenate(singles) if singles else self.promising[:0]
 
     def _extend(self, columns: list[int]) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
-        """The most promising changes of the last level, each with one column more."""
+        """Extend the most promising changes of the last level by one column each."""
         rows = self.left // 2
         if not len(self.steps):
             singles = yield from self._rank(self._thin_singles(columns, rows // 2))
@@ -210,7 +210,7 @@ class ChangeSearch:
         return self.promising
 
     def _choose_steps(self, singles: Places, count: int) -> Places:
-        """About so many changes of one column, the best first, as many of each column."""
+        """Choose at most `count` single-column changes, best first, spread evenly over the columns."""
         columns = (singles > 0).argmax(axis=1)
         share = max(1, count // max(1, len(np.unique(columns))))
         taken = np.zeros(len(self.space.columns), np.intp)
@@ -222,7 +222,7 @@ class ChangeSearch:
         return singles[chosen]
 
     def _rank(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
-        """The changes, those first that the model scores as closest to flipping; of equals the extreme."""
+        """Sort changes by how close the model scores them to flipping, ties by how extreme they are."""
         changes = changes[: max(0, self.left)]
         if not len(changes):
             return changes
@@ -237,7 +237,7 @@ class ChangeSearch:
         return ranked
 
     def _try_near_rows(self, table: pd.DataFrame) -> ChangeQuestions:
-        """Give the row all values of near rows of the table, and take back as many as can be."""
+        """Copy near rows of the table that flip the model, then take back as many values as can be."""
         rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
         changes = np.unique(self.space.find_places(rows), axis=0)
         changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
@@ -267,13 +267,13 @@ class ChangeSearch:
                 search.choose(own)
 
     def _list_farthest(self, change: Places) -> list[int]:
-        """The columns of a change, those first whose values are farthest."""
+        """List the columns of a change, the farthest values first."""
         lengths = np.array([own[place] for own, place in zip(self.space.distances, change, strict=True)])
         farthest: list[int] = np.argsort(-lengths, kind="stable")[: (change > 0).sum()].tolist()
         return farthest
 
     def _tighten(self) -> ChangeQuestions:
-        """Move the best changes closer to the row, one column at a time, unless all were tried."""
+        """Move the best changes closer to the row, one column at a time, where not all were tried."""
         improving = True
         while improving and self.left > 0:
             before = {columns: self.best[columns][0] for columns in self._list_open()[:TIGHTENED_CHANGES]}
@@ -284,7 +284,7 @@ class ChangeSearch:
             improving = any(self.best[columns][0] < length for columns, length in before.items())
 
     def _try_smaller(self, count: int) -> ChangeQuestions:
-        """Try all smaller changes of the columns of the best changes, as far as rows are left."""
+        """Try all smaller changes of the best changes' columns, within the budget."""
         for columns in self._list_open()[:count]:
             length, change = self.best[columns]
             reach = [int((self.space.distances[own][1:] < length).sum()) for own in columns]
@@ -299,12 +299,12 @@ class ChangeSearch:
                 yield from self._ask(changes)
 
     def _list_open(self) -> list[tuple[int, ...]]:
-        """The columns of changes that may not be the smallest of them, those of the best change first."""
+        """List the columns of changes that may not be the smallest, the best change first."""
         open_ones = [columns for columns in self.best if len(columns) not in self.exhausted]
         return sorted(open_ones, key=lambda columns: (len(columns), self.best[columns][0], columns))
 
     def _step_closer(self, change: Places) -> Iterator[Places]:
-        """The change with nearer values in each of its columns."""
+        """Yield changes with nearer values, in one column each time."""
         for column in np.flatnonzero(change):
             count = change[column] - 1
             places = np.unique(np.linspace(1, count, min(count, TIGHTENED_VALUES)).astype(np.int32))
@@ -313,7 +313,7 @@ class ChangeSearch:
             yield closer
 
     def _ask(self, changes: Places, record: bool = True) -> Generator[ChangeQuestion, ChangeAnswer, Bools]:
-        """Which changes flip the model, as far as rows are left; the nearest of each columns is kept."""
+        """Ask the model about changes within the budget; keep the nearest flip for each set of columns."""
         flipped = np.zeros(len(changes), np.bool_)
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
@@ -326,7 +326,7 @@ class ChangeSearch:
         return flipped
 
     def _look_at_clock(self) -> bool:
-        """Whether there is no time left; then no rows are left either."""
+        """Whether time is up; if so, end the budget of rows too."""
         if self.deadline.passed:
             self.left, self.is_late = 0, True
         return self.is_late
@@ -340,14 +340,14 @@ class ChangeSearch:
 
 
 def _keep_columns(change: Places, columns: list[int]) -> Places:
-    """The change of some of its columns alone."""
+    """Undo a change in all columns but some."""
     kept = np.zeros_like(change)
     kept[columns] = change[columns]
     return kept
 
 
 def _count_changes(sizes: NDArray[np.intp], size: int) -> int:
-    """The number of changes of so many columns, which have so many other values each."""
+    """Count the changes of `size` columns, given the number of other values of each."""
     counts = [1] + [0] * size  # of changes of 0, 1, … of the columns so far
     for own in sizes.tolist():
         for number in range(size, 0, -1):

@@ -58,7 +58,7 @@ class ChangeLimits:
         return (column in self.up) - (column in self.down)
 
     def fit_to(self, frame: pd.DataFrame, book: CodeBook) -> ChangeLimits:
-        """The limits with the table's names of columns, which may be given by their labels.
+        """Replace labels of columns by the table's names.
 
         Refuse a column that there is not, one that is named twice, and a direction without an order.
         """
@@ -86,7 +86,7 @@ NO_LIMITS = ChangeLimits()
 
 @dataclass(frozen=True, eq=False)
 class ChangeSpace:
-    """One row, and all rows that changes within the limits make of it.
+    """One row, and the values to which it may change within the limits.
 
     Parameters
     ----------
@@ -144,12 +144,12 @@ class ChangeSpace:
 
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
-        """How many other values each column may have, (columns,)."""
+        """The number of other values of each column, (columns,)."""
         return np.array([len(values) - 1 for values in self.values], np.intp)
 
     @cached_property
     def ladders(self) -> tuple[NDArray[np.int32], ...]:
-        """The places of each column's other values, those of numbers from the lowest to the highest."""
+        """For each column the positions of its other values, numbers in ascending order."""
         ladders = []
         for values in self.values:
             others = values.iloc[1:]
@@ -159,7 +159,7 @@ class ChangeSpace:
         return tuple(ladders)
 
     def make_rows(self, places: Places) -> pd.DataFrame:
-        """The rows that changes make."""
+        """Build the rows of changes."""
         return pd.DataFrame(
             {
                 name: values.array.take(own)
@@ -175,7 +175,7 @@ class ChangeSpace:
         return lengths
 
     def measure_extremeness(self, places: Places) -> NDArray[np.float64]:
-        """How near the new values are to the ends of their columns, added up over the columns, (rows,)."""
+        """The sum over the columns of how near the new values are to the ends of their columns, (rows,)."""
         sums = np.zeros(len(places))
         for ladder, own in zip(self.ladders, places.T, strict=True):
             heights = np.zeros(len(ladder) + 1)  # from the middle, 0, to the ends, 1
@@ -184,7 +184,7 @@ class ChangeSpace:
         return sums
 
     def find_places(self, rows: pd.DataFrame) -> Places:
-        """The changes that come closest to rows: each column has their value, or its own if it may not."""
+        """Turn rows into changes: each column takes their value, or keeps its own if it may not."""
         places = np.zeros((len(rows), len(self.values)), np.int32)
         for number, (name, values) in enumerate(zip(self.columns, self.values, strict=True)):
             others = values.iloc[1:].reset_index(drop=True)
@@ -196,7 +196,7 @@ class ChangeSpace:
         return places
 
     def add_to(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The table with the row at its end."""
+        """Append the row to the table."""
         return pd.DataFrame(
             {
                 name: pd.concat([frame[name].astype(values.dtype), values.head(1)], ignore_index=True)
@@ -205,12 +205,12 @@ class ChangeSpace:
         )
 
     def pin(self, column: str) -> Condition:
-        """The condition that a column has the row's value."""
+        """Make the condition that a column has the row's value."""
         value = self._own_value(column)
         return Missing(column) if pd.isna(value) else Category(column, value)
 
     def bound(self, column: str) -> tuple[Condition, ...]:
-        """The conditions that keep a column, which may change, within its direction."""
+        """Make the conditions that keep a changing column within its direction."""
         direction, value = self.limits.direction(column), self._own_value(column)
         if not direction:
             return ()
@@ -226,7 +226,7 @@ class ChangeSpace:
 
 
 def order_values(values: pd.Series[Any], book: CodeBook) -> pd.Series[Any] | None:
-    """The values of a column as numbers in their order, NaN where missing; None if they have none."""
+    """Turn the values of a column into ordered numbers, NaN where missing; None if they have no order."""
     words = book.words(str(values.name))
     if words.order:
         return values.map({value: number for number, value in enumerate(words.order)}).astype(np.float64)
@@ -243,7 +243,7 @@ def _list_values(
     direction: int,
     hidden: frozenset[str],
 ) -> tuple[pd.Series[Any], NDArray[np.float64]]:
-    """The row's own value and those that it may change to, the nearest first; and their distances."""
+    """List the row's own value and those that it may change to, nearest first, with their distances."""
     known = values.dropna()
     unknown = bool(first.isna().iloc[0])
     if fixed or (direction and unknown):
@@ -263,7 +263,7 @@ def _list_values(
 
 
 def _sort_by_commonness(known: pd.Series[Any], book: CodeBook) -> pd.Series[Any]:
-    """The distinct values of a column: numbers by how near they are to the middle, others by their number."""
+    """Sort the distinct values of a column: numbers from the median outwards, others by frequency."""
     others = known.drop_duplicates()
     numbers, ranked = order_values(others, book), order_values(known, book)
     if numbers is None or ranked is None:
@@ -274,7 +274,7 @@ def _sort_by_commonness(known: pd.Series[Any], book: CodeBook) -> pd.Series[Any]
 
 
 def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeBook) -> NDArray[np.float64]:
-    """How far values of a column are from the first of them, by the known values of the table."""
+    """The quantile distance of each value from the first one, by the known values of the table."""
     distances = np.ones(len(listed))
     numbers, ranked = order_values(listed, book), order_values(known, book)
     if numbers is not None and ranked is not None and not book.words(str(listed.name)).pair:
@@ -286,7 +286,7 @@ def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeB
 
 
 def _rank_values(numbers: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of the known numbers below each number, equal ones counted half; NaN where missing."""
+    """The mid-rank of each number among the known ones, from 0 to 1; NaN where missing."""
     below, upto = (known.searchsorted(numbers, side) for side in ("left", "right"))
     ranks: NDArray[np.float64] = (below + upto) / (2 * len(known))
     return np.where(np.isnan(numbers), np.nan, ranks)

@@ -121,8 +121,7 @@ class Changes:
     changes
         Changes of different columns, the fewest and nearest first.
     fewer
-        How certain it is that no change of 1, 2, … columns does, up to one less than the first change
-        has, or as far as it was looked for if there is none.
+        `fewer[k - 1]` is the certainty that no change of k columns suffices.
     beyond
         A change of fewer columns to values that do not occur in the table, if a prover found one.
     checked
@@ -144,7 +143,7 @@ class Changes:
         return "; ".join(["\n".join(lines), *self._describe_fewer(), *beyond])
 
     def _describe_fewer(self) -> Iterator[str]:
-        """How certain it is that fewer columns do not do, in words."""
+        """Say how sure it is that fewer columns do not suffice."""
         for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
             sizes = [size for size, _ in own]
             yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
@@ -287,26 +286,26 @@ class ChangeFinder:
         )
 
     def _list_hidden_columns(self) -> list[str]:
-        """The columns in which values are missing in the table, and the model takes missing values."""
+        """List the columns in which values are missing and the model takes missing values."""
         frame, donors = self.teacher.frame, self.teacher.donors
         refused = frozenset() if donors is None else donors.columns
         return [name for name in frame.columns if name not in refused and frame[name].isna().any()]
 
     def _read_class(self, wished: Any) -> int:
-        """The number of a class that is named as the model or the user calls it."""
+        """Find the number of a class by the model's or the user's name."""
         for names in (self.classes, self.teacher.classes):
             if wished in names:
                 return names.index(wished)
         raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(self.classes)}")
 
     def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
-        """How clearly the model decides for the wished class, or against the row's own one."""
+        """Choose the score of rows: the support of the wished class, or the lack of the row's own."""
         if goal is not None:
             return lambda rows: self.teacher.measure_support(rows, goal)
         return lambda rows: -self.teacher.measure_support(rows, own)
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
-        """A change with its words."""
+        """Describe a change."""
         values = describe_values(space, places, self.code_book)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
@@ -315,7 +314,7 @@ class ChangeFinder:
     def _describe_witness(
         self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None
     ) -> RowChange | None:
-        """A row that a prover found as a change, if the model decides it as wished."""
+        """Describe a prover's witness as a change, if the model decides it as wished."""
         row = space.make_rows(np.zeros((1, len(space.columns)), np.int32))
         changed = []
         for name in witness:
@@ -335,7 +334,7 @@ class ChangeFinder:
 
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
-        """Proofs about the rows of the table's domain; None for a model that the prover does not support."""
+        """The prover of the table's domain; None for a model that it does not support."""
         return self._make_prover(self.teacher.frame)
 
     def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
@@ -346,7 +345,7 @@ class ChangeFinder:
         return prover if len(prover.reading.contests) == len(self.classes) else None
 
     def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
-        """Proofs about a domain in which the row is."""
+        """Choose a prover whose domain holds the row."""
         prover = self._table_prover
         if prover is None:
             return None
@@ -358,9 +357,9 @@ class ChangeFinder:
     def _prove_fewer(
         self, space: ChangeSpace, own: int, below: int, seconds: float
     ) -> tuple[int, pd.DataFrame | None]:
-        """Up to how many columns, at most `below`, it is proved that no change of so many does.
+        """Find the largest number of columns, at most `below`, for which no change is proved to suffice.
 
-        Beside it is a row that the model decides otherwise, with one changed column more, if one was found.
+        With it comes a row that is decided otherwise with one more changed column, if the prover found one.
         """
         deadline = Deadline.after(seconds)
         prover = self._choose_prover(space)
@@ -383,7 +382,7 @@ class ChangeFinder:
 
 
 def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:
-    """The new values of a change, with their words."""
+    """Describe the new values of a change."""
     return tuple(
         describe_value(
             space.columns[number],
@@ -396,19 +395,19 @@ def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple
 
 
 def describe_value(column: str, values: pd.Series[Any], distance: float, book: CodeBook) -> ChangedValue:
-    """The old and the new value of a column, with their words."""
+    """Describe the old and the new value of a column."""
     before, after = map(plain_cell, values)
     old, new = ("missing" if value is None else book.name_value(column, value) for value in (before, after))
     return ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}")
 
 
 def plain_cell(value: Any) -> Any:
-    """A value of a table ready for JSON, None where it is missing."""
+    """Make a cell ready for JSON; None where it is missing."""
     return None if pd.isna(value) else plain_value(value)
 
 
 def _count_columns(sizes: Sequence[int]) -> str:
-    """Numbers of columns that follow each other, in words."""
+    """Write a range of numbers of columns in words."""
     if sizes[-1] == 1:
         return "one column"
     return f"{sizes[0]} columns" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} columns"

@@ -1,4 +1,4 @@
-"""Reasons that are proved: a body grows until a prover confirms it, and shrinks until none can go.
+"""Proves reasons: a body grows until a prover confirms it, and shrinks until no literal can go.
 
 Rows that meet a body and get another class are its counterexamples. They come from samples, from random
 rows of the domain, and from the prover; each gets as many of the row's own values as leave it one, and the
@@ -77,7 +77,7 @@ class CounterexampleFinder:
         return self.sampler.conditions
 
     def draw(self, body: Body) -> Codes:
-        """Counterexamples among drawn rows that meet a body, as bins."""
+        """Draw rows that meet a body, and return those with another class, brought close, as bins."""
         rows = [self.sampler.build_rows(self.sampler.draw(body, DRAWN_ROWS, self.rng))]
         conditions = self.conditions.describe(body)
         boxes = self.domain.widen(conditions).list_boxes(conditions)
@@ -90,7 +90,7 @@ class CounterexampleFinder:
         return self.bring_close(drawn.iloc[chosen].reset_index(drop=True))
 
     def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows with all columns of the table; those that the model does not read are the row's."""
+        """Add the columns that the model does not read, with the row's own values."""
         own = self.conditions.row
         return pd.DataFrame(
             {
@@ -100,16 +100,16 @@ class CounterexampleFinder:
         )
 
     def bring_close(self, rows: pd.DataFrame) -> Codes:
-        """Counterexamples as bins, each with as many of the row's own values as leave it one.
+        """Give counterexamples as many of the row's own values as leave them counterexamples, as bins.
 
-        The columns are tried in an order of its own.
+        For each the columns are tried in another order.
         """
         count, columns = len(rows), list(self.conditions.columns)
         values = pd.concat([rows, self.conditions.row], ignore_index=True)
         orders = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
 
         def mark_own(lists: Sequence[list[int]]) -> Bools:
-            """Where the row's own values are, if only some columns keep others, (lists, columns)."""
+            """Mark the columns with the row's own values: all but the listed ones, (lists, columns)."""
             own = np.ones((len(lists), len(columns)), np.bool_)
             for number, places in enumerate(lists):
                 own[number, places] = False
@@ -126,7 +126,7 @@ class CounterexampleFinder:
         return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
 
     def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
-        """Some of the rows with the last one's values where `own` is true, (rows, columns)."""
+        """Take some of the rows, with the last one's values where `own`, (rows, columns), is true."""
         mixed = {}
         for name in values.columns:
             source = numbers
@@ -138,7 +138,7 @@ class CounterexampleFinder:
 
 @dataclass(frozen=True)
 class ProvedBody:
-    """A body, how sure it is, and why it is not surer."""
+    """A body, its level, and why it reached no higher one."""
 
     body: Body
     level: ReasonLevel
@@ -147,7 +147,7 @@ class ProvedBody:
 
 @dataclass(eq=False)
 class ReasonProver:
-    """Makes a body that a prover confirms, out of one that samples suggest.
+    """Turns a body that samples suggest into one that a prover confirms.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class ReasonProver:
 
     @cached_property
     def refused(self) -> Body:
-        """The literals that say that a value is missing where the model takes no missing value."""
+        """The literals `is missing` of columns in which the model takes no missing value."""
         ranges = self.prover.domain.ranges
         return frozenset(
             number
@@ -201,7 +201,7 @@ class ReasonProver:
         )
 
     def find_body(self, body: Body) -> ProvedBody:
-        """A body that is proved and, if there is time, minimal and as loose as it can be."""
+        """Find a proved body, in time also minimal and as loose as can be."""
         tight = {self.conditions.tighten(number) for number in body if self.usable[number]}
         grown, reason = self._grow(self.conditions.remove_implied(frozenset(tight)))
         if reason:
@@ -211,7 +211,7 @@ class ReasonProver:
         return ProvedBody(loose, "proved" if reason else "minimal", reason)
 
     def _grow(self, body: Body) -> tuple[Body, str]:
-        """A body that is proved; or, with the reason, one that is not."""
+        """Add literals until a body is proved; if none is, say why."""
         refuted = 0
         while not self.deadline.passed:
             found = self._finder.draw(body)
@@ -239,7 +239,7 @@ class ReasonProver:
         return "other values of the columns that it may speak of do not keep the model's answer"
 
     def _exclude(self, body: Body, found: Codes) -> Body:
-        """The body with literals added until it excludes counterexamples; as it is, if none can.
+        """Add literals to a body until it excludes counterexamples, if literals can.
 
         The literals are the tightest of their columns, so that few are needed; fine ones only where those
         are not enough.
@@ -263,12 +263,12 @@ class ReasonProver:
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
-        """How much each literal counts: those on preferred columns more."""
+        """The weight of each literal, higher on preferred columns, (literals,)."""
         columns = (literal.condition.column for literal in self.conditions.literals)
         return np.array([PREFERENCE if column in self.preferred else 1.0 for column in columns])
 
     def _tighten(self, body: Body) -> Body:
-        """The body with the tightest literals of half of the columns about which it is not tightest.
+        """Add the tightest literals of half of the columns that have tighter ones left.
 
         These are the columns in which most counterexamples differ from the row.
         """
@@ -281,7 +281,7 @@ class ReasonProver:
         return self.conditions.remove_implied(body | added)
 
     def _shrink(self, body: Body) -> tuple[Body, str]:
-        """The body without literals that can go; and why it is not known of one whether it can."""
+        """Drop the literals that can go; if one stays undecided, say so."""
         searched: set[int] = set()
 
         def list_spare(body: Body, undecided: list[int]) -> list[int]:
@@ -295,7 +295,7 @@ class ReasonProver:
         return body, ""
 
     def _list_spare(self, body: Body, undecided: list[int], searched: set[int]) -> list[int]:
-        """Literals that can go together, as far as counterexamples tell, in order.
+        """List literals that can go together as far as counterexamples tell, in order.
 
         For a literal that is not among the searched ones, local search looks for a counterexample first.
         """
@@ -320,7 +320,7 @@ class ReasonProver:
         return "refuted" if self._has_counterexample(body) else "undecided", body
 
     def _keep_needed(self, body: Body, verdict: Verdict[pd.DataFrame]) -> Body:
-        """The literals of a proved body on which its proof rests, where the prover knows them."""
+        """Keep the literals on which a proof rests, if the prover knows them."""
         if verdict.needed is None:
             return body
         columns = {condition.column for condition in verdict.needed}
@@ -329,13 +329,13 @@ class ReasonProver:
         )
 
     def _rank_literal(self, number: int) -> tuple[bool, int]:
-        """Which literal to drop first: one on a column that is not preferred, one that few rows meet."""
+        """Sort key for dropping: columns that are not preferred first, then literals that few rows meet."""
         literal = self.conditions.literals[number]
         met = int(literal.bins[self.sampler.codes[literal.place]].sum())
         return literal.condition.column in self.preferred, met
 
     def _allow_categories(self, body: Body) -> Body:
-        """The body with further categories allowed in a column whose value it fixes, one after the other."""
+        """Allow further categories, one after the other, in columns whose value the body fixes."""
         for number in sorted(body):
             if self.deadline.passed:
                 break
@@ -350,7 +350,7 @@ class ReasonProver:
         return body
 
     def _loosen(self, body: Body) -> Body:
-        """The body with thresholds moved outwards as far as a proof allows: bisections, side by side."""
+        """Move thresholds outwards as far as proofs allow, by bisections side by side."""
         ladders = {number: self.conditions.list_looser(number) for number in sorted(body)}
         while ladders and not self.deadline.passed:
             for number in list(ladders):
@@ -371,7 +371,7 @@ class ReasonProver:
         return body
 
     def _ask(self, body: Body, seconds: float | None = None) -> Verdict[pd.DataFrame]:
-        """The prover's verdict about a body; what refutes it becomes a counterexample.
+        """Ask the prover about a body; a witness against it becomes a counterexample.
 
         Without time, local search alone is asked.
         """
@@ -386,5 +386,5 @@ class ReasonProver:
         self.counterexamples = np.concatenate([self.counterexamples, found], axis=1)
 
     def _has_counterexample(self, body: Body) -> bool:
-        """Whether some counterexample so far meets a body."""
+        """Whether a known counterexample meets a body."""
         return bool(self.conditions.meets(body, self.counterexamples).any())

@@ -1,4 +1,4 @@
-"""The conditions that a row meets, from loose to tight: what its reasons are made of.
+"""The conditions that a row meets, from loose to tight, of which its reasons are made.
 
 Every column is cut into bins, as in a grid of candidate conditions, with further cuts close to the
 row's own value. A literal is a condition that is true of the row, with the bins in which it is true.
@@ -33,14 +33,14 @@ REASON_CUTS = 32
 """Thresholds of a column, beside those close to the row's value."""
 
 FINE_SHARES = (0.9, 0.99)
-"""Where further thresholds lie between the table's next value and the row's own: shares of the way."""
+"""Positions of further thresholds on the way from the table's next value to the row's own, as shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowLiteral:
     """A condition that is true of a row, the place of its column, and the bins in which it is true.
 
-    A fine literal tells the row's number from numbers that are closer to it than those of the table.
+    `fine`: the threshold lies closer to the row's value than any value of the table.
     """
 
     condition: Condition
@@ -49,7 +49,7 @@ class RowLiteral:
     fine: bool = False
 
     def is_looser(self, other: RowLiteral) -> bool:
-        """Whether this literal is true wherever another one of the same column is, and elsewhere."""
+        """Whether this literal is true in all bins of another literal of its column, and in more."""
         if self.place != other.place:
             return False
         return bool((self.bins >= other.bins).all() and (self.bins > other.bins).any())
@@ -86,7 +86,7 @@ class RowConditions:
 
     @classmethod
     def of(cls, row: pd.DataFrame, grid: Grid, frame: pd.DataFrame, code_book: CodeBook) -> RowConditions:
-        """The literals of a row over the bins of a table, with further cuts close to the row's values."""
+        """List the literals of a row over a table's bins, with further cuts close to the row's values."""
         columns, literals = [], []
         for place, column in enumerate(grid.columns):
             value = row[column.name].iloc[0]
@@ -114,7 +114,7 @@ class RowConditions:
 
     @cached_property
     def row_number(self) -> int:
-        """A number made of the row's values, by which each row has random words of its own."""
+        """A checksum of the row's values; it seeds the random numbers for this row."""
         return zlib.crc32("\0".join(str(self.row[name].iloc[0]) for name in self.columns).encode())
 
     def encode(self, rows: pd.DataFrame) -> Codes:
@@ -130,7 +130,7 @@ class RowConditions:
         return tuple(map(tuple, numbers))
 
     def find_bins(self, body: Iterable[int]) -> dict[int, Bools]:
-        """For the place of each column of a body, the bins in which all its literals are true."""
+        """Map each column that a body names to the bins in which all its literals are true."""
         found: dict[int, Bools] = {}
         for number in sorted(body):
             literal = self.literals[number]
@@ -145,7 +145,7 @@ class RowConditions:
         return met
 
     def count_met(self, codes: Codes) -> NDArray[np.intp]:
-        """How many of some rows meet each literal, shape (literals,)."""
+        """Count the rows that meet each literal, shape (literals,)."""
         counts = np.zeros(len(self.literals), np.intp)
         for column, own, numbers in zip(self.grid.columns, codes, self.by_column, strict=True):
             histogram = np.bincount(own, minlength=column.size + 1)
@@ -154,7 +154,7 @@ class RowConditions:
         return counts
 
     def remove_implied(self, body: Body) -> Body:
-        """The body without the literals that others of it imply."""
+        """Remove the literals that other literals of the body imply."""
         return frozenset(
             number
             for number in body
@@ -162,7 +162,7 @@ class RowConditions:
         )
 
     def list_looser(self, number: int) -> list[int]:
-        """The literals that are looser than a literal, the loosest first; of numbers on the same side."""
+        """List the looser literals of the same column and side, the loosest first."""
         own = self.literals[number]
         looser = [
             other
@@ -173,12 +173,12 @@ class RowConditions:
 
     @cached_property
     def tightest(self) -> Body:
-        """The tightest literals of each column, on each side of a number, that are not fine."""
+        """The tightest literals of each column and side that are not fine."""
         coarse = (number for number, literal in enumerate(self.literals) if not literal.fine)
         return self.remove_implied(frozenset(coarse))
 
     def tighten(self, number: int) -> int:
-        """The tightest literal in place of another, on the same side of a number."""
+        """Replace a literal by the tightest of its column and side."""
         own = self.literals[number]
         tight = [
             other
@@ -189,7 +189,7 @@ class RowConditions:
         return next(same, number)
 
     def list_other_categories(self, number: int) -> list[int]:
-        """For a literal that fixes a category, those that exclude each of the others; none for a number."""
+        """List the literals that exclude one other category each, for a literal that fixes a category."""
         condition = self.literals[number].condition
         if not (isinstance(condition, Category) and condition.equal):
             return []
@@ -200,7 +200,7 @@ class RowConditions:
         ]
 
     def describe(self, body: Iterable[int]) -> tuple[Condition, ...]:
-        """The conditions of a body, in the order of the columns; those on categories of a column as one."""
+        """Name the conditions of a body in the order of the columns, one for all categories of a column."""
         conditions: list[Condition] = []
         numbers = self.remove_implied(frozenset(body))
         for place, column in enumerate(self.grid.columns):
@@ -215,7 +215,7 @@ class RowConditions:
 
 
 def _have_one_side(literal: RowLiteral, other: RowLiteral) -> bool:
-    """Whether two literals of a column may be exchanged: thresholds only for those of the same side."""
+    """Whether one literal of a column may replace the other: thresholds must have the same side."""
     one, two = literal.condition, other.condition
     if isinstance(one, Threshold) and isinstance(two, Threshold):
         return one.above == two.above
@@ -225,7 +225,7 @@ def _have_one_side(literal: RowLiteral, other: RowLiteral) -> bool:
 def _list_number_literals(
     column: NumericColumn, place: int, value: float, frame: pd.DataFrame, whole: bool
 ) -> tuple[NumericColumn, list[RowLiteral]]:
-    """The column with cuts close to a value, and the literals that are true of the value."""
+    """Add cuts close to a value to a column, and list the literals that are true of the value."""
     known = np.append(read_numbers(frame, column.name), value)
     if whole and value.is_integer():
         coarse, fine = {*column.cuts, value - 1, value}, set()
@@ -252,7 +252,7 @@ def _list_number_literals(
 
 
 def _move_cut(known: NDArray[np.float64], cut: float, value: float) -> float:
-    """A short cut between the same two numbers of a table, closer to the one on the side of a value.
+    """Move a cut between two numbers of the table towards the one on the side of a value.
 
     A model that rounds numbers has its own thresholds in the middle, and not quite where it says.
     """
@@ -261,7 +261,7 @@ def _move_cut(known: NDArray[np.float64], cut: float, value: float) -> float:
 
 
 def _list_close_cuts(known: NDArray[np.float64], value: float, share: float) -> Iterator[float]:
-    """Cuts between a value and the next ones of a table, beyond a share of the way to the value."""
+    """Yield cuts between a value and its neighbours in the table, beyond a share of the way to the value."""
     lower, higher = known[known < value], known[known > value]  # NaN is neither
     if len(lower):
         yield _shorten_between(float(lower.max()), value, value, share)
@@ -270,7 +270,7 @@ def _list_close_cuts(known: NDArray[np.float64], value: float, share: float) -> 
 
 
 def _shorten_between(low: float, high: float, value: float, share: float) -> float:
-    """The shortest cut between two numbers, beyond a share of the way from the farther one to a value."""
+    """Find the shortest cut between two numbers, beyond a share of the way from the far one to a value."""
     gap = high - low
     first, last = (low + share * gap, high) if high <= value else (low, high - share * gap)
     first, last = first + 0.1 * (last - first), last - 0.1 * (last - first)
@@ -284,7 +284,7 @@ def _shorten_between(low: float, high: float, value: float, share: float) -> flo
 def _list_category_literals(
     column: CategoryColumn, place: int, value: Any
 ) -> tuple[CategoryColumn, list[RowLiteral]]:
-    """The column with a value among its categories, and the literals that are true of the value."""
+    """Add a value to the categories of a column, and list the literals that are true of the value."""
     if value not in column.values:
         column = replace(column, values=(*column.values, value), rankings=(), ordered=False)
     bins, own = np.arange(column.size + 1), column.values.index(value)
@@ -306,7 +306,7 @@ def _list_category_literals(
 
 
 def _unite_categories(column: CategoryColumn, bins: Bools) -> Condition:
-    """The condition that a column has a value of one of some bins, by the shorter of two lists."""
+    """Make the condition that a value is in one of some bins, by the shorter of two lists of categories."""
     inside = tuple(value for value, met in zip(column.values, bins, strict=False) if met)
     outside = tuple(value for value, met in zip(column.values, bins, strict=False) if not met)
     if not bins[len(column.values)] and len(inside) <= len(outside):

@@ -31,7 +31,7 @@ from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.statistics import Share
 
 Sources: TypeAlias = NDArray[np.intp]
-"""The rows that the values of samples come from, shape (columns of the table, samples)."""
+"""For each column and sample the number of the row that its value comes from, (columns, samples)."""
 
 NEAR_SHARES = (0.25, 0.5, 0.75, 0.9)
 """Shares of the row's own values that samples near it have."""
@@ -49,13 +49,13 @@ MIN_ALIKE = 24
 """With fewer samples of the row's class, samples are drawn that share values with the row."""
 
 SEARCH_MARGIN = 0.2
-"""How much of what may fail is kept back in the search, so that fresh samples confirm it."""
+"""The share of the allowed failures that the search keeps in reserve for fresh samples."""
 
 GAIN_POWER = 0.5
-"""How much the number of samples of the row's class counts in a gain: 1 for all, 0 for not at all."""
+"""Exponent of the number of samples of the row's class in a gain."""
 
 PREFERENCE = 4.0
-"""How many times the gain of a preferred column counts."""
+"""Factor on the gain of a preferred column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class ReasonSampler:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The rows that values come from: those of the table, and as the last one the row itself."""
+        """The rows of the table, and the row itself as the last one."""
         return pd.concat([self.teacher.sampler.frame, self.conditions.row], ignore_index=True)
 
     @cached_property
@@ -99,12 +99,12 @@ class ReasonSampler:
 
     @cached_property
     def places(self) -> list[int]:
-        """Where the columns of the conditions are among those of the table."""
+        """The position in the table of each column of the conditions."""
         names = list(self.rows.columns)
         return [names.index(name) for name in self.conditions.columns]
 
     def draw(self, body: Body, size: int, rng: np.random.Generator) -> Sources:
-        """So many samples that meet a body."""
+        """Draw samples that meet a body."""
         sources = self.teacher.sampler.draw_sources(size, rng)
         for place, bins in self.conditions.find_bins(body).items():
             own = sources[self.places[place]]
@@ -117,19 +117,19 @@ class ReasonSampler:
         return sources
 
     def draw_near(self, body: Body, size: int, rng: np.random.Generator) -> Sources:
-        """So many samples that meet a body and have some of the row's own values."""
+        """Draw samples that meet a body and share some values with the row."""
         sources = self.draw(body, size, rng)
         share = np.asarray(NEAR_SHARES)[rng.integers(len(NEAR_SHARES), size=size)]
         sources[rng.random(sources.shape) < share] = len(self.rows) - 1
         return sources
 
     def build_rows(self, sources: Sources) -> pd.DataFrame:
-        """Samples as rows of values."""
+        """Build the rows of values of samples."""
         values = zip(self.rows.columns, sources, strict=True)
         return pd.DataFrame({name: self.rows[name].array.take(own) for name, own in values})
 
     def label(self, parts: Sequence[Sources]) -> list[LabelledRows]:
-        """The bins of samples and the model's answers, of which all are asked for in one call."""
+        """Ask the model about samples in one call; return their bins and answers, part by part."""
         sources = np.concatenate(parts, axis=1)
         alike: Bools = self.teacher.labels(self.build_rows(sources)) == self.outcome
         codes = np.take_along_axis(self.codes, sources[self.places], axis=1)
@@ -172,7 +172,7 @@ class ReasonSearch:
         return self.sampler.conditions
 
     def find_body(self) -> Body:
-        """A short body on which the model keeps its answer, by samples."""
+        """Find a short body on which the model keeps its answer, by samples."""
         body = self._grow(frozenset())
         body = self._relax(body)
         while not self._keeps_share(self._draw([body], CHECK_SAMPLES)[0].alike):
@@ -183,7 +183,7 @@ class ReasonSearch:
         return self.conditions.remove_implied(body)
 
     def _grow(self, body: Body, least: int = 0) -> Body:
-        """The body with literals added until the model keeps its answer, at least so many in all."""
+        """Add literals until the model keeps its answer and the body has at least `least`."""
         while True:
             (samples,) = self._draw([body], GROWTH_SAMPLES)
             if len(body) >= least and self._keeps_share(samples.alike):
@@ -196,7 +196,7 @@ class ReasonSearch:
             body = self.conditions.remove_implied(body | {literal})
 
     def choose_literal(self, body: Body, samples: LabelledRows) -> int | None:
-        """The literal that parts the samples of the row's class best from the others, if one does.
+        """Choose the literal that parts the samples of the row's class best from the others, if one does.
 
         Its gain is the information that it gives about samples of the row's class that meet it.
         """
@@ -217,7 +217,7 @@ class ReasonSearch:
         return int(np.where(useful, gain, -np.inf).argmax())
 
     def _relax(self, body: Body) -> Body:
-        """The body with literals dropped or moved outwards one by one, the most useful change first."""
+        """Drop literals or move them outwards one by one, the most useful change first."""
         while body and not self.deadline.passed:
             order = sorted(body)
             drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
@@ -241,7 +241,7 @@ class ReasonSearch:
         return body
 
     def _find_loosest(self, number: int, samples: LabelledRows) -> int | None:
-        """The loosest literal in place of another with which the model keeps its answer on samples."""
+        """Find the loosest literal that can replace another, by samples of the body without it."""
         for looser in self.conditions.list_looser(number):
             met = self.conditions.meets([looser], samples.codes)
             if met.sum() >= MIN_SAMPLES and self._keeps_share(samples.alike[met]):
@@ -249,13 +249,13 @@ class ReasonSearch:
         return None
 
     def _count_gained(self, body: Body, number: int, looser: int) -> int:
-        """How many rows of the table a body meets more with a looser literal."""
+        """Count the rows of the table that a body gains by a looser literal."""
         table = self.sampler.codes[:, :-1]
         wider = self.conditions.meets(body - {number} | {looser}, table).sum()
         return int(wider) - int(self.conditions.meets(body, table).sum())
 
     def _keeps_share(self, alike: Bools) -> bool:
-        """Whether the model keeps its answer on the share that is asked for, and a little more."""
+        """Whether the model keeps its answer on the least share and a margin."""
         wanted = self.least_share + SEARCH_MARGIN * (1 - self.least_share)
         return Share.where(alike).low >= wanted
 
@@ -266,5 +266,5 @@ class ReasonSearch:
         return self._column(number) in self.preferred
 
     def _draw(self, bodies: Sequence[Body], size: int) -> list[LabelledRows]:
-        """So many samples that meet each body; all are asked about in one call of the model."""
+        """Draw and label samples that meet each body, in one call of the model."""
         return self.sampler.label([self.sampler.draw(body, size, self.rng) for body in bodies])

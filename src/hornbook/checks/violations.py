@@ -1,8 +1,9 @@
-"""Minimise the columns in which a witness differs from a row of the table."""
+"""Violations of claims, as close to a row of the table as they can be brought."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,78 @@ from numpy.typing import NDArray
 from hornbook.delta import PartSearch, minimise
 from hornbook.logic import Bools
 from hornbook.tables import replace_columns
+
+NEAREST_ROWS = 8
+"""Rows of the table to which a violation is brought as close as can be; the closest is shown."""
+
+COMPARED_ROWS = 5_000
+"""Rows of the table among which the nearest ones are looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
+
+    Parameters
+    ----------
+    rows
+        The rows, in the columns of the table.
+    outcomes
+        The model's class for each, in words.
+    row
+        The number of the table's row that comes closest.
+    changed
+        The columns in which they differ from that row; none if it is that row itself.
+
+    """
+
+    rows: pd.DataFrame
+    outcomes: tuple[str, ...]
+    row: int
+    changed: tuple[str, ...]
+
+
+def bring_close(
+    witnesses: pd.DataFrame,
+    table: pd.DataFrame,
+    breaks: Callable[[pd.DataFrame], Bools],
+    needed: tuple[str, ...],
+) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+    """Bring a row that breaks a claim close to a row of the table.
+
+    Parameters
+    ----------
+    witnesses
+        Rows that break the claim.
+    table
+        Rows of the table.
+    breaks
+        Which rows of a frame break the claim.
+    needed
+        Columns that the claim speaks of; a difference in one of them counts half.
+
+    Returns
+    -------
+    row, number, changed
+        A row that breaks the claim, as a frame; the number of the table's row that comes closest; and the
+        columns in which they differ, none if a row of the table breaks the claim itself.
+
+    """
+    table = table.head(COMPARED_ROWS)
+    broken = breaks(table)
+    if broken.any():
+        number = int(broken.argmax())
+        return table.iloc[[number]].reset_index(drop=True), number, ()
+    closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
+    for place in range(min(len(witnesses), NEAREST_ROWS)):
+        witness = witnesses.iloc[[place]].reset_index(drop=True)
+        numbers = find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist()
+        near = [table.iloc[[number]].reset_index(drop=True) for number in numbers]
+        for number, row, closer in zip(numbers, near, restore_values(witness, near, breaks), strict=True):
+            closest.append((closer, number, list_changed_columns(closer, row)))
+        if any(len(changed) == 1 for *_, changed in closest):
+            break  # no row of the table breaks the claim, so none is closer
+    return min(closest, key=lambda each: len(each[2]))
 
 
 def find_nearest_rows(

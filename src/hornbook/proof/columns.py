@@ -24,7 +24,6 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
 from hornbook.models import Predictor, columns_with_missing, find_predictor
-from hornbook.proof.column_reading import NetworkReading, TreeReading
 from hornbook.proof.domain import (
     Box,
     ColumnRange,
@@ -39,10 +38,11 @@ from hornbook.proof.ensembles import read_tree_contests, read_zeros
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
 from hornbook.proof.prover import BY_VACUITY, PROOF_SECONDS, Verdict
+from hornbook.proof.readings import NetworkReading, TreeReading
 from hornbook.proof.wall import Wall
 
 SHORTENED_SHARES = (0.05, 0.002)
-"""Shares of its interval by which a witness's number is moved for fewer digits, tried in order."""
+"""How far a witness value may be rounded, as shares of its interval, tried in order."""
 
 
 def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver:
@@ -197,7 +197,7 @@ class ColumnProver:
         return combined
 
     def _narrow(self, domain: Domain) -> Domain:
-        """The domain of the columns that the model reads, missing only where it takes missing values."""
+        """Narrow a domain to the columns that the model reads, and to the missing values that it takes."""
         taken = columns_with_missing(self.predictor, domain.rows)
         by_level = {each.column for each in self.preprocessing.inputs if isinstance(each, LevelInput)}
         by_number = {
@@ -225,7 +225,7 @@ class ColumnProver:
         return self._keep_known_levels(Domain(ranges, domain.rows))
 
     def _keep_known_levels(self, domain: Domain) -> Domain:
-        """The domain without levels on which the model fails."""
+        """Leave out the levels on which the model fails."""
         ranges = dict(domain.ranges)
         for place, known in self.preprocessing.known_levels.items():
             own = ranges[self.columns[place]]
@@ -236,7 +236,7 @@ class ColumnProver:
 
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
-    """The columns of a table that a model reads, in its order."""
+    """List the columns of a table that a model reads, in its order."""
     columns = predictor.list_columns(list(frame.columns)) or list(frame.columns)
     if predictor.inputs not in (None, len(columns)):
         raise unprovable(predictor, f"it reads {predictor.inputs} columns, and the table has {len(columns)}")
@@ -298,7 +298,7 @@ Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]
 
 
 def _list_questions(explanation: Explanation) -> Iterator[Question]:
-    """The body, the excluded bodies and the class of each line that names a class, in order."""
+    """Yield the body, the excluded bodies and the class of each line that names a class."""
     if isinstance(explanation, RuleSet):
         bodies = tuple(rule.body for rule in explanation.rules)
         for number, rule in enumerate(explanation.rules):
@@ -326,7 +326,7 @@ class _Confirmation:
         self.fraction: tuple[str, float] | None = None
 
     def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
-        """The row as a witness, if the model decides otherwise about it; with short numbers if it can be."""
+        """Confirm a row as a witness, with short numbers if the model decides alike about those."""
         values = _list_values(row)[0]
         rounded, fractions = dict(values), {}
         for name, own in self.box.items():
@@ -351,7 +351,7 @@ class _Confirmation:
         return all(own.holds(values[name]) for name, own in self.box.items())
 
     def _shorten(self, values: Mapping[str, Any], share: float) -> dict[str, Any]:
-        """The row with numbers moved by up to a share of their intervals, from the ends, to shorter ones."""
+        """Round the numbers of a row by up to a share of their intervals."""
         shortened = dict(values)
         for name, own in self.box.items():
             number = values[name]
@@ -379,7 +379,7 @@ def _list_objects(values: Sequence[Any]) -> NDArray[np.object_]:
 
 
 def _split_box(box: Box, column: str, number: float) -> list[Box]:
-    """The parts of a box on either side of a fraction in a column of whole numbers."""
+    """Split a box at a fraction in a column of whole numbers."""
     own = box[column]
     if not isinstance(own, Interval):
         return [box]
@@ -388,7 +388,7 @@ def _split_box(box: Box, column: str, number: float) -> list[Box]:
 
 
 def _combine(verdicts: list[Verdict[pd.DataFrame]], seconds: float) -> Verdict[pd.DataFrame]:
-    """The verdict about all boxes, none of which is refuted."""
+    """Combine the verdicts about several boxes, none of which is refuted."""
     if not verdicts:
         return Verdict("proved", BY_VACUITY, seconds, -math.inf)
     bound = max(verdict.bound for verdict in verdicts)
