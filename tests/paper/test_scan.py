@@ -75,7 +75,7 @@ def test_scan_page_names_every_combination(folder, scan):
 
 def test_a_claim_that_is_worse_says_what_the_scan_found(scan):
     assert f"{len(scan['combinations'])} combinations of open choices" in describe_scan(scan, "in_t_by_side")
-    assert "`--scan` varies every open choice" in describe_scan(None, "in_t_by_side")
+    assert "--scan varies every open choice" in describe_scan(None, "in_t_by_side")
 
 
 def test_scan_levels_vary_every_choice_of_a_protocol():

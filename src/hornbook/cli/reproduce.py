@@ -74,6 +74,7 @@ def reproduce(
     from hornbook.tables import load_dataset
 
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
+    document = paper.Document.read(write) if write else None
     context.with_resource(lock_folder(output))
     synthetic, size = data is None, paper.SCALES[scale.value]
     # joblib replaces a worker that has grown, and loses no work
@@ -90,8 +91,8 @@ def reproduce(
             result = paper.reproduce(table, output, size, seed, protocols=chosen, synthetic=synthetic)
     except KeyboardInterrupt:
         raise Interrupted(RESUME) from None
-    if write and not scan:
-        paper.write_document(result, write)
+    if write and document and not scan:
+        document.write(result, write)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Recipe,
     )
     from hornbook.paper.published import run_lrn_star
-    from hornbook.paper.report import scan_sentence, scan_title, title, verdict_lines, write_document
+    from hornbook.paper.report import Document, scan_sentence, scan_title, title, verdict_lines
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import Task, draw_training_set, target_theory
@@ -29,6 +29,7 @@ __all__ = [
     "PROTOCOLS",
     "SCALES",
     "Disagreement",
+    "Document",
     "Mixture",
     "ModelSelection",
     "Protocol",
@@ -51,7 +52,6 @@ __all__ = [
     "target_theory",
     "title",
     "verdict_lines",
-    "write_document",
 ]
 
 __getattr__ = load_lazily(
@@ -62,7 +62,7 @@ __getattr__ = load_lazily(
         "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
         "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
-        "report": ["scan_sentence", "scan_title", "title", "verdict_lines", "write_document"],
+        "report": ["scan_sentence", "scan_title", "title", "verdict_lines", "Document"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": ["Task", "draw_training_set", "target_theory"],

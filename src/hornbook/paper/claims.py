@@ -26,6 +26,8 @@ OUR_LIMITS = {"paper": 0.005, "paper-half": 0.005, "hard": 0.008}
 OUR_SECONDS = 8
 """The CPU-seconds in which our rules are to be read."""
 
+RANGE = ("least", "median", "most")
+
 MIN_LEVELS = 5
 """Number of levels of missing values from which a trend is judged."""
 
@@ -82,7 +84,7 @@ class _Judge:
         known, shares = self.metrics["published"], self.results["evaluation"]["shares"]["mixed"]
         rules = self.results["evaluation"]["rules"]["lrn_star"]
         accuracy = self.results["search"]["chosen"]["cross_validated"]
-        errors = {name: 1 - accuracy[name] for name in ("median", "least", "most")}
+        errors = {name: 1 - accuracy[of] for name, of in zip(RANGE, reversed(RANGE), strict=True)}
         return [
             self._compare(
                 "accuracy",
@@ -163,7 +165,7 @@ class _Judge:
                 return "fewer queries or samples than the paper's"
             case "tree" if tree["size"] is not None:
                 return (
-                    f"the tree learned {tree['samples']} samples of {tree['size']:,}, the paper's whole ones"
+                    f"{tree['samples']} samples of {tree['size']:,} for the tree, not whole ones of a query"
                 )
             case "levels" if len(sweep["shares"]) < MIN_LEVELS or sweep["queries"] < published.QUERIES:
                 return (
@@ -185,7 +187,7 @@ class _Judge:
     ) -> JudgedClaim:
         """Compare a figure with the published one; both are given in words and as numbers."""
         expected, found = was[1], here[1]
-        least, median, most = (found[name] for name in ("least", "median", "most"))
+        least, median, most = (found[name] for name in RANGE)
         if least <= expected <= most or abs(median - expected) <= TOLERANCE * expected:
             verdict = AS_PUBLISHED
         else:
@@ -194,10 +196,7 @@ class _Judge:
         reason = f"{form.format(least)} to {form.format(most)} over the repetitions".replace("%", " %")
         if verdict == BETTER and not more_is_better:
             rejected = percent(self.results["evaluation"]["rows_rejected"]["estimate"])
-            reason += (
-                "; the task of its text is easier than its figures tell: the network rejects "
-                f"{rejected} of the real rows with their right class"
-            )
+            reason += f"; an easier task: of the real rows with their class the network rejects {rejected}"
         if verdict == WORSE:
             reason += describe_scan(self.metrics.get("scan"), figure)
         return self._claim(topic, text, was[0], here[0], verdict, reason, *needs)
@@ -300,15 +299,17 @@ def describe_answer(metrics: Mapping[str, Any]) -> str:
             if word in verdicts
         )
         sentences.append(
-            f"With unknown pairs as {labels[name]}, of the paper's {len(verdicts)} claims: {counts}."
+            f"With an unknown pair as {labels[name]}, of the paper's {len(verdicts)} claims: {counts}."
         )
-    evaluations = {labels[name]: each["evaluation"] for name, each in metrics["experiments"].items()}
+    evaluations = {
+        labels[name].strip("()"): each["evaluation"] for name, each in metrics["experiments"].items()
+    }
     ours = "; ".join(
-        f"{percent(each['shares']['mixed']['ours_nn']['estimate'])} {label}"
+        f"{percent(each['shares']['mixed']['ours_nn']['estimate'])} ({label})"
         for label, each in evaluations.items()
     )
     rejected = "; ".join(
-        f"{percent(each['rows_rejected']['estimate'])} {label}" for label, each in evaluations.items()
+        f"{percent(each['rows_rejected']['estimate'])} ({label})" for label, each in evaluations.items()
     )
     return " ".join(
         [
@@ -323,7 +324,7 @@ def describe_answer(metrics: Mapping[str, Any]) -> str:
 def describe_scan(scan: Mapping[str, Any] | None, figure: str) -> str:
     """What the scan of open choices found for a figure, as the end of a reason."""
     if scan is None:
-        return "; `--scan` varies every open choice"
+        return "; --scan varies every open choice"
     found = {name: each["figures"][figure]["median"] for name, each in scan["combinations"].items()}
     low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
     return (

@@ -200,7 +200,7 @@ def _list_figures(metrics: Mapping[str, Any]) -> Iterator[tuple[str, str, list[F
             "values; rules are read by LRN*.",
             [
                 Figure(
-                    f"{first['missing'][level]['missing']['median']:.0%} of the open values: {name}",
+                    f"{100 * first['missing'][level]['missing']['median']:.0f} % of the open values: {name}",
                     path,
                     form,
                 )
@@ -275,8 +275,11 @@ def _figure_table(
         (figure.name, figure.published, *(_format_figure(results, figure) for results in experiments))
         for figure in figures
     )
-    kept = (row for row in rows if any(cell != "–" for cell in row[2:]))
-    return ReportTable(title, ("", "published", *metrics["labels"].values()), tuple(kept), note)
+    kept = [row for row in rows if any(cell != "–" for cell in row[2:])]
+    columns = ("", "published", *metrics["labels"].values())
+    if all(row[1] == "–" for row in kept):
+        columns, kept = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in kept]
+    return ReportTable(title, columns, tuple(kept), note)
 
 
 def _format_figure(results: Any, figure: Figure) -> str:
@@ -302,18 +305,19 @@ def _format_values(summary: Mapping[str, float], form: str) -> str:
 
 
 def _claims_table(metrics: Mapping[str, Any]) -> ReportTable:
-    labels = metrics["labels"]
-    order = {
-        topic: at for at, topic in enumerate(dict.fromkeys(each.topic for each in judge_claims(metrics)))
-    }
-    claims = sorted(judge_claims(metrics), key=lambda claim: order[claim.topic])
+    """The verdicts, with a column for each experiment."""
+    labels, rows = metrics["labels"], []
+    claims = judge_claims(metrics)
+    for topic in dict.fromkeys(claim.topic for claim in claims):
+        several = {claim.protocol: claim for claim in claims if claim.topic == topic}
+        first = next(iter(several.values()))
+        cells = {name: f"{claim.here}: {claim.verdict}" for name, claim in several.items()}
+        reason = _merge_texts({labels[name]: claim.reason for name, claim in several.items()})
+        rows.append((first.claim, first.published, *(cells.get(name, "–") for name in labels), reason))
     return ReportTable(
         "Verdicts",
-        ("claim", "unknown pair", "published", "here", "verdict", "reason"),
-        tuple(
-            (each.claim, labels[each.protocol], each.published, each.here, each.verdict, each.reason)
-            for each in claims
-        ),
+        ("claim", "published", *labels.values(), "reason"),
+        tuple(rows),
         "A median is as published if it is within a quarter of the published figure, or that lies in the "
         "range of the repetitions. A figure is not comparable where the paper's conditions are not met, or "
         "where the repetitions contradict each other.",
@@ -345,22 +349,17 @@ def _choices_table(metrics: Mapping[str, Any]) -> ReportTable:
     labels, by_experiment = metrics["labels"], metrics["choices"]
     rows = []
     for choices in zip(*by_experiment.values(), strict=True):
-        question = choices[0][0]
-        cells = [list(map(str, cell)) for cell in list(zip(*choices, strict=True))[1:]]
-        rows.append(
-            (
-                question,
-                *(
-                    cell[0]
-                    if len(set(cell)) == 1
-                    else ";\n".join(
-                        f"{labels[name]}: {text}" for name, text in zip(by_experiment, cell, strict=True)
-                    )
-                    for cell in cells
-                ),
-            )
-        )
+        questions, *cells = zip(*choices, strict=True)
+        named = (dict(zip(map(labels.get, by_experiment), texts, strict=True)) for texts in cells)
+        rows.append((questions[0], *map(_merge_texts, named)))
     return ReportTable("What the paper leaves open", ("choice", "here", "why"), tuple(rows))
+
+
+def _merge_texts(texts: Mapping[str, str]) -> str:
+    """What several experiments say, once if they say the same."""
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return ";\n".join(f"{label}: {text}" for label, text in texts.items())
 
 
 def _examples_table(metrics: Mapping[str, Any]) -> ReportTable:
@@ -519,35 +518,43 @@ def scan_to_html(scan: Mapping[str, Any]) -> str:
     )
 
 
-DOCUMENT_START = "<!-- below: the tables of a run, written by `hornbook reproduce --write` -->\n"
 ANSWER_START = "<!-- the answer of a run, written by `hornbook reproduce --write` -->\n"
 ANSWER_END = "<!-- the end of the answer -->\n"
+TABLES_START = "<!-- below: the tables of a run, written by `hornbook reproduce --write` -->\n"
 
 
-def write_document(metrics: Mapping[str, Any], path: Path) -> None:
-    """Put the answer and the tables of a run into a Markdown document, at its three marks.
+class Document(NamedTuple):
+    """What is kept of a Markdown document into which a run is written."""
 
-    The answer and Table 2 stand between the first two, all other tables below the last. What stands
-    elsewhere is kept.
-    """
-    document = read_text(path)
-    if not all(mark in document for mark in (ANSWER_START, ANSWER_END, DOCUMENT_START)):
-        raise HornbookError(
-            f"{path} lacks a mark; it needs the lines {ANSWER_START}{ANSWER_END}{DOCUMENT_START}"
+    above: str
+    prose: str
+
+    @classmethod
+    def read(cls, path: Path) -> Document:
+        """Read a document; refuse one without the three marks at which the parts of a run stand."""
+        text = read_text(path)
+        for mark in (ANSWER_START, ANSWER_END, TABLES_START):
+            if mark not in text:
+                raise HornbookError(f"{path} lacks the line {mark.strip()}")
+        above, _, rest = text.partition(ANSWER_START)
+        return cls(above, rest.partition(ANSWER_END)[2].partition(TABLES_START)[0])
+
+    def write(self, metrics: Mapping[str, Any], path: Path) -> None:
+        """Write it with the answer and Table 2 between the first two marks, all else below the last."""
+        claims, first, *others = tables(metrics)
+        answer = "\n".join(
+            ["", describe_answer(metrics) + "\n", first.to_markdown(), opening(metrics) + "\n\n"]
         )
-    claims, first, *others = tables(metrics)
-    above, _, rest = document.partition(ANSWER_START)
-    prose, _, _ = rest.partition(ANSWER_END)[2].partition(DOCUMENT_START)
-    answer = "\n".join(["", describe_answer(metrics) + "\n", first.to_markdown(), opening(metrics) + "\n\n"])
-    below = "\n".join(["", *(table.to_markdown() for table in (claims, *others))])
-    write_file(path, "".join([above, ANSWER_START, answer, ANSWER_END, prose, DOCUMENT_START, below]))
+        below = "\n".join(["", *(table.to_markdown() for table in (claims, *others))])
+        parts = (self.above, ANSWER_START, answer, ANSWER_END, self.prose, TABLES_START, below)
+        write_file(path, "".join(parts))
 
 
 def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
     """The charts, keyed by the title of the table they belong to."""
     labels, experiments = metrics["labels"], metrics["experiments"]
     found = {
-        "Two kinds of error": [
+        "Table 2": [
             Chart(
                 "Disagreement of our rules with the network, query by query: median and range",
                 "equivalence queries",
