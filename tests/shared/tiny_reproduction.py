@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, ModelSelection, Scale, Sweep, grid
-from hornbook.paper.settings import TreeBudget
+from hornbook.paper import PROTOCOLS, ModelSelection, Scale, Sweep, TreeBudget, grid
 from hornbook.queries import Budget, Net, Settings
 from hornbook.tables import read_table
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
-SHORT = tuple(replace(protocol, epochs=8) for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL))
+SHORT = tuple(replace(protocol, epochs=8) for protocol in PROTOCOLS.values())
 PUBLISHED = SHORT[:1]
 
 TINY = Scale(
@@ -19,9 +18,9 @@ TINY = Scale(
     repetitions=3,
     selection=ModelSelection(grid((1, 2), (8,), (0.1,)), finalists=2, seeds=1),
     ours=READ,
-    tree=TreeBudget(labels=200, tuning=30, seconds=60),
-    hard_tree=TreeBudget(labels=100, tuning=30, seconds=60),
-    sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
+    tree=TreeBudget(size=100, samples=2, tuning=30, seconds=60),
+    hard_tree=TreeBudget(size=100, samples=1, tuning=30, seconds=60),
+    sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
     coherent=100,
 )

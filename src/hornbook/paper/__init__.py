@@ -5,21 +5,31 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.paper.disagreement import Disagreement, measure_disagreement
+    from hornbook.paper.experiment import reproduce, scan_choices
     from hornbook.paper.missing import Sweep
-    from hornbook.paper.mixture import Mixture
-    from hornbook.paper.protocol import HARD_PROTOCOL, PAPER_PROTOCOL, PROTOCOLS, Protocol, Recipe
+    from hornbook.paper.mixture import Disagreement, Mixture, measure_disagreement
+    from hornbook.paper.protocol import (
+        HALF_PROTOCOL,
+        HARD_PROTOCOL,
+        PAPER_PROTOCOL,
+        PROTOCOLS,
+        Protocol,
+        Recipe,
+    )
     from hornbook.paper.published import run_lrn_star
+    from hornbook.paper.report import Document, scan_sentence, scan_title, title, verdict_lines
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
-    from hornbook.paper.settings import SCALES, Scale
+    from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import Task, draw_training_set, target_theory
 
 __all__ = [
+    "HALF_PROTOCOL",
     "HARD_PROTOCOL",
     "PAPER_PROTOCOL",
     "PROTOCOLS",
     "SCALES",
     "Disagreement",
+    "Document",
     "Mixture",
     "ModelSelection",
     "Protocol",
@@ -28,25 +38,33 @@ __all__ = [
     "SelectionResult",
     "Sweep",
     "Task",
+    "TreeBudget",
     "draw_training_set",
     "grid",
     "measure_disagreement",
+    "reproduce",
     "run_lrn_star",
+    "scan_choices",
+    "scan_sentence",
+    "scan_title",
     "score_nets",
     "select_network",
     "target_theory",
+    "title",
+    "verdict_lines",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.paper",
     {
-        "disagreement": ["Disagreement", "measure_disagreement"],
+        "experiment": ["reproduce", "scan_choices"],
         "missing": ["Sweep"],
-        "mixture": ["Mixture"],
-        "protocol": ["HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
+        "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
+        "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
+        "report": ["scan_sentence", "scan_title", "title", "verdict_lines", "Document"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
-        "settings": ["SCALES", "Scale"],
+        "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": ["Task", "draw_training_set", "target_theory"],
     },
 )

@@ -1,11 +1,11 @@
-"""Distributions made of others, each item from one of them."""
+"""Distributions made of others, each item from one of them; and how often judges disagree on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from operator import or_
 from typing import Any, ClassVar
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, Words, bits
-from hornbook.queries import Distribution, Literals, Random
+from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
+from hornbook.queries import Distribution, Literals, Membership, Random
 from hornbook.queries.distributions import (
     Choices,
     DrawnInBlocks,
@@ -25,6 +25,7 @@ from hornbook.queries.distributions import (
 )
 from hornbook.queries.violations import RuleConditioned
 from hornbook.queries.words import Stream, block_streams, keys_from_generator, one_hot_bits
+from hornbook.statistics import Share
 
 SHARE_PRECISION = 1 / 2000
 """Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
@@ -158,3 +159,123 @@ def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
             start += len(table)
         joined.append((np.concatenate(tables), chosen))
     return joined
+
+
+EVALUATION_CHUNK = 1 << 15
+"""Number of interpretations judged at a time, which bounds the memory for any sample size."""
+
+
+def draw_labelled_chunks(
+    components: tuple[Distribution, ...],
+    weights: tuple[float, ...],
+    size: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Batch, NDArray[np.intp]]]:
+    """Draw `size` interpretations of a mixture, a chunk at a time, with the component of each."""
+    if size < 1:
+        raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
+    mixture = Mixture(components, weights)
+    for start in range(0, size, EVALUATION_CHUNK):
+        count = min(EVALUATION_CHUNK, size - start)
+        if len(components) == 1:
+            yield components[0].draw(count, rng), np.zeros(count, np.intp)
+        else:
+            yield mixture.draw_labelled(count, rng)
+
+
+def flatten_mixture(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
+    """The components of a mixture, nested ones included, each with its share."""
+    if not isinstance(distribution, Mixture):
+        return [(distribution, weight)]
+    shares = zip(distribution.components, distribution.shares, strict=True)
+    return [part for component, share in shares for part in flatten_mixture(component, weight * share)]
+
+
+def ask_judge(member: Membership, batch: Batch, name: str) -> Bools:
+    """A judge's answers, shape (items,); refuse any other shape."""
+    answered = np.asarray(member(batch))
+    if answered.shape != (len(batch),):
+        raise HornbookError(f"{name} gave answers of shape {answered.shape} to {len(batch)} interpretations")
+    return answered.astype(np.bool_, copy=False)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """For each pair of judges, the share of interpretations that they judge differently.
+
+    `shares` holds the pairs by name, `by_kind` the same for each kind of interpretation in
+    the distribution. Intervals are for one share at a time.
+    """
+
+    shares: dict[str, Share]
+    by_kind: dict[str, dict[str, Share]]
+    distribution: str
+
+    def __getitem__(self, pair: str) -> Share:
+        return self.shares[pair]
+
+
+def measure_disagreement(
+    judges: Mapping[str, Membership],
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+) -> Disagreement:
+    """The pairwise disagreement of judges on `size` fresh interpretations.
+
+    The pair of the judges `t` and `h`, given in that order, is called `t_h`. A mixture is
+    also broken down by the kind of its components, those of mixtures within it included.
+
+    Parameters
+    ----------
+    judges
+        The judges to compare, each with a short name. The order decides what a pair is
+        called: `t, h, tree, nn` gives t_h, t_tree, t_nn, h_tree, h_nn and tree_nn.
+    distribution
+        Where the interpretations come from.
+    size
+        Number of interpretations. Memory does not depend on it.
+    rng
+        The source of randomness.
+
+    Examples
+    --------
+    >>> from hornbook.queries import Random, Violations
+    >>> from hornbook.logic import HornTheory
+    >>> t = HornTheory.parse("horse & wings -> pegasus")
+    >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
+    >>> mixed = Mixture((Random(t.vocabulary), Violations(t)), (1, 1))
+    >>> judges = {"t": t.satisfied_by, "h": h.satisfied_by}
+    >>> found = measure_disagreement(judges, mixed, 10_000, np.random.default_rng(0))
+    >>> 0.03 < found["t_h"].estimate < 0.04
+    True
+    >>> found.by_kind["violation"]["t_h"].hits
+    0
+
+    """
+    if len(judges) < 2:
+        raise HornbookError(f"a disagreement needs two judges at least; got {list(judges)}")
+    components, weights = zip(*flatten_mixture(distribution), strict=True)
+    pairs = list(combinations(judges, 2))
+    differences = np.zeros((len(components), len(pairs)), np.int64)
+    sizes = np.zeros(len(components), np.int64)
+    for batch, component in draw_labelled_chunks(components, weights, size, rng):
+        sizes += np.bincount(component, minlength=len(components))
+        answered = {name: ask_judge(member, batch, name) for name, member in judges.items()}
+        for column, (left, right) in enumerate(pairs):
+            differing = component[answered[left] != answered[right]]
+            differences[:, column] += np.bincount(differing, minlength=len(components))
+
+    kinds = np.array([component.kind for component in components])
+    names = [f"{left}_{right}" for left, right in pairs]
+
+    def shares(members: Bools) -> dict[str, Share]:
+        total = int(sizes[members].sum())
+        hits = differences[members].sum(axis=0).tolist()
+        return {name: Share.of(hit, total) for name, hit in zip(names, hits, strict=True)}
+
+    return Disagreement(
+        shares(np.ones(len(components), np.bool_)),
+        {kind: shares(kinds == kind) for kind in dict.fromkeys(kinds.tolist())},
+        distribution.describe(),
+    )

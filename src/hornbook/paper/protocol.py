@@ -1,14 +1,15 @@
 """Protocols: how the paper's experiment is done where its text leaves a choice open.
 
-`PAPER_PROTOCOL` follows the text of the paper. `HARD_PROTOCOL` is a second experiment of ours, on a
-harder task: some accepted examples are real rows and near misses, and most of what a violated rule
-leaves open is known.
+`PAPER_PROTOCOL` and `HALF_PROTOCOL` follow the text of the paper, which says two things of ?: a vector has
+"1 if v ∈ I, and 0 otherwise", so that an unknown pair is (0, 0); and inputs are in {0, 1, ?}, so that ?
+may be a number of its own, ½. `HARD_PROTOCOL` is a second experiment of ours, on a harder task: some
+accepted examples are real rows and near misses, and most of what a violated rule leaves open is known.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
@@ -16,6 +17,9 @@ from hornbook.paper.mixture import Mixture
 from hornbook.paper.published import LINE_7, Line7
 from hornbook.queries import DEFAULT_MISSING, Distribution, NearMisses, Random, Rows, Training, Violations
 from hornbook.queries.network import EncodingName, Optimiser
+
+ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-channel": "two inputs"}
+"""How tables name the encodings of an unknown pair."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,6 @@ class Recipe:
         return self.describe()
 
 
-class OpenChoice(NamedTuple):
-    """A question that the paper leaves open, the answer used here, and the reason for it."""
-
-    question: str
-    answer: str
-    reason: str
-
-
 @dataclass(frozen=True)
 class Protocol:
     """One value for each choice that the paper leaves open about its task, networks and algorithm.
@@ -61,7 +57,7 @@ class Protocol:
     Parameters
     ----------
     name
-        Its name on the command line and in results.
+        Its name in results and run folders.
     open_unknown
         The probability that a value which a violated rule leaves open is unknown.
     random_unknown
@@ -72,7 +68,7 @@ class Protocol:
     asked_violations
         The share of violations among the interpretations of queries and evaluations.
     encoding
-        How 1, 0 and ? enter a network.
+        How 1, 0 and ? enter a network and a tree.
     optimiser, epochs
         How networks are trained.
     line_7
@@ -89,7 +85,7 @@ class Protocol:
     random_unknown: float = DEFAULT_MISSING
     hard_share: float = 0.0
     asked_violations: float = 0.5
-    encoding: EncodingName = "half"
+    encoding: EncodingName = "zero"
     optimiser: Optimiser = "sgd"
     epochs: int = 20
     line_7: Line7 = "printed"
@@ -109,9 +105,20 @@ class Protocol:
         return not self.hard_share
 
     @property
+    def label(self) -> str:
+        """How tables name it: by its encoding, and as hard where it is."""
+        encoding = ENCODING_LABELS[self.encoding]
+        return encoding if self.is_published else f"{self.name}, {encoding}"
+
+    @property
     def training(self) -> Training:
         """How networks are trained."""
         return Training(self.optimiser, self.epochs)
+
+    @property
+    def unknown_input(self) -> float:
+        """The number for an unknown value in the input of a tree, which has one input a variable."""
+        return 0.0 if self.encoding == "zero" else 0.5
 
     def recipe(self, theory: HornTheory, rows: Batch | None = None) -> Recipe:
         """The training sets: accepted examples random but for the hard ones, rejected ones violate a rule.
@@ -141,68 +148,14 @@ class Protocol:
         """All choices, ready for JSON."""
         return asdict(self)
 
-    def choices(self) -> list[OpenChoice]:
-        """The open choices in words, each with its reason."""
-        hard = self.hard_share > 0
-        return [
-            OpenChoice(
-                "open_unknown: how much is unknown in a rejected example, beside the violated rule",
-                f"{self.open_unknown:.3g} of the values that the rule leaves open",
-                "as much as in a random example: a harder task"
-                if hard
-                else "the paper violates rules that match a row of the data, whose missing values are ?; "
-                "with all of them unknown there would be one violation a row, fewer than the 200 needed",
-            ),
-            OpenChoice(
-                "random_unknown: how much is unknown in a random example",
-                f"{self.random_unknown:.3g} of the values",
-                "1, 0 and ? are equally likely",
-            ),
-            OpenChoice(
-                "hard_share: hard examples among the accepted",
-                f"{self.hard_share:.3g}",
-                "real rows and near misses show whether a network has learned the rules or only what a row "
-                "looks like; our addition"
-                if hard
-                else "the paper draws the accepted examples at random",
-            ),
-            OpenChoice(
-                "asked_violations: violations among what is asked and evaluated",
-                f"{self.asked_violations:.3g}; the rest is drawn like the accepted examples",
-                "as in the balanced training set; among random interpretations alone T rejects none, so "
-                "that every hypothesis without rules would be right",
-            ),
-            OpenChoice(
-                "encoding: how ? enters a network",
-                {"half": "1 true, 0 false, ½ unknown", "signed": "1 true, -1 false, 0 unknown"}.get(
-                    self.encoding, "two inputs a variable: is it true, is it false"
-                ),
-                "one input a variable, as in the paper, and ? between both values",
-            ),
-            OpenChoice(
-                "optimiser, epochs",
-                f"{self.optimiser}, {self.epochs} epochs, at most {self.training.batch_size} examples a "
-                "step, binary cross-entropy",
-                "the paper's four best nets have rate 0.1, at which plain gradient descent works and more "
-                "epochs overfit",
-            ),
-            OpenChoice(
-                "line_7: how Algorithm 1 tests a meet", LINE_7[self.line_7], "so it is printed in the paper"
-            ),
-            OpenChoice(
-                "close: whether a counterexample is closed under the hypothesis first",
-                "yes" if self.close else "no",
-                "without it some targets are never learned"
-                if self.close
-                else "so it is printed in the paper; rules that end in ⊥, as nearly all do here, add nothing",
-            ),
-        ]
-
 
 PAPER_PROTOCOL = Protocol("paper")
-"""As the paper has it."""
+"""As the paper has it, read by the letter: of an unknown pair both inputs are 0."""
 
-HARD_PROTOCOL = Protocol("hard", open_unknown=DEFAULT_MISSING, hard_share=0.1)
+HALF_PROTOCOL = Protocol("paper-half", encoding="half")
+"""As the paper has it, where ? is a number of its own, ½."""
+
+HARD_PROTOCOL = Protocol("hard", open_unknown=DEFAULT_MISSING, hard_share=0.1, encoding="half")
 """A harder task: one accepted example in ten is hard, and what a rule leaves open is mostly known."""
 
-PROTOCOLS = {protocol.name: protocol for protocol in (PAPER_PROTOCOL, HARD_PROTOCOL)}
+PROTOCOLS = {protocol.name: protocol for protocol in (PAPER_PROTOCOL, HALF_PROTOCOL, HARD_PROTOCOL)}

@@ -19,8 +19,8 @@ import numpy as np
 from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper import published
-from hornbook.paper.disagreement import measure_disagreement
 from hornbook.paper.missing import accuracy
+from hornbook.paper.mixture import measure_disagreement
 from hornbook.paper.search import ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.stages import Stage, write_json
@@ -32,7 +32,6 @@ from hornbook.queries import (
     Budget,
     Examples,
     Membership,
-    Net,
     extract,
     measure_coherence,
     split_examples,
@@ -41,7 +40,7 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file
 
-READINGS = ("lrn_star", "ours", "longer", "tree")
+READERS = ("lrn_star", "ours", "longer", "tree")
 """The stages that extract rules from the network."""
 
 ERROR_SAMPLES = 1 << 17
@@ -78,17 +77,18 @@ class Repetition:
             return Stage(self.stage_path(name), work, inputs, ("data", *map(self.stage_path, after)))
 
         search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
-        lrn_star = {"queries": self.queries, "sample": sample}
-        longer = {"queries": scale.longer * self.queries, "sample": sample}
-        tree = {**asdict(scale.tree_budget(protocol)), "sample": sample}
+        lrn_star, longer = (
+            {"queries": factor * scale.queries, "sample": sample} for factor in (1, scale.longer)
+        )
+        tree = {**asdict(scale.tree_budget(self.task)), "sample": sample}
         evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
         stages = {
             "search": stage("search", self.search, search),
-            "lrn_star": stage("lrn_star", self.read_by_lrn_star, lrn_star, "search"),
-            "longer": stage("longer", self.read_by_longer_lrn_star, longer, "search"),
+            "lrn_star": stage("lrn_star", partial(self.read_by_lrn_star, 1), lrn_star, "search"),
+            "longer": stage("longer", partial(self.read_by_lrn_star, scale.longer), longer, "search"),
             "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
             "tree": stage("tree", self.read_by_tree, tree, "search"),
-            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *READINGS),
+            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *READERS),
         }
         if protocol.is_published:
             stages["missing"] = stage("missing", self.sweep, asdict(scale.sweep) | {"sample": sample})
@@ -115,18 +115,14 @@ class Repetition:
             "configurations": len(found.scores),
             "trainings": len(found.scores) * selection.folds,
             "failures": [asdict(failures) for failures in found.scores.failures()],
+            # net, cross-validated accuracy, accuracy on fresh examples
             "best": [
-                {
-                    **_net_object(finalist.net),
-                    "cross_validated": finalist.first.mean,
-                    "again": finalist.mean,
-                    "held_out": float(np.mean(finalist.fresh)),
-                }
+                [str(finalist.net), finalist.first.mean, float(np.mean(finalist.fresh))]
                 for finalist in found.finalists[:NETS_SHOWN]
             ],
             "published": _score_published(training, fresh, selection),
             "chosen": {
-                **_net_object(chosen.net),
+                "net": str(chosen.net),
                 "cross_validated": chosen.first.mean,
                 "again": chosen.mean,
                 "held_out": accuracy(found.network, fresh),
@@ -136,22 +132,15 @@ class Repetition:
         }
         write_json(folder / "search.json", report)
 
-    def read_by_lrn_star(self, folder: Path) -> None:
-        """Run LRN* with at most 100 equivalence queries, each simulated on s samples."""
-        self._read_by_lrn_star(folder, self.queries)
-
-    def read_by_longer_lrn_star(self, folder: Path) -> None:
-        """Run LRN* with a higher limit of equivalence queries."""
-        self._read_by_lrn_star(folder, self.scale.longer * self.queries)
-
-    def _read_by_lrn_star(self, folder: Path, queries: int) -> None:
+    def read_by_lrn_star(self, factor: int, folder: Path) -> None:
+        """Run LRN* with a multiple of 100 equivalence queries, each simulated on s samples."""
         protocol = self.task.protocol
         found = published.run_lrn_star(
             self.network,
             self.task.mixed,
             self.sample,
             generator(self.seed, Purpose.LRN_STAR),
-            queries=queries,
+            queries=factor * self.scale.queries,
             line_7=protocol.line_7,
             close=protocol.close,
         )
@@ -181,17 +170,18 @@ class Repetition:
 
     def read_by_tree(self, folder: Path) -> None:
         """Tune an incremental tree, then train it on samples until it errs on none of them."""
-        budget = self.scale.tree_budget(self.task.protocol)
+        budget, unknown = self.scale.tree_budget(self.task), self.task.protocol.unknown_input
         network, mixed = self.network, self.task.mixed
-        tuning = tune_hoeffding_tree(network, mixed, budget.tuning, generator(self.seed, Purpose.TREE_TUNING))
-        labels = budget.labels or self.sample
+        rng = generator(self.seed, Purpose.TREE_TUNING)
+        tuning = tune_hoeffding_tree(network, mixed, budget.tuning, rng, unknown=unknown)
         grown = hoeffding_tree(
             network,
             mixed,
-            self.sample,
+            budget.size or self.sample,
             generator(self.seed, Purpose.TREE),
             settings=tuning.best,
-            budget=Budget(membership_queries=labels, seconds=budget.seconds),
+            budget=Budget(equivalence_queries=budget.samples, seconds=budget.seconds),
+            unknown=unknown,
         )
         self._keep_rules(folder, grown.theory.rules)
         write_json(folder / "tree.json", tree_object(grown.tree, mixed.vocabulary))
@@ -202,22 +192,13 @@ class Repetition:
             "stopped": grown.stopped,
             "grace_period": tuning.best.grace_period,
             "delta": tuning.best.delta,
-            "tuning": [
-                {
-                    "grace_period": settings.grace_period,
-                    "delta": settings.delta,
-                    "disagreement": share.estimate,
-                }
-                for settings, share in tuning.disagreements.items()
-            ],
         }
         write_json(folder / "reading.json", about)
 
     def sweep(self, folder: Path) -> None:
         """Measure accuracy and rules against the share of missing values."""
-        sweep = replace(self.scale.sweep, seeds=(self.seed,), size=self.sample)
-        points = sweep.run(self.task.theory, self.task.protocol, self.task.rows)
-        write_json(folder / "points.json", [asdict(point) for point in points])
+        points = self.scale.sweep.run(self.task.theory, self.task.protocol, self.seed, self.sample)
+        write_json(folder / "points.json", points)
 
     def evaluate(self, folder: Path) -> None:
         """Measure the disagreement of all judges, on 2s fresh interpretations and on the real rows."""
@@ -234,14 +215,14 @@ class Repetition:
         found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
-        errors = self._errors({name: judges[name] for name in READINGS})
+        errors = self._errors({name: judges[name] for name in READERS})
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
             | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
-            "rules": {name: self._about_rules(name) for name in READINGS},
+            "rules": {name: self._about_rules(name) for name in READERS},
             "errors": errors,
             "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
@@ -256,11 +237,6 @@ class Repetition:
     def sample(self) -> int:
         """The sample size s of an equivalence query."""
         return self.scale.sample(len(self.task.rows.vocabulary))
-
-    @property
-    def queries(self) -> int:
-        """The limit on equivalence queries."""
-        return self.scale.ours.budget.equivalence_queries or published.QUERIES
 
     @property
     def network(self) -> MLP:
@@ -347,24 +323,15 @@ def describe_rule(rule: Rule, binariser: Binariser) -> str:
     return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
 
 
-def _net_object(net: Net) -> dict[str, Any]:
-    return {"net": "-".join(map(str, net.widths)), "rate": net.rate}
-
-
-def _score_published(training: Examples, fresh: Examples, selection: ModelSelection) -> list[dict[str, Any]]:
+def _score_published(training: Examples, fresh: Examples, selection: ModelSelection) -> dict[str, Any]:
     """Train and test the paper's four published nets."""
     nets = [net for net, _ in published.NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))
     tested = score_nets(nets, selection.test(training, fresh, selection.seed))
-    return [
-        {
-            **_net_object(net),
-            "published": published,
-            "cross_validated": validated[at].mean,
-            "held_out": tested[at].mean,
-        }
-        for at, (net, published) in enumerate(published.NETS)
-    ]
+    return {
+        str(net): {"cross_validated": validated[at].mean, "held_out": tested[at].mean}
+        for at, net in enumerate(nets)
+    }
 
 
 def _disagreement_on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:

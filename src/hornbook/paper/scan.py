@@ -16,8 +16,8 @@ import numpy as np
 
 from hornbook.baselines import HoeffdingSettings, decide_by_tree, hoeffding_tree
 from hornbook.paper import published
-from hornbook.paper.disagreement import measure_disagreement
 from hornbook.paper.missing import accuracy
+from hornbook.paper.mixture import measure_disagreement
 from hornbook.paper.repetition import count_rules
 from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task, draw_training_set
@@ -35,7 +35,7 @@ LEVELS: tuple[Level, ...] = (
     *({"asked_violations": share} for share in (0.0, 0.1, 0.25)),
     *({"line_7": way} for way in ("heads", "append")),
     {"close": True},
-    *({"encoding": encoding} for encoding in ("signed", "two-channel")),
+    *({"encoding": encoding} for encoding in ("half", "signed", "two-channel")),
     *({"optimiser": "sgd", "epochs": epochs} for epochs in (5, 100)),
     {"optimiser": "adam", "epochs": 20},
 )
@@ -223,6 +223,7 @@ def measure_protocol(task: Task, sample: int, seed: int, plan: ScanPlan, folder:
         generator(seed, Purpose.TREE),
         settings=TREE,
         budget=Budget(membership_queries=plan.labels),
+        unknown=protocol.unknown_input,
     )
     judges: dict[str, Membership] = {
         "t": task.theory.satisfied_by,

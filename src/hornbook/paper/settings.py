@@ -1,15 +1,15 @@
-"""The scales of a reproduction, quick and paper: how much of everything a run spends."""
+"""The scales of a reproduction, quick and paper, and the choices that the paper leaves open."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
 from hornbook.paper import published
 from hornbook.paper.missing import Sweep
-from hornbook.paper.protocol import OpenChoice, Protocol
-from hornbook.paper.search import ModelSelection, grid
+from hornbook.paper.published import LINE_7
+from hornbook.paper.search import ModelSelection
 from hornbook.paper.task import Task
 from hornbook.queries import Budget, Settings
 from hornbook.statistics import sample_size
@@ -19,13 +19,14 @@ PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
 
 @dataclass(frozen=True)
 class TreeBudget:
-    """The budget of the Hoeffding tree.
+    """The budget of the Hoeffding tree, which is trained on samples until it misclassifies none of one.
 
     Parameters
     ----------
-    labels
-        Number of labels that it learns from, a limit that gives the same tree on every machine;
-        None for the sample size of one equivalence query.
+    size
+        Number of interpretations in a sample; None for that of an equivalence query, as in the paper.
+    samples
+        Number of samples at most, a limit that gives the same tree on every machine.
     tuning
         Number of labels for tuning, and of others on which the settings are compared.
     seconds
@@ -33,9 +34,10 @@ class TreeBudget:
 
     """
 
-    labels: int | None
+    size: int | None
+    samples: int
     tuning: int
-    seconds: float
+    seconds: float = 7200
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,19 @@ class Scale:
                 f"an odd number of repetitions has a median among them; got {self.repetitions}"
             )
 
+    @property
+    def queries(self) -> int:
+        """The limit on equivalence queries."""
+        return self.ours.budget.equivalence_queries or published.QUERIES
+
     def sample(self, width: int) -> int:
         """The sample size of an equivalence query over `width` variables."""
         ours = self.ours
         return sample_size(ours.size, width, ours.epsilon, ours.delta, 1)
 
-    def tree_budget(self, protocol: Protocol) -> TreeBudget:
-        """The budget of the tree under a protocol."""
-        return self.tree if protocol.is_published else self.hard_tree
+    def tree_budget(self, task: Task) -> TreeBudget:
+        """The budget of the tree under the protocol of a task."""
+        return self.tree if task.protocol.is_published else self.hard_tree
 
     def settings(self) -> dict[str, Any]:
         """All settings as a JSON object."""
@@ -105,23 +112,22 @@ class Scale:
 QUICK = Scale(
     "quick",
     repetitions=5,
-    selection=ModelSelection(grid(depths=(2,)), finalists=8, seeds=3),
+    selection=ModelSelection((published.NETS[0][0],), finalists=1, seeds=1),
     ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=1, evaluation=1 << 14, coherence=0),
-    tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
-    hard_tree=TreeBudget(labels=5_000, tuning=300, seconds=300),
-    sweep=Sweep(shares=(0.0, 0.95), queries=30),
-    evaluation=1,
+    tree=TreeBudget(size=2_000, samples=2, tuning=200),
+    hard_tree=TreeBudget(size=2_000, samples=2, tuning=200),
+    sweep=Sweep(queries=10, size=1 << 14),
     longer=2,
 )
-"""Only the two-layer nets are searched, and pools, trees and samples are smaller; the rest equals `PAPER`."""
+"""The paper's own network without a search, few labels for the tree, a sweep with few queries."""
 
 PAPER = Scale(
     "paper",
     repetitions=5,
     selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
-    tree=TreeBudget(labels=None, tuning=2_000, seconds=3600),
-    hard_tree=TreeBudget(labels=50_000, tuning=2_000, seconds=3600),
+    tree=TreeBudget(size=None, samples=2, tuning=2_000),
+    hard_tree=TreeBudget(size=50_000, samples=1, tuning=2_000),
     sweep=Sweep(queries=published.QUERIES),
 )
 """The paper's search, queries and samples."""
@@ -129,48 +135,148 @@ PAPER = Scale(
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
+class OpenChoice(NamedTuple):
+    """A question that the paper leaves open, the answer used here, and the reason for it."""
+
+    question: str
+    answer: str
+    reason: str
+
+
+ENCODINGS_IN_WORDS = {
+    "zero": "1 if a variable is in the interpretation, and 0 otherwise: an unknown pair is (0, 0). A "
+    "variable known to be false makes its dual true first, or it would be taken for an unknown one",
+    "half": "1 true, 0 false, ½ unknown",
+    "signed": "1 true, −1 false, 0 unknown",
+    "two-channel": "two inputs a variable: is it true, is it false",
+}
+
+
 def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
-    """The choices that the paper leaves open: those of the protocol, then those of the run's effort."""
-    selection, ours, tree = scale.selection, scale.ours, scale.tree_budget(task.protocol)
-    sample = scale.sample(len(task.theory.vocabulary))
-    return [
-        *task.protocol.choices(),
-        OpenChoice(
+    """The choices that the paper leaves open, with what is done under the protocol of a task."""
+    protocol, selection, ours, tree = task.protocol, scale.selection, scale.ours, scale.tree_budget(task)
+    sample, hard = scale.sample(len(task.theory.vocabulary)), protocol.hard_share > 0
+    choices = [
+        (
+            "cut points: where quantitative features are divided",
+            "with a the mean of the known values, at the mean of those up to a and the mean of those above "
+            "it; the bins are closed on the right",
+            "the text says low, middle and high; the rule is in a passage of its source, commented out",
+        ),
+        (
+            "open_unknown: how much is unknown in a rejected example, beside the violated rule",
+            f"{protocol.open_unknown:.3g} of the values that the rule leaves open",
+            "as much as in a random example: a harder task"
+            if hard
+            else "the paper violates rules that match a row of the data, whose missing values are ?; "
+            "with all of them unknown there would be one violation a row, fewer than the 200 needed",
+        ),
+        (
+            "random_unknown: how much is unknown in a random example",
+            f"{protocol.random_unknown:.3g} of the values",
+            "1, 0 and ? are equally likely",
+        ),
+        (
+            "hard_share: hard examples among the accepted",
+            f"{protocol.hard_share:.3g}",
+            "real rows and near misses show whether a network has learned the rules or only what a row "
+            "looks like; our addition"
+            if hard
+            else "the paper draws the accepted examples at random",
+        ),
+        (
+            "asked_violations: violations among what is asked and evaluated",
+            f"{protocol.asked_violations:.3g}; the rest is drawn like the accepted examples",
+            "as in the balanced training set; among random interpretations alone T rejects none, so "
+            "that every hypothesis without rules would be right",
+        ),
+        (
+            "encoding: how ? enters a network and a tree",
+            ENCODINGS_IN_WORDS[protocol.encoding],
+            "the paper defines the vector so"
+            if protocol.encoding == "zero"
+            else "the paper also says that inputs are in {0, 1, ?}",
+        ),
+        (
+            "optimiser",
+            f"{protocol.optimiser}, at most {protocol.training.batch_size} examples a step, binary "
+            "cross-entropy, Glorot's initial weights",
+            "the paper's four best nets have rate 0.1, at which plain gradient descent works and Adam now "
+            "and then fails",
+        ),
+        (
+            "epochs, and how they were chosen",
+            f"{protocol.epochs}",
+            "in a scan of 5, 20 and 100, with 5 some networks were not trained, and with 100 they were no "
+            "better than with 20",
+        ),
+        (
+            "finalists, seeds: how the best net is chosen",
+            f"the {selection.finalists} best by {selection.folds}-fold cross-validation are scored again "
+            f"with {selection.seeds} further seeds, and the best of these scores wins"
+            if len(selection.nets) > 1
+            else f"there is no choice: it is the paper's own net, {selection.nets[0]}",
+            "the best of thousands of noisy scores is partly best by luck",
+        ),
+        (
+            "what networks are trained on",
+            task.recipe.describe(),
+            "see open_unknown and hard_share",
+        ),
+        (
             "epsilon, delta: the sample size",
             f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,} interpretations a query",
             "the formula is the paper's, its ε and δ are not in it",
         ),
-        OpenChoice("what interpretations are drawn", task.mixed.describe(), "see asked_violations"),
-        OpenChoice("what networks are trained on", task.recipe.describe(), "see open_unknown and hard_share"),
-        OpenChoice(
-            "finalists, seeds: how the best net is chosen",
-            f"the {selection.finalists} best by {selection.folds}-fold cross-validation are scored again "
-            f"with {selection.seeds} further seeds, and the best of these scores wins",
-            "the best of thousands of noisy scores is partly best by luck",
-        ),
-        OpenChoice(
+        ("what interpretations are drawn", task.mixed.describe(), "see asked_violations"),
+        (
             "which counterexample LRN* gets",
             "the first sample that the network rejects and the hypothesis accepts",
             "LRN* has no use for the other kind",
         ),
-        OpenChoice(
-            "how the tree sees ? and pairs",
-            "½, between false and true; one variable of each pair",
-            "the other variable of a pair says the same",
+        ("line_7: how Algorithm 1 tests a meet", LINE_7[protocol.line_7], "so it is printed in the paper"),
+        (
+            "the heads of a body that is itself refused",
+            "⊥ alone",
+            "Algorithm 2 would return every variable, all of which follow from ⊥",
         ),
-        OpenChoice(
-            "labels, tuning: the tree's parameters and budget",
+        (
+            "close: whether a counterexample is closed under the hypothesis first",
+            "yes" if protocol.close else "no",
+            "without it some targets are never learned"
+            if protocol.close
+            else "so it is printed in the paper; rules that end in ⊥, as nearly all do here, add nothing",
+        ),
+        (
+            "what the tree sees of a pair",
+            "both variables" if protocol.unknown_input == 0 else "one variable",
+            "they differ where the value is unknown"
+            if protocol.unknown_input == 0
+            else "the other says the same, and of two equally good tests a Hoeffding tree never chooses one",
+        ),
+        (
+            "the tree's parameters",
             f"grace period and split confidence are the best of twelve on a validation sample of "
-            f"{tree.tuning:,}; it then learns whole samples until it misclassifies none, at most "
-            f"{tree.labels or sample:,} of the network's answers, and would be stopped "
-            f"after {tree.seconds:g} s",
-            "the paper gives no budget; one sample of a query is the least that its procedure takes"
-            if tree.labels is None
-            else "fewer than a whole sample, for the time that it takes",
+            f"{tree.tuning:,}",
+            "the paper names none",
         ),
-        OpenChoice(
+        (
+            "when the tree stops",
+            f"it learns whole samples of {tree.size or sample:,} until it misclassifies none of one, or has "
+            f"seen {tree.samples}; it would also be stopped after {tree.seconds:g} s",
+            "the paper repeats until all of a sample are classified correctly, which may never be; no "
+            "limit is named",
+        ),
+        (
+            "what the times include",
+            "the tree's: tuning, drawing, the network's answers and learning; LRN*'s: drawing, the network's "
+            "answers and reasoning; neither the training of the network",
+            "the paper does not say",
+        ),
+        (
             "real rows in the tables",
             "each row once, with its true class",
             "drawn again and again they would seem to be more than they are",
         ),
     ]
+    return [OpenChoice(*choice) for choice in choices]

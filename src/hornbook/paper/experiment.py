@@ -17,9 +17,10 @@ from hornbook.paper.protocol import PAPER_PROTOCOL, PROTOCOLS, Protocol
 from hornbook.paper.repetition import Repetition
 from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
+from hornbook.paper.search import NETS_PER_CHUNK
 from hornbook.paper.settings import Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
-from hornbook.paper.summary import summarise
+from hornbook.paper.summary import summarise_repetitions
 from hornbook.paper.task import Task
 from hornbook.storage import read_json, write_file
 from hornbook.tables import Table
@@ -75,7 +76,9 @@ def reproduce(
     }
     by_protocol = {name: [each.stages() for each in several] for name, several in repetitions.items()}
     stages = [each for several in by_protocol.values() for each in several]
-    runner.run_stages([each["search"] for each in stages])  # a search uses every core by itself
+    # a large search uses every core by itself
+    alone = len(scale.selection.nets) > NETS_PER_CHUNK["cpu"]
+    runner.run_stages([each["search"] for each in stages], 1 if alone else cores)
     # what takes longest comes first, so that all cores end together
     order = ("tree", "missing", "ours", "longer", "lrn_star")
     runner.run_stages([each[name] for name in order for each in stages if name in each], cores)
@@ -84,7 +87,7 @@ def reproduce(
         protocol: {name: [runner.read_times(each[name]) for each in several] for name in several[0]}
         for protocol, several in by_protocol.items()
     }
-    metrics = summarise(config, repetitions, times)
+    metrics = summarise_repetitions(config, repetitions, times)
     if (run / SCAN).exists():
         metrics["scan"] = read_json(run / SCAN)
     write_json(run / "metrics.json", metrics)

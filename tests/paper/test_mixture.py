@@ -9,7 +9,7 @@ from laws import draw_examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
 from hornbook.paper import Mixture, measure_disagreement
-from hornbook.paper.disagreement import EVALUATION_CHUNK, flatten_mixture
+from hornbook.paper.mixture import EVALUATION_CHUNK, flatten_mixture
 from hornbook.queries import Random, Violations
 
 seeds = st.integers(0, 2**32 - 1)

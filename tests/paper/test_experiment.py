@@ -2,13 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import joblib
 import pytest
@@ -16,22 +16,19 @@ from commands import runner
 from tiny_reproduction import ONCE, PUBLISHED, SHORT, TINY, patients
 
 from hornbook.errors import HornbookError
-from hornbook.paper import SCALES
-from hornbook.paper.claims import answer_in_sentences, judge_claims
+from hornbook.paper import SCALES, Document, reproduce, verdict_lines
+from hornbook.paper.claims import describe_answer, judge_claims
 from hornbook.paper.repetition import Repetition
-from hornbook.paper.report import tables, to_markdown
-from hornbook.paper.reproduce import reproduce
+from hornbook.paper.report import ANSWER_END, ANSWER_START, TABLES_START, tables, to_markdown
 from hornbook.paper.settings import PAPER, QUICK
-from hornbook.paper.summary import summarise_shares
+from hornbook.paper.summary import summarise
+from hornbook.queries import MLP
 from hornbook.storage import read_json
 
 pytestmark = pytest.mark.slow
 
-FIGURES = {
-    "lrn_star": {"t_h", "t_nn", "h_nn"},
-    "ours": {"t_h", "t_nn", "h_nn"},
-    "tree": {"t_tree", "tree_nn"},
-}
+PAIRS = {"t_nn", "t_lrn_star", "lrn_star_nn", "t_ours", "ours_nn", "t_tree", "tree_nn"}
+NAMES = ("paper", "paper-half", "hard")
 
 
 def content(run):
@@ -108,42 +105,63 @@ def test_reproduce_interrupted_run_goes_on_to_the_same_files(once, tmp_path, mon
 def test_changed_settings_redo_what_they_decide(once, tmp_path):
     shutil.copytree(once, tmp_path, dirs_exist_ok=True)
     done = {path.parent: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
-    larger = replace(ONCE, tree=replace(TINY.tree, labels=300))
+    larger = replace(ONCE, tree=replace(TINY.tree, samples=3))
     reproduce_alone(patients(), tmp_path, larger, protocols=PUBLISHED, synthetic=True)
     redone = {folder.name for folder in done if (folder / "stage.json").stat().st_mtime_ns != done[folder]}
     assert redone == {"tree", "evaluation"}
 
 
 def test_reproduce_metrics_have_what_is_promised(metrics):
-    assert set(metrics["disagreement"]) == {"paper", "hard"}
-    for protocol, experiment in metrics["experiments"].items():
-        for readers in (metrics["disagreement"][protocol], *experiment["by_kind"].values()):
-            assert {reader: set(shares) for reader, shares in readers.items()} == FIGURES
-            for share in (share for shares in readers.values() for share in shares.values()):
+    assert tuple(metrics["experiments"]) == NAMES
+    assert metrics["labels"] == {"paper": "(0, 0)", "paper-half": "½", "hard": "hard, ½"}
+    for results in metrics["experiments"].values():
+        for shares in results["evaluation"]["shares"].values():
+            assert set(shares) >= PAIRS
+            for share in shares.values():
                 assert 0 <= share["low"] <= share["estimate"] <= share["high"] <= 1
                 assert share["least"] <= share["estimate"] <= share["most"]
                 assert len(share["runs"]) == 3
-        assert {"cross_validated", "held_out", "published", "best"} <= set(experiment["accuracy"])
-        for reading in ("lrn_star", "ours", "tree"):
-            rules = experiment["rules"][reading]
+        for reader in ("lrn_star", "ours", "tree"):
+            rules = results["evaluation"]["rules"][reader]
             counts = [rules[name]["most"] for name in ("in_t", "in_t_by_side", "entailed_by_t", "count")]
             assert counts == sorted(counts)
             assert rules["body_features"]["median"] <= rules["body_literals"]["median"]
-        assert experiment["evaluated"] == 2 * metrics["sample"] == 2000
-    assert set(metrics["experiments"]["paper"]["by_kind"]) == {"random", "violation", "row"}
-    assert set(metrics["experiments"]["hard"]["by_kind"]) == {"random", "violation", "row", "near miss"}
+        assert results["evaluation"]["size"]["median"] == 2 * metrics["sample"] == 2000
+    kinds = {"mixed", "random", "violation", "row"}
+    assert set(metrics["experiments"]["paper"]["evaluation"]["shares"]) == kinds
+    assert set(metrics["experiments"]["hard"]["evaluation"]["shares"]) == kinds | {"near miss"}
     stages = {"search", "lrn_star", "longer", "ours", "tree", "evaluation"}
-    assert set(metrics["seconds"]["paper"]) == stages | {"missing"}
+    assert set(metrics["seconds"]["paper"]) == set(metrics["seconds"]["paper-half"]) == stages | {"missing"}
     assert set(metrics["seconds"]["hard"]) == stages, "claims are judged under the paper's protocol"
     assert metrics["seeds"] == [0, 1, 2]
 
 
+def test_reproduce_the_two_readings_differ_in_the_encoding_alone(run, metrics):
+    """The same training sets and T; other networks, trees and rules."""
+    letter, half = (metrics["experiments"][name] for name in NAMES[:2])
+    settings = read_json(run / "config.json")["protocols"]
+    assert {**settings["paper-half"], "name": "paper", "encoding": "zero"} == settings["paper"]
+    for stage in ("search", "evaluation"):
+        assert letter[stage] != half[stage]
+    network = MLP.load(run / "paper" / "seed-0" / "search" / "network.safetensors")
+    assert network.encoding == "zero"
+    assert network.module[0].in_features == len(network.vocabulary), "no pair is folded into one input"
+    tested = set()
+    for name in NAMES[:2]:
+        trees = (read_json(run / name / f"seed-{seed}" / "tree" / "tree.json") for seed in range(3))
+        unknown = {side for tree in trees for side in re.findall(r'"unknown": "(\w+)"', json.dumps(tree))}
+        tested |= unknown
+        assert name == "paper-half" or unknown <= {"low"}, "an unknown value is read as a false one"
+    assert tested
+
+
 def test_reproduce_two_kinds_of_error_make_up_the_disagreement(metrics):
     """Estimated on other interpretations, so only within their intervals."""
-    for protocol, experiment in metrics["experiments"].items():
-        for reading, pair in (("lrn_star", "h_nn"), ("ours", "h_nn"), ("tree", "tree_nn")):
-            shares = metrics["disagreement"][protocol][reading][pair]["runs"]
-            errors = experiment["errors"][reading]
+    for results in metrics["experiments"].values():
+        evaluation = results["evaluation"]
+        for reader, pair in (("lrn_star", "lrn_star_nn"), ("ours", "ours_nn"), ("tree", "tree_nn")):
+            shares = evaluation["shares"]["mixed"][pair]["runs"]
+            errors = evaluation["errors"][reader]
             kinds = zip(*(errors[kind]["runs"] for kind in ("missing", "wrong")), strict=True)
             for whole, (missing, wrong) in zip(shares, kinds, strict=True):
                 both = missing["estimate"] + wrong["estimate"]
@@ -151,16 +169,18 @@ def test_reproduce_two_kinds_of_error_make_up_the_disagreement(metrics):
 
 
 def test_reproduce_real_rows_are_counted_once_each(metrics):
-    for protocol, experiment in metrics["experiments"].items():
-        row = experiment["by_kind"]["row"]["ours"]["t_nn"]
-        rejected = metrics["rows_rejected"][protocol]
+    for results in metrics["experiments"].values():
+        row, rejected = (
+            results["evaluation"]["shares"]["row"]["t_nn"],
+            results["evaluation"]["rows_rejected"],
+        )
         assert row == rejected, "T accepts every row with its class, so what differs is what is rejected"
         assert (12 * rejected["estimate"]) == pytest.approx(round(12 * rejected["estimate"]))
 
 
-def test_summarise_shares_middle_share_is_one_of_them():
+def test_summarise_middle_share_is_one_of_them():
     shares = [{"estimate": value, "low": value - 0.1, "high": value + 0.1} for value in (0.3, 0.1, 0.2)]
-    found = summarise_shares(shares)
+    found = summarise(shares)
     assert (found["estimate"], found["low"]) == (0.2, pytest.approx(0.1))
     assert (found["least"], found["most"], found["runs"]) == (0.1, 0.3, shares)
 
@@ -176,24 +196,32 @@ def test_reproduce_report_says_first_that_rows_are_made_up(run, metrics):
 def test_the_report_holds_every_table_and_reads_nothing_from_elsewhere(run, metrics):
     page = (run / "report.html").read_text("utf-8")
     for table in tables(metrics):
-        assert table.title in page
-        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert table.title.replace("'", "&#39;") in page
+        assert table.rows and all(len(row) == len(table.columns) for row in table.rows)
     assert page.count("<svg") == 3
     assert "src=" not in page and "http" not in page.replace("http-equiv", "")
 
 
-def test_the_report_begins_with_the_answer_and_table_2(run, metrics):
-    """Table 2 has three columns of figures: published, LRN* here, ours."""
-    answer = answer_in_sentences(metrics)
-    for name, heading in (("tables.md", "## Table 2"), ("report.html", "<h2")):
-        text = (run / name).read_text("utf-8")
-        assert " ".join(answer) in text.partition(heading)[0]
-    first = tables(metrics)[0]
-    assert first.columns[1:] == ("published", "LRN* here", "ours")
-    assert [row[0] for row in first.rows] == ["equivalence queries", "t_h", "t_nn", "h_nn", "t_tree"]
-    assert [row[1] for row in first.rows] == ["100", "9.20 %", "6.00 %", "5.80 %", "8.40 %"]
-    rejected = metrics["rows_rejected"]["paper"]["estimate"]
-    assert f"{100 * rejected:.2f} %" in answer[2] and f"{100 * rejected:.2f} %" in first.note
+def test_the_report_begins_with_the_answer_and_the_verdicts(run, metrics):
+    answer = describe_answer(metrics)
+    for name, heading in (("tables.md", "## Verdicts"), ("report.html", "<h2")):
+        text = (run / name).read_text("utf-8").replace("&#39;", "'")
+        assert answer in text.partition(heading)[0]
+    assert [table.title for table in tables(metrics)[:2]] == ["Verdicts", "Table 2"]
+    rejected = metrics["experiments"]["paper"]["evaluation"]["rows_rejected"]["estimate"]
+    assert f"{100 * rejected:.2f} % (0, 0)" in answer, "the sentence on the real rows"
+
+
+def test_every_table_of_figures_has_both_readings_side_by_side_the_letter_first(metrics):
+    table = tables(metrics)[1]
+    assert table.columns == ("", "published", "(0, 0)", "½", "hard, ½")
+    known = {row[0]: row[1] for row in table.rows}
+    assert known["equivalence queries"] == "100"
+    figures = [known[name] for name in ("t_h, LRN*", "t_nn", "h_nn, LRN*", "t_tree")]
+    assert figures == ["9.20 %", "6.00 %", "5.80 %", "8.40 %"]
+    for table in tables(metrics):
+        if "(0, 0)" in table.columns:
+            assert "(0, 0) ½ hard, ½" in " ".join(table.columns)
 
 
 def test_every_open_choice_is_named_with_its_value_and_reason(metrics):
@@ -203,35 +231,96 @@ def test_every_open_choice_is_named_with_its_value_and_reason(metrics):
             named.replace(":", "").replace(",", "").split()
         )
         assert all(len(choice) == 3 and all(choice) for choice in metrics["choices"][protocol.name])
+        for words in ("cut points", "heads of a body that is itself refused", "tree stops", "times include"):
+            assert words in named
 
 
-def test_judge_claims_by_the_figures(metrics):
+def judge_as(metrics, *, settings=None):
+    """Claims of a run whose conditions are those of the paper, but for some settings."""
+    met = {
+        "selection": {"nets": ["32-16-8-16-32 at rate 0.1"]},
+        "ours": {"budget": {"equivalence_queries": 100}, "size": "paper"},
+        "tree": {"size": None, "samples": 2},
+        "sweep": {"shares": [0.0, 0.2, 0.4, 0.6, 0.8], "queries": 100},
+        "evaluation": 2,
+    }
+    claims = judge_claims({**metrics, "settings": {**met, **(settings or {})}})
+    return {(each.topic, each.protocol): each for each in claims}
+
+
+def test_judge_claims_both_sides_with_a_reason(metrics):
     changed = json.loads(json.dumps(metrics))
-
-    def judged(topic, protocol="paper"):
-        (found,) = (
-            each for each in judge_claims(changed) if (each.topic, each.protocol) == (topic, protocol)
-        )
-        return found
-
-    for protocol, limit in (("paper", 0.005), ("hard", 0.008)):
-        for estimate, verdict in ((limit + 1e-4, "does not hold"), (limit, "holds")):
-            changed["disagreement"][protocol]["ours"]["h_nn"]["estimate"] = estimate
-            assert judged("our rules", protocol).verdict == verdict
-    for estimate, verdict in ((0.0581, "not reproduced"), (0.058, "holds"), (0.001, "holds")):
-        changed["disagreement"]["paper"]["lrn_star"]["h_nn"]["estimate"] = estimate
-        assert judged("h_nn").verdict == verdict
-        assert bool(judged("h_nn").tried) == (verdict != "holds"), "what was tried is said"
-    points = changed["experiments"]["paper"]["missing"]
-    for last, verdict in (([1, 1, 1], "holds"), ([1, 0, 1], "unclear"), ([0, 0, 0], "not reproduced")):
+    results = changed["experiments"]["paper"]
+    share = results["evaluation"]["shares"]["mixed"]["lrn_star_nn"]
+    for low, median, high, verdict in (
+        (0.001, 0.004, 0.02, "better"),
+        (0.001, 0.004, 0.06, "as published"),
+        (0.05, 0.053, 0.054, "as published"),
+        (0.2, 0.3, 0.4, "worse"),
+    ):
+        share.update(least=low, estimate=median, most=high)
+        found = judge_as(changed)["h_nn", "paper"]
+        assert found.verdict == verdict and found.published == "5.80 %"
+        assert f"{100 * low:.2f} % to {100 * high:.2f} %" in found.reason
+        assert ("easier" in found.reason) == (verdict == "better"), "better because the task is easier"
+        assert ("--scan" in found.reason) == (verdict == "worse")
+    points = results["missing"]
+    for last, verdict in (
+        ([1, 1, 1], "as published"),
+        ([1, 0, 1], "not comparable"),
+        ([0, 0, 0], "worse"),
+    ):
         points[0]["common"]["runs"], points[-1]["common"]["runs"] = [0.5] * 3, last
-        assert judged("missing values and accuracy").verdict == verdict
+        found = judge_as(changed)["missing: networks", "paper"]
+        assert found.verdict == verdict and "% of all values unknown" in found.reason
+    for name, limit in (("paper", 0.005), ("hard", 0.008)):
+        for estimate, verdict in ((limit + 1e-4, "does not hold"), (limit, "holds")):
+            changed["experiments"][name]["evaluation"]["shares"]["mixed"]["ours_nn"]["estimate"] = estimate
+            assert judge_as(changed)["our rules", name].verdict == verdict
 
 
-def test_paper_claims_are_judged_under_the_paper_protocol_alone(metrics):
+@pytest.mark.parametrize(
+    ("settings", "topics", "reason"),
+    [
+        ({"selection": {"nets": ["4 at rate 0.1"]}}, {"accuracy", "t_nn", "h_nn", "t_tree"}, "own net"),
+        ({"evaluation": 1}, {"h_nn", "t_h", "rules of T", "length of bodies"}, "fewer queries or samples"),
+        ({"tree": {"size": 500, "samples": 2}}, {"t_tree", "pace"}, "2 samples of 500"),
+        ({"sweep": {"shares": [0, 1], "queries": 100}}, {"missing: rules"}, "2 levels"),
+    ],
+)
+def test_judge_claims_without_its_conditions_a_claim_has_no_verdict(metrics, settings, topics, reason):
+    claims = judge_as(metrics, settings=settings)
+    for topic in topics:
+        claim = claims[topic, "paper"]
+        assert claim.verdict == "not comparable" and reason in claim.reason
+    assert "fewer" not in judge_as(metrics)["h_nn", "paper"].reason
+
+
+def test_paper_claims_are_judged_under_the_paper_protocol_in_both_readings(metrics):
     claims = judge_claims(metrics)
-    assert {each.protocol for each in claims if each.is_published} == {"paper"}
-    assert {each.protocol for each in claims if not each.is_published} == {"paper", "hard"}
+    assert {each.protocol for each in claims if each.is_published} == {"paper", "paper-half"}
+    assert {each.protocol for each in claims if not each.is_published} == set(NAMES)
+    assert all(each.reason for each in claims if each.is_published)
+
+
+def test_verdict_lines_are_about_ten_and_fit_a_terminal(metrics):
+    lines = verdict_lines(metrics)
+    assert max(map(len, lines)) <= 80 and len(lines) <= 16
+    assert sum(line.startswith(("accuracy", "t_nn", "h_nn", "t_h", "t_tree", "pace")) for line in lines) == 6
+
+
+def test_write_document_puts_tables_between_its_marks_and_keeps_the_rest(metrics, tmp_path):
+    document = tmp_path / "page.md"
+    document.write_text(f"# Page\n{ANSWER_START}old\n{ANSWER_END}\nProse.\n\n{TABLES_START}old\n")
+    for _ in range(2):
+        Document.read(document).write(metrics, document)
+        text = document.read_text("utf-8")
+        assert text.startswith("# Page\n") and "\nProse.\n" in text and "\nold\n" not in text
+        assert describe_answer(metrics) in text.partition(ANSWER_END)[0]
+        assert all(text.count(f"\n## {table.title}\n") == 1 for table in tables(metrics))
+    document.write_text("# Page\n")
+    with pytest.raises(HornbookError, match="lacks the line <!-- the answer"):
+        Document.read(document)
 
 
 def test_reproduce_folder_of_another_run_is_refused(run, tmp_path):
@@ -252,11 +341,15 @@ def test_an_even_number_of_repetitions_has_no_median_among_them():
 
 
 def test_the_scales_are_what_they_promise():
-    assert len(PAPER.selection.nets) == 4080 and len(QUICK.selection.nets) == 48
+    assert len(PAPER.selection.nets) == 4080
+    assert [str(net) for net in QUICK.selection.nets] == ["32-16-8-16-32 at rate 0.1"]
+    assert PAPER.tree.size is None and PAPER.tree.samples > 1
     assert PAPER.repetitions >= 5 and QUICK.repetitions >= 5
     for scale in SCALES.values():
         assert scale.sample(204) == 708_344
         assert scale.ours.budget.equivalence_queries == 100
+        assert scale.evaluation == 2
+        assert len(scale.sweep.shares) == 5
 
 
 @pytest.mark.parametrize("mistake", ["no file", "not HCC", "folder in the way", "folder not ours"])
@@ -286,15 +379,16 @@ def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monke
         asked.append([protocol.name for protocol in protocols])
         return metrics
 
-    monkeypatch.setattr("hornbook.paper.reproduce.reproduce", reproduce_at_once)
+    monkeypatch.setattr("hornbook.paper.experiment.reproduce", reproduce_at_once)
     command = runner(capsys, monkeypatch)
     printed = command("reproduce", "-o", tmp_path / "run").stdout
-    assert " ".join(printed.split()).endswith(" ".join(answer_in_sentences(metrics)))
+    assert printed.splitlines()[:-1] == verdict_lines(metrics)
     assert (
         json.loads(command("reproduce", "-o", tmp_path / "run", "--json", "--protocol", "hard").stdout)
         == metrics
     )
-    assert asked == [["paper", "hard"], ["hard"]]
+    command("reproduce", "-o", tmp_path / "run", "--protocol", "both")
+    assert asked == [["paper", "paper-half"], ["hard"], ["paper", "paper-half", "hard"]]
 
 
 COMMAND = """
@@ -304,6 +398,7 @@ from hornbook.paper import PROTOCOLS, SCALES
 from tiny_reproduction import ONCE, PUBLISHED, patients
 
 hornbook.tables.load_dataset, SCALES["quick"] = patients, ONCE
+PROTOCOLS.clear()
 PROTOCOLS.update({protocol.name: protocol for protocol in PUBLISHED})
 main()
 """
@@ -322,7 +417,7 @@ def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_pr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "shared")},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     deadline = time.monotonic() + 60
     # joblib prints tracebacks if it is interrupted while it starts workers or hands out work
