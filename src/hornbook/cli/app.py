@@ -112,9 +112,11 @@ def close_stream(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def emit_json(content: Mapping[str, Any]) -> None:
+def emit_json(content: Any) -> None:
     """Print one JSON object."""
-    emit(json.dumps(content, ensure_ascii=False))
+    from hornbook.schema import write_object
+
+    emit(json.dumps(write_object(content), ensure_ascii=False))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hornbook.code_book import ColumnWords
@@ -73,6 +73,11 @@ def readable_points(extraction: Extraction) -> list[FrontierPoint]:
     return sorted(points, key=lambda point: point.literals)
 
 
+def write_words(words: ColumnWords) -> dict[str, Any]:
+    """The words that there are for a column, ready for JSON."""
+    return {part: value for part, value in asdict(words).items() if value}
+
+
 def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]:
     numbers = [number for number in summary.numbers if math.isfinite(number)]
     parts = {
@@ -80,7 +85,7 @@ def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]
         "numbers": numbers if len(numbers) == 3 else [],
         "whole": summary.whole,
         "categories": list(words.order or summary.categories),
-        "words": words.to_object(),
+        "words": write_words(words),
     }
     return {"name": summary.name, **{part: value for part, value in parts.items() if value}}
 

@@ -161,7 +161,7 @@ def _allow_numbers(conditions: Sequence[Condition], scale: _Scale) -> tuple[tupl
     cuts = [each for each in conditions if isinstance(each, Threshold)]
     low = max((each.cut for each in cuts if each.above), default=-inf)
     high = min((each.cut for each in cuts if not each.above), default=inf)
-    values = [each.value for each in conditions if isinstance(each, Category) and each.equal]
+    values = [float(each.value) for each in conditions if isinstance(each, Category) and each.equal]
     ends = (values[0], values[0]) if values else (low, high)
     return ((scale.place(ends[0]), scale.place(ends[1])),)
 
