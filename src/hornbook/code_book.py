@@ -37,11 +37,13 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, Value, write_value
 from hornbook.errors import HornbookError
+from hornbook.schema import leaves_out_defaults
 
 MAX_NAMED_VALUES = 12
 """Values or columns that an error names."""
 
 
+@leaves_out_defaults
 @dataclass(frozen=True)
 class ColumnWords:
     """What a column and its values are called.

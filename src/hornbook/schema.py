@@ -14,8 +14,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Set
-from dataclasses import fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -41,7 +41,15 @@ MAX_SHOWN = 60
 """Characters of a value that a message shows."""
 
 
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """For classes whose form depends on something else, as on a vocabulary: how each is written and read."""
+
+    by_class: Mapping[type, tuple[Callable[[Any], Any], Callable[[Any], Any]]]
+
+
 _ALSO_WRITTEN: dict[type, dict[str, Callable[[Any], Any]]] = {}
+_WITHOUT_DEFAULTS: set[type] = set()
 
 
 def also_writes(*names: str, **parts: Callable[[Any], Any]) -> Callable[[ClassT], ClassT]:
@@ -74,9 +82,15 @@ def also_writes(*names: str, **parts: Callable[[Any], Any]) -> Callable[[ClassT]
     return declare
 
 
-def write_object(value: Any) -> Any:
+def leaves_out_defaults(cls: ClassT) -> ClassT:
+    """Declare that a field of a class is left out where it has its default."""
+    _WITHOUT_DEFAULTS.add(cls)
+    return cls
+
+
+def write_object(value: Any, forms: Forms | None = None) -> Any:
     """A value as objects, lists, texts and numbers, ready for JSON."""
-    return _converter().unstructure(value)
+    return _converter(forms).unstructure(value)
 
 
 def write_json(value: Any) -> str:
@@ -84,10 +98,10 @@ def write_json(value: Any) -> str:
     return json.dumps(write_object(value), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def read_object(kind: type[ValueT], content: Any, source: str = "") -> ValueT:
+def read_object(kind: type[ValueT], content: Any, source: str = "", forms: Forms | None = None) -> ValueT:
     """The value that `write_object` wrote; refuse anything else with its place in the source."""
     try:
-        return _converter().structure(content, kind)
+        return _converter(forms).structure(content, kind)
     except RecursionError:
         message = "it is nested too deeply"
     except Exception as error:
@@ -132,9 +146,9 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
 
 
-@cache
-def _converter() -> Converter:
-    """Cattrs, told what this module's first lines say."""
+@lru_cache(maxsize=8)
+def _converter(forms: Forms | None) -> Converter:
+    """Cattrs, told what this module's first lines say, and further forms."""
     from cattrs import Converter
 
     converter = Converter()
@@ -160,7 +174,14 @@ def _converter() -> Converter:
     converter.register_structure_hook_func(
         lambda kind: hasattr(kind, "from_parts"), lambda value, kind: kind.from_parts(value)
     )
+    for kind, (write_form, read_form) in {} if forms is None else forms.by_class.items():
+        converter.register_unstructure_hook(kind, write_form)
+        converter.register_structure_hook(kind, _ignore_type(read_form))
     return converter
+
+
+def _ignore_type(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda value, kind: read(value)
 
 
 def _has_fields(kind: Any) -> bool:
@@ -175,7 +196,22 @@ def _write_fields(cls: Any, converter: Converter) -> Callable[[Any], dict[str, A
     own = _written_fields(cls)
     parts = {name: attrgetter(name) for name in own} | _ALSO_WRITTEN.get(cls, {})
     tag = {} if (name := _tag(cls)) is None or name in own else {name: getattr(cls, name)}
-    return lambda value: tag | {name: converter.unstructure(part(value)) for name, part in parts.items()}
+    defaults = _defaults(cls)
+
+    def write(value: Any) -> dict[str, Any]:
+        present = ((name, part(value)) for name, part in parts.items())
+        return tag | {
+            name: converter.unstructure(part)
+            for name, part in present
+            if name not in defaults or part != defaults[name]
+        }
+
+    return write
+
+
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The defaults of the fields that are left out where they have them."""
+    return {field.name: field.default for field in fields(cls) if cls in _WITHOUT_DEFAULTS and field.repr}
 
 
 def _written_fields(cls: Any) -> list[str]:
@@ -244,7 +280,7 @@ def _read_fields(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
     from cattrs.gen import make_dict_structure_fn, override
 
     cls = get_origin(kind) or kind
-    names, tag = _written_fields(cls), _tag(cls)
+    names, optional, tag = _written_fields(cls), _defaults(cls), _tag(cls)
     left_out: Any = {field.name: override(omit=True) for field in fields(cls) if not field.repr}
     read = make_dict_structure_fn(kind, converter, **left_out)
     known = {*names, *_ALSO_WRITTEN.get(cls, ()), *([] if tag is None else [tag])}
@@ -252,10 +288,10 @@ def _read_fields(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
     def check_and_read(value: Any, declared: Any) -> Any:
         if not isinstance(value, dict):
             raise TypeError
-        if absent := [name for name in names if name not in value]:
-            raise HornbookError(f"there is no {absent[0]!r}")
         if strange := value.keys() - known:
             raise HornbookError(f"{min(strange)!r} does not belong there")
+        if absent := [name for name in names if name not in value and name not in optional]:
+            raise HornbookError(f"there is no {absent[0]!r}")
         return read(value, declared)
 
     return check_and_read

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits, quote
-from hornbook.schema import also_writes
+from hornbook.schema import also_writes, leaves_out_defaults
 from hornbook.statistics import Share
 
 
@@ -203,6 +203,7 @@ class Step:
     change: Change | None = None
 
 
+@leaves_out_defaults
 @dataclass(frozen=True)
 class Change:
     """The change of a hypothesis by a counterexample: rules added and removed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from hornbook.code_book import ColumnWords
@@ -13,6 +13,7 @@ from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import read_rule
 from hornbook.queries import Groups, HornRules
 from hornbook.queries.bins import exclusivity_rules
+from hornbook.schema import write_object
 
 OTHER_FACTS = "Facts"
 """The heading for facts that do not share a column with others."""
@@ -73,11 +74,6 @@ def readable_points(extraction: Extraction) -> list[FrontierPoint]:
     return sorted(points, key=lambda point: point.literals)
 
 
-def write_words(words: ColumnWords) -> dict[str, Any]:
-    """The words that there are for a column, ready for JSON."""
-    return {part: value for part, value in asdict(words).items() if value}
-
-
 def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]:
     numbers = [number for number in summary.numbers if math.isfinite(number)]
     parts = {
@@ -85,7 +81,7 @@ def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]
         "numbers": numbers if len(numbers) == 3 else [],
         "whole": summary.whole,
         "categories": list(words.order or summary.categories),
-        "words": write_words(words),
+        "words": write_object(words),
     }
     return {"name": summary.name, **{part: value for part, value in parts.items() if value}}
 
