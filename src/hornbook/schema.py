@@ -160,6 +160,7 @@ def _converter(forms: Forms | None) -> Converter:
     converter.register_unstructure_hook(Set, lambda value: sorted(map(write, value)))
     for sequence in (list, tuple):
         converter.register_unstructure_hook(sequence, lambda value: list(map(write, value)))
+    converter.register_unstructure_hook_func(_is_frame, lambda frame: write(_list_rows(frame)))
     converter.register_unstructure_hook_factory(is_dataclass, _write_fields)
     converter.register_unstructure_hook_func(
         lambda kind: hasattr(kind, "to_parts"), lambda value: value.to_parts()
@@ -186,6 +187,16 @@ def _ignore_type(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _has_fields(kind: Any) -> bool:
     return is_dataclass(get_origin(kind) or kind)
+
+
+def _is_frame(kind: Any) -> bool:
+    """Whether a class is that of pandas's frames, which is not imported for the question."""
+    return str(kind).startswith("<class 'pandas.") and str(kind).endswith("DataFrame'>")
+
+
+def _list_rows(frame: Any) -> Any:
+    """The rows of a frame as objects, None where a value is missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def _write_number(value: float) -> float | str | None:
